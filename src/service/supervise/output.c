@@ -18,7 +18,7 @@ static void write_on(const char *bytes, size_t count) {
 }
 
 /* Writes the lines that have ended. One that is too long is cut in two. */
-static void write_lines(world_output *output) {
+static void output_write_lines(world_output *output) {
   const char *end = memrchr(output->line, '\n', output->count);
   size_t whole = end ? (size_t)(end - output->line) + 1 : 0;
   if (!whole && output->count == OUTPUT_LINE_BYTES) {
@@ -37,7 +37,7 @@ static bool output_take(world_output *output) {
   if (count <= 0) return false;
   output->count += (uint32_t)count;
   output->taken += (uint64_t)count;
-  write_lines(output);
+  output_write_lines(output);
   return true;
 }
 
@@ -87,7 +87,7 @@ void output_end(world_output *output) {
   output_flush(output);
   if (output->count) {
     output->line[output->count++] = '\n';
-    write_lines(output);
+    output_write_lines(output);
   }
   uv_poll_stop(&output->poll);
   uv_close((uv_handle_t *)&output->poll, NULL);
