@@ -64,7 +64,7 @@ struct settings {
   char flight_file[PATH_BYTES];   /* "" = none */
   uint32_t crash_limit;           /* live; 0 = never quarantine */
   uint64_t crash_window_ns;       /* live; a world that ended more than crash_limit times within it has failed */
-  uint64_t stuck_kill_ns;         /* live; without a sign of life for so long a world's process is killed; 0 = never */
+  uint64_t stuck_kill_ns;         /* without a sign of life for so long a world's process is killed; 0 = never */
   uint32_t isolation;             /* ISOLATION_... */
   uint32_t log_level;             /* live; a muster_log_level */
   uint32_t world_count;

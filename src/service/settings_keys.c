@@ -69,7 +69,7 @@ static const settings_key keys[] = {
            "crashes after which a type is quarantined; 0 = never (default 3)"),
     SERVER("crash_window", crash_window_ns, TIME, 1e9, 8.64e13, LIVE, "10min",
            "a world that ended more than crash_limit times within it stays down (default 600s)"),
-    SERVER("stuck_kill", stuck_kill_ns, TIME, 0, 3.6e12, LIVE, "2s",
+    SERVER("stuck_kill", stuck_kill_ns, TIME, 0, 3.6e12, FIXED, "2s",
            "a world that runs no frame for so long is killed and started again; 0 = never (default 2s)"),
     SERVER("isolation", isolation, CHOICE, 0, ISOLATION_NONE, FIXED, "process|none",
            "process: each world runs in a process of its own (default); none: all run in this one"),
