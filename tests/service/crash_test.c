@@ -76,17 +76,6 @@ static json_t *ask_json(const musterd *service, const char *method, const char *
   return answer;
 }
 
-/* A sample of /metrics; -1 when it is not there. */
-static double ask_metric(const musterd *service, const char *series) {
-  static daemon_reply reply;
-  char line[256];
-  daemon_ask(service, "GET", "/metrics", NULL, &reply);
-  cr_assert_eq(reply.status, 200, "%s", reply.body);
-  snprintf(line, sizeof line, "\n%s ", series);
-  const char *found = strstr(reply.body, line);
-  return found ? strtod(found + strlen(line), NULL) : -1.0;
-}
-
 static json_int_t count_of_bomb(const musterd *service) {
   json_t *crash = ask_json(service, "GET", "/v1/crash", 200), *count;
   json_int_t crashes = 0;
@@ -159,7 +148,7 @@ Test(crash, is_told_by_the_api_and_the_metrics) {
   cr_assert_str_eq(json_string_value(json_object_get(culprit, "type")), "bomb");
   cr_assert_str_eq(json_string_value(json_object_get(culprit, "in")), "atom");
   cr_assert_eq(json_integer_value(json_object_get(culprit, "atom")), 1);
-  cr_assert_eq(ask_metric(&service, "muster_crashes_total{world=\"main\",type=\"bomb\"}"), 1.0);
+  cr_assert_eq(daemon_metric(&service, "muster_crashes_total{world=\"main\",type=\"bomb\"}"), 1.0);
   json_decref(crash);
   end_well(&service);
   launch_and_live(&service, "none");
@@ -172,7 +161,7 @@ Test(crash, is_told_by_the_api_and_the_metrics) {
 }
 
 static void wait_for_frames(const musterd *service, double frames) {
-  while (ask_metric(service, "muster_frames_total{world=\"main\"}") < frames) usleep(10000);
+  while (daemon_metric(service, "muster_frames_total{world=\"main\"}") < frames) usleep(10000);
 }
 
 Test(crash, a_type_that_does_it_again_and_again_is_put_into_quarantine_and_the_world_goes_on) {
@@ -184,8 +173,8 @@ Test(crash, a_type_that_does_it_again_and_again_is_put_into_quarantine_and_the_w
   wait_for_frames(&service, 50); /* it would have died in the tenth */
   assert_logged(&service, "--world main reinstate bomb` brings it back", true);
   assert_logged(&service, "muster_type_reinstate", false);
-  cr_assert_eq(ask_metric(&service, "muster_types_quarantined{world=\"main\"}"), 1.0);
-  cr_assert_gt(ask_metric(&service, "muster_updates_completed_total{world=\"main\"}"), 200.0, "the sheep go on");
+  cr_assert_eq(daemon_metric(&service, "muster_types_quarantined{world=\"main\"}"), 1.0);
+  cr_assert_gt(daemon_metric(&service, "muster_updates_completed_total{world=\"main\"}"), 200.0, "the sheep go on");
   cr_assert_eq(count_of_bomb(&service), 3);
   json_decref(ask_json(&service, "POST", "/v1/worlds/main/types/bomb/reinstate", 200));
   cr_assert_eq(daemon_wait(&service), -SIGSEGV, "reinstated, it does it again");
@@ -265,7 +254,7 @@ Test(crash, an_atom_that_blocks_is_named_and_nothing_else_happens_to_it) {
   launch_and_live(&service, "sleep atom");
   daemon_await_log(&service, "of type 'bomb': blocked its worker for");
   assert_logged(&service, " ms in atom 1, limit ", true);
-  while (ask_metric(&service, "muster_atoms_blocked_total{world=\"main\"}") < 1.0) usleep(10000);
+  while (daemon_metric(&service, "muster_atoms_blocked_total{world=\"main\"}") < 1.0) usleep(10000);
   json_t *answer = ask_json(&service, "GET", "/v1/worlds/main/types", 200), *type;
   size_t i;
   json_array_foreach(json_object_get(answer, "types"), i, type) {
@@ -299,7 +288,7 @@ Test(crash, an_agent_in_quarantine_is_reinstated_by_its_id_and_runs_again) {
   daemon_prepare(&service);
   launch_and_live(&service, "spin atom");
   while (!(bomb = bomb_in_quarantine(&service))) usleep(10000);
-  cr_assert_eq(ask_metric(&service, "muster_agents_quarantined{world=\"main\"}"), 1.0);
+  cr_assert_eq(daemon_metric(&service, "muster_agents_quarantined{world=\"main\"}"), 1.0);
   snprintf(path, sizeof path, "/v1/worlds/main/agents/%s/reinstate", json_string_value(json_object_get(bomb, "agent")));
   json_int_t updated_ns = json_integer_value(json_object_get(bomb, "last_update_ns"));
   json_decref(bomb);

@@ -220,6 +220,16 @@ void daemon_signal(const musterd *service, int number) {
   cr_assert(kill(service->process, number) == 0);
 }
 
+double daemon_metric(const musterd *service, const char *sample) {
+  static daemon_reply reply;
+  char line[256];
+  daemon_ask(service, "GET", "/metrics", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "%s", reply.body);
+  snprintf(line, sizeof line, "\n%s ", sample);
+  const char *found = strstr(reply.body, line);
+  return found ? strtod(found + strlen(line), NULL) : -1.0;
+}
+
 void daemon_stop(musterd *service) {
   if (service->process > 0) daemon_signal(service, SIGTERM);
   daemon_wait(service);

@@ -69,6 +69,9 @@ void daemon_await_log(musterd *service, const char *text);
  * memory. Fails the test when the connection is not answered. */
 void daemon_ask(const musterd *service, const char *method, const char *path, const char *body, daemon_reply *reply);
 
+/* A sample of /metrics, by its name with its labels; -1 when there is none. */
+double daemon_metric(const musterd *service, const char *sample);
+
 /* The same with a body of bytes and its content type. */
 void daemon_ask_bytes(const musterd *service, const char *method, const char *path, const char *type, const void *body,
                       size_t length, daemon_reply *reply);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -88,14 +89,9 @@ static void start_three(void) {
 /* A sample of /metrics; -1 when it is not there. Takes the notices off first: the daemon waits for who has to read
  * them. */
 static double metric(const char *series) {
-  static daemon_reply reply;
-  char line[256], notice[1024];
+  char notice[1024];
   while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
-  daemon_ask(&service, "GET", "/metrics", NULL, &reply);
-  cr_assert_eq(reply.status, 200, "%s", reply.body);
-  snprintf(line, sizeof line, "\n%s ", series);
-  const char *found = strstr(reply.body, line);
-  return found ? strtod(found + strlen(line), NULL) : -1.0;
+  return daemon_metric(&service, series);
 }
 
 static double starts_of(const char *world) {
@@ -297,4 +293,33 @@ Test(isolation, a_world_that_cannot_be_opened_says_why, .timeout = 120) {
   cr_expect(strstr(message, "status 1") && strstr(message, "missing"), "%s", message);
   json_decref(ready);
   daemon_stop(&service);
+}
+
+/* A process that starts has no handler yet. The supervisor has, once it has made the worlds' sockets. */
+Test(isolation, a_reload_does_not_end_worlds_that_start, .timeout = 120) {
+  enum { RELOADS = 3, GAP_US = 1000 }; /* what it tells of them fits the queue of notices */
+  char path[DAEMON_PATH_BYTES + 16];
+  daemon_prepare(&service);
+  snprintf(path, sizeof path, "%s.left", service.socket);
+  daemon_launch(&service, "--isolation process --world main=wildlife --agents 20000 --world left=wildlife");
+  while (access(path, F_OK)) continue;
+  for (int i = 0; i < RELOADS; i++, usleep(GAP_US)) daemon_signal(&service, SIGHUP);
+  while (metric("muster_world_process_state{world=\"main\",state=\"running\"}") != 1.0 ||
+         metric("muster_world_process_state{world=\"left\",state=\"running\"}") != 1.0)
+    usleep(POLL_US);
+  cr_expect(starts_of("main") == 1.0 && starts_of("left") == 1.0);
+  daemon_stop(&service);
+}
+
+/* The folder in the snapshot's place is refused as such. */
+Test(isolation, a_world_that_cannot_save_at_the_end_is_told_by_the_status, .timeout = 120) {
+  char path[DAEMON_PATH_BYTES + 16];
+  launch("[world main]\nmodule = wildlife\nagents = 500\n[world left]\nmodule = wildlife\nagents = 500\n",
+         "--snapshot-file @/state");
+  snprintf(path, sizeof path, "%s/main/state", service.folder);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  daemon_signal(&service, SIGTERM);
+  cr_expect_eq(daemon_wait(&service), EXIT_FAILURE);
+  expect_log("world main did not end in order: its process ended by itself with status 1");
+  daemon_clear(&service);
 }

@@ -181,14 +181,10 @@ static musterd service;
 static daemon_reply reply;
 
 /* A value of /metrics, a request that no frame takes part in. */
-static double measured(const char *name) {
-  char line[128];
-  snprintf(line, sizeof line, "\n%s ", name);
-  daemon_ask(&service, "GET", "/metrics", NULL, &reply);
-  cr_assert_eq(reply.status, 200);
-  const char *found = strstr(reply.body, line);
-  cr_assert(found != NULL, "there is no %s", name);
-  return atof(found + strlen(line));
+static double measured(const char *sample) {
+  double value = daemon_metric(&service, sample);
+  cr_assert(value >= 0, "there is no %s", sample);
+  return value;
 }
 
 static void await_frames(uint32_t more) {

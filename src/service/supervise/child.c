@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CALLS_KERNEL_ABI = 6, NOTE_BYTES = 32768, SCORE_OF_WORLDS = 500 };
+enum { CALLS_KERNEL_ABI = 6, SCORE_OF_WORLDS = 500 };
 
 bool child_send(int socket, const char *text, int descriptor) {
   _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
@@ -62,7 +62,7 @@ static const char *folder_of(const char *file, char folder[PATH_BYTES]) {
 
 /* A line for each: R/path or W/path. */
 static size_t add_folders(char *text, size_t length, char kind, const char *const *paths) {
-  for (; *paths; paths++) length += (size_t)snprintf(text + length, NOTE_BYTES - length, "\n%c%s", kind, *paths);
+  for (; *paths; paths++) length += (size_t)snprintf(text + length, CHILD_NOTE_BYTES - length, "\n%c%s", kind, *paths);
   return length;
 }
 
@@ -125,7 +125,7 @@ static void tell_of_gaps(const confine_result *confined) {
 }
 
 muster_result child_begin(const struct settings *settings, const char *file) {
-  static char note[NOTE_BYTES] = "CALLS=1";
+  static char note[CHILD_NOTE_BYTES] = "CALLS=1";
   confine_result confined;
   notify_by(ORDERS_NOTIFY);
   fcntl(ORDERS_NOTIFY, F_SETFD, FD_CLOEXEC);

@@ -4,6 +4,8 @@
 
 #include "service/settings.h"
 
+enum { CHILD_NOTE_BYTES = 32768 }; /* of the longest note */
+
 /* Takes over what the supervisor handed on, ends with the supervisor, and confines itself (confine.h) to the files that
  * its world needs. `file` is the settings' file, or null. MUSTER_E_SYSTEM with the reason: the process must end. */
 muster_result child_begin(const struct settings *settings, const char *file);

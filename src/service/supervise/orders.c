@@ -1,5 +1,8 @@
 #include "service/supervise/orders.h"
 
+#include "base/files.h"
+
+#include <fcntl.h>
 #include <muster/jobs.h>
 
 #include <stdio.h>
@@ -41,6 +44,12 @@ bool orders_flight_path(const struct settings *settings, const char *world, char
   if (*settings->flight_file) return orders_path(settings->flight_file, world, folder, path);
   return snprintf(folder, PATH_BYTES, "%s.%s.d", settings->socket, world) < PATH_BYTES &&
          snprintf(path, PATH_BYTES, "%s.%s.d/flight", settings->socket, world) < PATH_BYTES;
+}
+
+int orders_open_flight(const struct settings *settings, const char *world) {
+  char folder[PATH_BYTES], path[PATH_BYTES];
+  if (!orders_flight_path(settings, world, folder, path)) return -1;
+  return files_open_regular(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
 }
 
 void orders_forget_flight(const struct settings *settings, const char *world) {

@@ -35,6 +35,10 @@ bool orders_path(const char *file, const char *world, char folder[PATH_BYTES], c
 bool orders_flight_path(const struct settings *settings, const char *world, char folder[PATH_BYTES],
                         char path[PATH_BYTES]);
 
+/* Opens it, to read and to mark; -1 = it cannot be opened. The world may have put anything in its place: only a regular
+ * file is opened. */
+int orders_open_flight(const struct settings *settings, const char *world);
+
 /* Removes a recorder that lies beside the world's socket. */
 void orders_forget_flight(const struct settings *settings, const char *world);
 

@@ -7,11 +7,11 @@
 #include "service/supervise/listener.h"
 #include "service/supervise/look.h"
 #include "service/supervise/orders.h"
+#include "service/supervise/silence.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +27,10 @@ extern char **environ;
 
 enum {
   ENVIRONMENT_MAX = 256,
-  NOTE_BYTES = 32768,
   NOTES_IN_LOOK = 1000,
   START_PATIENCE_MS = 600000,
   STOP_PATIENCE_MS = 60000,
-  LOOKS_IN_PATIENCE = 8,    /* how often it is looked for signs */
-  SIGNS_IN_PATIENCE = 4,    /* for half of that time there is a sign */
-  PATIENCE_DOUBLED_MOST = 3 /* times */
+  SIGNS_IN_PATIENCE = 4 /* are asked for, of which each process gives twice as many, as sd_notify(3) advises */
 };
 
 static const restart_rules defaults = {
@@ -58,16 +55,6 @@ static void set_state(world_process *process, process_state state) {
 
 /* ------------------------------------------------------------------------------------------------------- life signs */
 
-static int open_recorder(const world_process *process) {
-  char folder[PATH_BYTES], path[PATH_BYTES];
-  orders_flight_path(process->all->settings, process->name, folder, path);
-  return files_open_regular(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
-}
-
-static void close_recorder(int file) {
-  if (file >= 0) close(file);
-}
-
 /* It leads a group of its own, which it cannot leave, and its copies neither. */
 static void kill_group(const world_process *process) {
   kill(-process->process.pid, SIGKILL);
@@ -78,73 +65,6 @@ void processes_kill(world_process *process, const char *why) {
   uv_timer_stop(&process->timer);
   log_line(MUSTER_LOG_ERROR, "world %s: %s: its process %d is killed", process->name, why, (int)process->process.pid);
   kill_group(process);
-}
-
-/* It got no processor: that is nobody's fault, and may be over soon. */
-static void wait_longer(world_process *process) {
-  process->patience_ns *= 2;
-  process->looked = false;
-  log_line(
-      MUSTER_LOG_WARNING,
-      "world %s ran no frame for %.3g s, since its threads got no processor: nobody is blamed, and it has %.3g s now",
-      process->name, (double)process->patience_ns / 2e9, (double)process->patience_ns / 1e9);
-}
-
-static void end_silence(world_process *process, uint64_t now_ns) {
-  static const char *const reasons[] = {"nothing tells in what",        "somebody has stopped its process",
-                                        "its threads get no processor", "a callback computes without end",
-                                        "a callback waits without end", "a function of its module does not return"};
-  const struct settings *settings = process->all->settings;
-  char why[STUCK_BYTES];
-  blame_look *after = malloc(sizeof *after);
-  uint32_t culprit = 0;
-  int file = open_recorder(process);
-  blame_verdict verdict = BLAME_NOBODY;
-  if (after) {
-    blame_take_look(file, process->process.pid, now_ns, after);
-    verdict = blame_judge(&process->before, after, &culprit);
-  }
-  if (verdict == BLAME_STARVED && process->patience_ns < settings->stuck_kill_ns << PATIENCE_DOUBLED_MOST) {
-    wait_longer(process);
-  } else {
-    if (after) blame_mark(file, after, verdict, culprit);
-    snprintf(why, sizeof why, "it ran no frame for %.3g s: %s", (double)(now_ns - process->sign_ns) / 1e9,
-             reasons[verdict]);
-    processes_kill(process, why);
-  }
-  close_recorder(file);
-  free(after);
-}
-
-/* When this comes late, this process has got no processor, either: the silence begins anew. */
-static void look_for_sign(uv_timer_t *timer) {
-  world_process *process = timer->data;
-  uint64_t now_ns = clock_system(), gap_ns = uv_timer_get_repeat(timer) * 1000000u;
-  bool late = now_ns - process->looked_ns > 3 * gap_ns;
-  process->looked_ns = now_ns;
-  if (late) {
-    process->sign_ns = now_ns;
-    process->looked = false;
-  } else if (now_ns - process->sign_ns >= process->patience_ns) {
-    end_silence(process, now_ns);
-  } else if (!process->looked && now_ns - process->sign_ns >= process->patience_ns / 4) {
-    int file = open_recorder(process);
-    blame_take_look(file, process->process.pid, now_ns, &process->before);
-    close_recorder(file);
-    process->looked = true;
-  }
-}
-
-static void watch_silence(world_process *process) {
-  uint64_t gap_ms = process->all->settings->stuck_kill_ns / (1000000u * LOOKS_IN_PATIENCE);
-  process->patience_ns = process->all->settings->stuck_kill_ns;
-  process->looked_ns = clock_system();
-  if (process->patience_ns) uv_timer_start(&process->timer, look_for_sign, gap_ms + 1, gap_ms + 1);
-}
-
-static void take_sign(world_process *process) {
-  process->sign_ns = clock_system();
-  process->looked = false;
 }
 
 static void give_up_start(uv_timer_t *timer) {
@@ -173,9 +93,11 @@ static void processes_take_line(world_process *process, const char *line) {
     process->problem[0] = '\0';
     log_line(MUSTER_LOG_INFO, "world %s runs in process %d", process->name, (int)process->process.pid);
     set_state(process, PROCESS_RUNNING);
-    watch_silence(process);
+    silence_watch(process);
+    if (process->reloads) uv_process_kill(&process->process, SIGHUP);
+    process->reloads = false;
   }
-  if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) take_sign(process);
+  if (strcmp(line, "READY=1") == 0 || strcmp(line, "WATCHDOG=1") == 0) silence_end(process);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ notes */
@@ -193,7 +115,7 @@ static void take_note(world_process *process, char *text, int descriptor) {
 }
 
 static int take_next_note(world_process *process) {
-  static char text[NOTE_BYTES];
+  static char text[CHILD_NOTE_BYTES];
   int descriptor, bytes = child_receive(process->notify, text, sizeof text - 1, &descriptor);
   if (bytes <= 0) return bytes;
   text[bytes] = '\0';
@@ -279,9 +201,9 @@ static void start_again(world_process *process) {
 /* How it ended, and by whom, as far as its recorder tells. */
 static void note_end(world_process *process, int64_t status, int number) {
   char culprit[FLIGHT_TEXT_BYTES], *reason = process->reason;
-  int file = open_recorder(process);
+  int file = orders_open_flight(process->all->settings, process->name);
   blame_read_culprit(file, process->process.pid, culprit, sizeof culprit);
-  close_recorder(file);
+  if (file >= 0) close(file);
   const char *detail = *culprit ? culprit : process->problem, *by = *detail ? ", " : "";
   const char *name = sigabbrev_np(number);
   process->last_end = *process->stuck ? PROCESS_END_STUCK : number ? PROCESS_END_SIGNAL : PROCESS_END_STATUS;
@@ -292,6 +214,16 @@ static void note_end(world_process *process, int64_t status, int number) {
   else
     snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, detail);
   keep_printable(reason);
+}
+
+/* By SIGTERM itself ends one that was only starting, and has nothing to save. */
+static void end_for_good(world_process *process, int64_t status, int number) {
+  if (status || (number && number != SIGTERM)) {
+    note_end(process, status, number);
+    log_line(MUSTER_LOG_ERROR, "world %s did not end in order: %s", process->name, process->reason);
+    process->all->disorderly = true;
+  }
+  set_state(process, PROCESS_ENDED);
 }
 
 /* Not in this turn of the loop, which still closes the handles of the last process. */
@@ -310,7 +242,7 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
   process->has_process = false;
   uv_close((uv_handle_t *)handle, NULL);
   if (process->all->stopping) {
-    set_state(process, PROCESS_ENDED);
+    end_for_good(process, status, number);
     return;
   }
   if (process->again) {
@@ -374,7 +306,7 @@ static void start(world_process *process) {
   process->stuck[0] = process->problem[0] = '\0';
   process->looked = false;
   process->refused = process->notes_taken = 0;
-  process->introduced = process->stays_down = process->chatters = false;
+  process->introduced = process->stays_down = process->chatters = process->reloads = false;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
     note_unstarted(process, "it has no socket for notes", strerror(errno));
     return;
@@ -439,9 +371,18 @@ muster_result processes_open(struct processes *processes) {
 
 /* -------------------------------------------------------------------------------------------------------------- end */
 
-void processes_signal(struct processes *processes, int number) {
+/* One that starts does not take signals yet: it would end by them. */
+void processes_reload(struct processes *processes) {
+  for (uint32_t i = 0; i < processes->count; i++) {
+    world_process *process = &processes->worlds[i];
+    process->reloads = process->state == PROCESS_STARTING;
+    if (process->state == PROCESS_RUNNING) uv_process_kill(&process->process, SIGHUP);
+  }
+}
+
+void processes_save(struct processes *processes) {
   for (uint32_t i = 0; i < processes->count; i++)
-    if (processes->worlds[i].has_process) uv_process_kill(&processes->worlds[i].process, number);
+    if (processes->worlds[i].state == PROCESS_RUNNING) uv_process_kill(&processes->worlds[i].process, SIGUSR1);
 }
 
 void processes_stop(struct processes *processes) {

@@ -75,6 +75,7 @@ typedef struct world_process {
   blame_look before;
   char problem[PROBLEM_BYTES]; /* what it said itself before it was ready; "" = nothing */
   char stuck[STUCK_BYTES];     /* why it was killed; "" = it was not */
+  bool reloads;                /* it is to read the settings again once it runs */
   bool again;                  /* a person asked for its end; then it starts again */
   process_end last_end;
   bool stays_down; /* it would end in the same way again */
@@ -90,6 +91,7 @@ struct processes {
   uint32_t count;
   world_process worlds[WORLDS_MAX];
   bool stopping;
+  bool disorderly; /* one that was asked to stop has failed to */
   uv_timer_t look; /* look.h */
   uint64_t looks;
   void (*changed)(world_process *process, void *user); /* its state is another */
@@ -105,8 +107,11 @@ void processes_stop(struct processes *processes);
 /* Ends those at once that have not ended, and removes the sockets. */
 void processes_close(struct processes *processes);
 
-/* Sends a signal to all that run. */
-void processes_signal(struct processes *processes, int number);
+/* All read the settings again; those that start do so once they run. */
+void processes_reload(struct processes *processes);
+
+/* All that run write a snapshot. */
+void processes_save(struct processes *processes);
 
 /* Kills a world's process with all copies of it, and tells why. It starts again by the rules. */
 void processes_kill(world_process *process, const char *why);

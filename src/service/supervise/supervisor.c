@@ -39,7 +39,6 @@ struct supervisor {
   uv_signal_t signals[SIGNALS];
   uv_timer_t alive;
   bool stopping, ready;
-  int status;
 };
 
 /* --------------------------------------------------------------------------------------------------------- requests */
@@ -108,7 +107,7 @@ static void tell_deal(const struct settings *settings) {
   uint32_t processor;
   orders_deal(settings, &dealt);
   for (uint32_t i = 0; i < settings->world_count; i++)
-    log_line(MUSTER_LOG_INFO, "world %s: %u workers on %d processors", settings->worlds[i].name, dealt.workers[i],
+    log_line(MUSTER_LOG_INFO, "world %s: workers %u, processors %d", settings->worlds[i].name, dealt.workers[i],
              CPU_COUNT(&dealt.processors[i]));
   double promised = deal_most_promised(settings, &dealt, &processor);
   if (promised > promised_most)
@@ -169,7 +168,7 @@ static void reload(struct supervisor *supervisor) {
     supervisor->settings = *next;
     log_set_level((muster_log_level)next->log_level);
     if (api_change(supervisor->http, next)) complain("", muster_last_error(), NULL);
-    processes_signal(&supervisor->processes, SIGHUP);
+    processes_reload(&supervisor->processes);
     tell_deal(&supervisor->settings);
   } else {
     log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");
@@ -183,7 +182,7 @@ static void supervisor_take_signal(uv_signal_t *handle, int number) {
   if (number == SIGHUP) {
     reload(supervisor);
   } else if (number == SIGUSR1) {
-    processes_signal(&supervisor->processes, number);
+    processes_save(&supervisor->processes);
   } else {
     log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
     supervisor_stop(supervisor);
@@ -250,7 +249,7 @@ int supervisor_run(const struct settings *settings, int count, char **arguments)
     exit(EXIT_FAILURE); /* nothing runs yet that would have to be closed */
   }
   uv_run(supervisor->loop, UV_RUN_DEFAULT);
-  int status = supervisor->status;
+  int status = supervisor->processes.disorderly ? EXIT_FAILURE : EXIT_SUCCESS;
   curl_global_cleanup();
   metrics_destroy(supervisor->metrics);
   free(supervisor);
