@@ -46,8 +46,9 @@ int child_receive(int socket, char *text, int bytes, int *descriptor) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* LeakSanitizer stops the threads of the process by ptrace, which a confined process may not. */
-int __lsan_is_turned_off(void);
+/* LeakSanitizer stops the threads of the process by ptrace, which a confined process may not. The sanitizer's library
+ * asks, so it has to see the name. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
   return orders_world() != NULL;
 }
