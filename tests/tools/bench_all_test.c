@@ -72,7 +72,8 @@ static const struct place {
               {"/tools/docs/benchmarks.md",
                "benchmarks.md",
                {"machine", "control", "activation", "wright", "quality", "sweep", "slices", "rankin", "osborne",
-                "scale", "replication", "cores", "promise", "costs", "dispatch"}}};
+                "scale", "replication", "cores", "promise", "costs", "dispatch"}},
+              {"/tools/docs/journal.md", "journal.md", {"journal"}}};
 
 enum { PLACES = sizeof places / sizeof *places };
 
