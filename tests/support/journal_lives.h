@@ -84,6 +84,7 @@ static inline void life_live(void *user) {
     if (life->turns) muster_journal_turn(journal);
     must(journal_status(journal).runs, "%s, life %u: the journal ended: %s", life->scene->name, life->number,
          journal_status(journal).ended_by);
+    if (frame > life->frames) usleep(200); /* the parent may be late */
     must(frame + 1 < TOLD_FRAMES_MAX, "%s, life %u: nobody killed it", life->scene->name, life->number);
   }
 }
@@ -123,6 +124,10 @@ static inline void never_died(const journal_scene *scene, const told_frames *tol
       cr_assert_eq(muster_journal_end(journal, true), MUSTER_OK, "%s", muster_last_error());
       journal = journal_begin(&little, place.path);
     }
+    if (frame == told->frames) {
+      cr_assert_eq(muster_journal_end(journal, true), MUSTER_OK, "%s", muster_last_error());
+      journal = NULL; /* those that are compared with it keep none */
+    }
     scene->frame(&little, scene->of, frame);
     uint64_t hash = muster_world_hash(little.world);
     if (frame < told->frames)
@@ -131,7 +136,7 @@ static inline void never_died(const journal_scene *scene, const told_frames *tol
     else
       hashes[frame - told->frames] = hash;
   }
-  cr_assert_eq(muster_journal_end(journal, true), MUSTER_OK, "%s", muster_last_error());
+  muster_journal_end(journal, true);
   little_world_destroy(&little);
   place_remove(&place);
 }
