@@ -109,7 +109,10 @@ static void hold_live(struct identity *ids, uint64_t *held) {
 static void forget_spawns(struct muster_world *world) {
   enum { TOGETHER_TAKEN = 64 };
   uint32_t agents[TOGETHER_TAKEN];
-  while (spawn_queue_take(&world->commands->queues.spawns, agents, TOGETHER_TAKEN)) continue;
+  struct spawn_queue *spawns = &world->commands->queues.spawns;
+  uint32_t next = spawns->next;
+  while (spawn_queue_take(spawns, agents, TOGETHER_TAKEN)) continue;
+  spawns->next = next; /* the intakes of the record went on there */
 }
 
 muster_result replay_load(struct muster_world *world) {

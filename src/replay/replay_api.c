@@ -239,7 +239,8 @@ muster_result replays_begin(muster_world *world, const muster_replay_def *def, c
                             size_t snapshot_bytes) {
   record_extent extent;
   muster_result result = records_check_world(world, "recover");
-  if (!result && !records_is_new(world))
+  /* Types of herds are registered like any others. */
+  if (!result && (world->frames || identity_high(&world->agents.ids) || identity_high(&world->observers->ids)))
     return error_set(MUSTER_E_STATE, "recover: only in a new world, before anything is spawned and any frame is run");
   if (!result) result = records_look(def->bytes, def->count, &extent, NULL, NULL);
   if (result) return result;

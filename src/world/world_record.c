@@ -87,8 +87,13 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
 bool world_record_accepts(struct muster_world *world, const struct command *command) {
   ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
+  struct identity *observers = &world->observers->ids;
   bool adds = command->kind == COMMAND_OBSERVER_ADD;
-  if (!command_is_possible(world, command) || (adds && !identity_claim(&world->observers->ids, command->index)))
+  /* One that waits in the snapshot has its id. */
+  bool known = adds && command->index < identity_high(observers) &&
+               identity_generation(observers, command->index) == command->generation &&
+               !world->observers->table.rows[command->index].present;
+  if (!command_is_possible(world, command) || (adds && !known && !identity_claim(observers, command->index)))
     return recorder_diverges(world->recorder, "its record has a command %u for %u, which cannot be", command->kind,
                              command->index);
   if (adds) identity_assign(&world->observers->ids, command->index, command->generation);
@@ -162,6 +167,7 @@ uint32_t world_record_take_spawns(struct muster_world *world, uint32_t *agents, 
     recorder_diverges(world->recorder, "agent %u becomes active, but was not spawned", agents[i]);
     return i;
   }
+  if (replays && count) spawn_queue_go_on(&world->commands->queues.spawns, agents[count - 1]);
   return count;
 }
 
