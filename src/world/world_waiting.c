@@ -32,6 +32,7 @@ static uint32_t count_values(const struct ring *ring, void *value) {
 }
 
 static void put_wake(struct muster_world *world, uint32_t agent) {
+  ASSERT(agent < world->def.limits.agents_max && recorder_records(world->recorder));
   uint32_t woken = wakes_is_woken(&world->commands->wakes, agent) ? agent : IDENTITY_NONE;
   tape_put(&world->recorder->tape, &woken, sizeof woken);
 }
@@ -41,7 +42,7 @@ static void put_values(struct muster_world *world, const struct ring *ring, uint
 }
 
 /* Other threads may give more meanwhile: what was counted stays. */
-static void put_waiting(struct muster_world *world) {
+static void waiting_put(struct muster_world *world) {
   struct intake_queues *queues = &world->commands->queues;
   struct tape *tape = &world->recorder->tape;
   struct command command;
@@ -63,7 +64,7 @@ static void put_waiting(struct muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-static void take_waiting(struct muster_world *world) {
+static void waiting_take(struct muster_world *world) {
   recorder_waiting *waiting = &world->recorder->waiting;
   exchange_counts(&world->recorder->tape, waiting);
   waiting->bytes = tape_take_place(&world->recorder->tape, (size_t)waiting->wakes * sizeof(uint32_t) +
@@ -76,9 +77,9 @@ void world_record_waiting(struct muster_world *world) {
   if (recorder_records(world->recorder)) world_record_newborns(world);
   if (!recorder_mark(world->recorder, TAG_WAITING)) return;
   if (recorder_replays(world->recorder))
-    take_waiting(world);
+    waiting_take(world);
   else
-    put_waiting(world);
+    waiting_put(world);
 }
 
 /* ------------------------------------------------------------------------------------------------------- going on */
@@ -155,6 +156,7 @@ static void refill_messages(struct muster_world *world, const unsigned char *fro
 }
 
 void world_record_refill(struct muster_world *world) {
+  ASSERT(recorder_replays(world->recorder) && !world_is_in_frame(world));
   const recorder_waiting *waiting = &world->recorder->waiting;
   const unsigned char *at = waiting->bytes;
   refill_spawns(world);
