@@ -207,6 +207,7 @@ static muster_result write_last(muster_journal *journal) {
 muster_result muster_journal_end(muster_journal *journal, bool remove) {
   muster_result result = MUSTER_OK;
   if (!journal) return MUSTER_OK;
+  if ((result = guard_between(journal->world, "journal end"))) return result;
   bool runs = recorder_records(journal->world->recorder) && !journal->status.ended_by[0];
   if (runs && !remove) result = write_last(journal);
   rotation_give_up(journal, NULL);
@@ -221,8 +222,9 @@ muster_result muster_journal_status_read(muster_journal *journal, muster_journal
   if (!journal) return error_missing("journal status", "journal");
   muster_result result = guard_between(journal->world, "journal status");
   if (result) return result;
+  rotation_count_frames(journal);
   muster_journal_status whole = journal->status;
-  whole.runs = !journal->status.ended_by[0];
+  whole.runs = !journal->ended;
   whole.frames_written = journal->frames;
   whole.frames_safe = whole.runs ? syncer_safe(&journal->syncer) : UINT64_MAX;
   if (!whole.runs) whole.changes_safe = UINT64_MAX;
