@@ -60,12 +60,16 @@ static bool write_section(const void *bytes, size_t count, void *user) {
 
 static void end_frame(void *user) {
   muster_journal *journal = user;
+  journal->ends_frame = true;
   if (journal->def.end_frame) journal->def.end_frame(journal, journal->def.user);
+  journal->ends_frame = false;
 }
 
 muster_result muster_journal_note(muster_journal *journal, const void *bytes, size_t count) {
   if (!journal) return error_missing("journal", "journal");
   if (count && !bytes) return error_missing("journal", "note");
+  muster_result result = journal->ends_frame ? MUSTER_OK : guard_between(journal->world, "journal note");
+  if (result) return result;
   if (!recorder_records(journal->world->recorder)) return error_set(MUSTER_E_STATE, "journal: it has ended");
   if (recorder_note(journal->world->recorder, bytes, count)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "journal: the notes of one frame have more than %d bytes", NOTES_BYTES);
