@@ -16,7 +16,8 @@ struct found {
   muster_snapshot_info about; /* the world in it */
   journal_bytes record;
   record_extent extent;
-  const struct journal_note *note;
+  const unsigned char *note; /* the host's, behind the mark: at any address */
+  uint32_t note_bytes;
 };
 
 static void found_free(struct found *found) {
@@ -57,11 +58,12 @@ static muster_result open_snapshot(const char *path, struct found *found) {
 
 static muster_result recover_check_record(struct found *found) {
   const record_head *head = &found->extent.head;
-  found->note = head->note;
-  if (head->note_bytes < sizeof *found->note)
+  if (head->note_bytes < sizeof(struct journal_note))
     return error_set(MUSTER_E_INPUT, "it has no mark of a journal's snapshot");
   journal_mark mark;
   memcpy(&mark, head->note, sizeof mark);
+  found->note = (const unsigned char *)head->note + sizeof(struct journal_note);
+  found->note_bytes = (uint32_t)(head->note_bytes - sizeof(struct journal_note));
   if (mark.id != found->snapshot.mark.id || mark.number != found->snapshot.mark.number)
     return error_set(MUSTER_E_INPUT, "it does not belong to the snapshot of that number, but to another journal's");
   if (head->frames_before != found->about.frames)
@@ -141,8 +143,7 @@ static muster_result hand_out(const muster_journal_look_def *def, struct found *
   struct taker taker = {def};
   record_extent again;
   journal_name name;
-  uint32_t bytes = (uint32_t)(found->extent.head.note_bytes - sizeof *found->note);
-  if (def->take_note && !def->take_note(found->note->host, bytes, def->user))
+  if (def->take_note && !def->take_note(found->note, found->note_bytes, def->user))
     return error_set(MUSTER_E_INPUT, "%s: its note was refused",
                      found_name(def->path, found->number, ".journal", name));
   if (def->take_host && !def->take_host(found->snapshot.host, found->snapshot.host_bytes, def->user))
