@@ -4,7 +4,7 @@
  *     PATH = SNAPSHOT_FILE.WORLD, or JOURNAL_FOLDER/NAME.WORLD with the snapshot file's name
  *     PATH-7.snapshot, PATH-7.journal     in force: the library's
  *     PATH-incident-3.snapshot, .journal  of crashes that are over, for `muster replay`: the library's
- *     PATH-recovering                     a byte for each attempt to come back that is not over
+ *     PATH-7.replaying                    while its frames are run again: the library's
  *     PATH-7.journal.WHAT-1               put aside: damaged, older, other or differing
  *
  * A world's journal begins when the world is open, and replaces that of the last run. What the service keeps is pieces,

@@ -61,9 +61,10 @@ static const char *ending_of(const char *file, const char *name, const char *bef
   return end > number ? end : NULL;
 }
 
-static bool is_of_journal(const char *file, const char *name) {
+static bool is_of_journal(const char *file, const char *name, bool *passing) {
   const char *end = ending_of(file, name, "-");
-  return end && (strcmp(end, ".snapshot") == 0 || strcmp(end, ".journal") == 0);
+  *passing = end && strcmp(end, ".replaying") == 0;
+  return end && (*passing || strcmp(end, ".snapshot") == 0 || strcmp(end, ".journal") == 0);
 }
 
 uint32_t journals_count_incidents(const char *path) {
@@ -96,35 +97,15 @@ bool journals_put_aside(const char *path, const char *what) {
   DIR *folder = open_folder_of(path);
   for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
     char file[NAME_MAX + 1];
-    if (!is_of_journal(entry->d_name, name_in(path))) continue;
+    bool passing;
+    if (!is_of_journal(entry->d_name, name_in(path), &passing)) continue;
     snprintf(file, sizeof file, "%s", entry->d_name);
-    put_file_aside(dirfd(folder), file, what);
+    if (passing)
+      unlinkat(dirfd(folder), file, 0);
+    else
+      put_file_aside(dirfd(folder), file, what);
     any = true;
   }
   if (folder) closedir(folder);
   return any;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ attempts
- */
-
-static void attempts_path(const char *path, char file[JOURNALS_PATH_BYTES + ASIDE_BYTES]) {
-  snprintf(file, JOURNALS_PATH_BYTES + ASIDE_BYTES, "%s-recovering", path);
-}
-
-uint32_t journals_begin_attempt(const char *path) {
-  char file[JOURNALS_PATH_BYTES + ASIDE_BYTES];
-  struct stat status = {0};
-  attempts_path(path, file);
-  int descriptor = files_open_regular(AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return 0;
-  bool known = fstat(descriptor, &status) == 0 && write(descriptor, "+", 1) == 1;
-  close(descriptor);
-  return known ? (uint32_t)status.st_size : 0;
-}
-
-void journals_end_attempt(const char *path) {
-  char file[JOURNALS_PATH_BYTES + ASIDE_BYTES];
-  attempts_path(path, file);
-  unlinkat(AT_FDCWD, file, 0);
 }

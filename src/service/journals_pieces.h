@@ -30,11 +30,6 @@ void journals_give_up(struct hosted_world *world, bool broken, const char *forma
  * none. */
 bool journals_put_aside(const char *path, const char *what);
 
-/* Notes that a world is about to come back by the journal at `path`, and that this is over. Returns how many attempts
- * before have not ended: their process died. */
-uint32_t journals_begin_attempt(const char *path);
-void journals_end_attempt(const char *path);
-
 /* How many incidents are kept at `path`. */
 uint32_t journals_count_incidents(const char *path);
 

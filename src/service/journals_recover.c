@@ -9,12 +9,10 @@
 
 #include <muster/snapshot.h>
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A process that dies so often while the frames are run again leaves them out the next time. */
-enum { ATTEMPTS_MOST = 2 };
 
 typedef struct bytes_list {
   unsigned char *bytes;
@@ -31,7 +29,19 @@ typedef struct journal_past {
   size_t others_first;           /* bytes of them with the snapshot */
   journal_pace pace_first, pace; /* with the snapshot, and at the end */
   struct holds holds_first, holds;
+  char refusal[JOURNAL_REASON_BYTES]; /* why a callback refused it; "" = none did */
 } journal_past;
+
+/* False, for the library, which says only that it was refused. */
+static bool refuse_past(journal_past *past, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse_past(journal_past *past, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(past->refusal, sizeof past->refusal, format, arguments);
+  va_end(arguments);
+  return false;
+}
 
 static bool past_append(bytes_list *list, const void *bytes, size_t count) {
   if (count > list->room - list->count) {
@@ -54,8 +64,8 @@ static void free_past(journal_past *past) {
 
 /* ------------------------------------------------------------------------------------------------------------- look */
 
-static bool copy_exactly(void *to, size_t room, const void *bytes, size_t count) {
-  if (count != room) return error_set(MUSTER_E_INPUT, "what the service keeps in it is of another build") == MUSTER_OK;
+static bool copy_exactly(journal_past *past, void *to, size_t room, const void *bytes, size_t count) {
+  if (count != room) return refuse_past(past, "what the service keeps in it is of another build");
   memcpy(to, bytes, count);
   return true;
 }
@@ -68,9 +78,9 @@ static bool take_piece(journal_past *past, unsigned char kind, const void *bytes
     past->last.count = 0;
     return past_append(&past->last, bytes, count);
   case JOURNAL_PACE:
-    return copy_exactly(&past->pace, sizeof past->pace, bytes, count);
+    return copy_exactly(past, &past->pace, sizeof past->pace, bytes, count);
   case JOURNAL_HOLDS:
-    return copy_exactly(&past->holds, sizeof past->holds, bytes, count) && past->holds.count <= HOLDS_MAX;
+    return copy_exactly(past, &past->holds, sizeof past->holds, bytes, count) && past->holds.count <= HOLDS_MAX;
   default:
     return past_append(&past->others, &piece, sizeof piece) && past_append(&past->others, bytes, count);
   }
@@ -80,11 +90,11 @@ static bool take_host(const void *bytes, size_t count, void *user) {
   journal_past *past = user;
   const unsigned char *next = bytes;
   for (journal_piece piece; count; next += piece.bytes, count -= piece.bytes) {
-    if (count < sizeof piece) return error_set(MUSTER_E_INPUT, "what the service keeps in it is cut") == MUSTER_OK;
+    if (count < sizeof piece) return refuse_past(past, "what the service keeps in it is cut");
     memcpy(&piece, next, sizeof piece);
     next += sizeof piece;
     count -= sizeof piece;
-    if (piece.bytes > count) return error_set(MUSTER_E_INPUT, "what the service keeps in it is cut") == MUSTER_OK;
+    if (piece.bytes > count) return refuse_past(past, "what the service keeps in it is cut");
     if (!take_piece(past, (unsigned char)piece.kind, next, piece.bytes)) return false;
   }
   past->pace_first = past->pace;
@@ -101,12 +111,11 @@ static bool past_take_notes(const void *bytes, size_t count, uint64_t frame, voi
 
 /* The first line names the modules; the rest is for people and for `muster replay`. */
 static bool past_take_note(const void *bytes, uint32_t count, void *user) {
-  const journal_past *past = user;
+  journal_past *past = user;
   char line[MODULES_BYTES + 16];
   int length = snprintf(line, sizeof line, "module=%s\n", past->world->settings.module);
   if (count >= (uint32_t)length && memcmp(bytes, line, (size_t)length) == 0) return true;
-  return error_set(MUSTER_E_INPUT, "it is of another module: the world's is %s now", past->world->settings.module) ==
-         MUSTER_OK;
+  return refuse_past(past, "it is of another module: the world's is %s now", past->world->settings.module);
 }
 
 static muster_result past_look(journal_past *past) {
@@ -148,14 +157,16 @@ static bool past_is_wanted(struct service *service, const journal_past *past, co
 
 /* --------------------------------------------------------------------------------------------------------- recovery */
 
-static muster_result recover(const journal_past *past, bool snapshot_only) {
+static muster_result recover(journal_past *past, bool snapshot_only) {
   const hosted_world *world = past->world;
   muster_journal_recover_def def = muster_journal_recover_def_default();
   muster_journal_info info = muster_journal_info_default();
   def.path = past->path;
   def.snapshot_only = snapshot_only;
   muster_result result = world->module->resume(world->instance, world->world, past->first.bytes, past->first.count);
-  return result ? result : muster_journal_recover(world->world, &def, &info);
+  if (!result) result = muster_journal_recover(world->world, &def, &info);
+  past->info.sim_now_ns = info.sim_now_ns;
+  return result;
 }
 
 static bool take_saved(const void *bytes, size_t count, void *user) {
@@ -286,11 +297,9 @@ static bool fall_back(struct service *service, journal_past *past, const snapsho
 }
 
 static bool come_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
-  bool often = journals_begin_attempt(past->path) >= ATTEMPTS_MOST;
-  muster_result result = often ? error_set(MUSTER_E_STATE, "the process died %d times meanwhile", ATTEMPTS_MOST)
-                               : run_again(service, past);
+  muster_result result =
+      past->info.tried ? error_set(MUSTER_E_STATE, "the last process died meanwhile, too") : run_again(service, past);
   bool back = !result || fall_back(service, past, saved);
-  journals_end_attempt(past->path);
   if (result) journals_put_aside(past->path, "differing");
   return back;
 }
@@ -317,7 +326,8 @@ bool journals_bring_back(struct service *service, hosted_world *world, const str
   muster_result result = past_look(&past);
   bool back = !result && bring_back(service, &past, file, saved);
   if (result == MUSTER_E_INPUT) {
-    log_line(MUSTER_LOG_ERROR, "world %s: its journal is refused: %s", world->name, muster_last_error());
+    log_line(MUSTER_LOG_ERROR, "world %s: its journal is refused: %s%s%s", world->name, muster_last_error(),
+             *past.refusal ? ": " : "", past.refusal);
     journals_put_aside(past.path, "damaged");
   } else if (result && result != MUSTER_E_STALE) {
     log_line(MUSTER_LOG_ERROR, "world %s: its journal cannot be read: %s", world->name, muster_last_error());

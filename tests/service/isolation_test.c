@@ -40,15 +40,15 @@ typedef struct fault {
 } fault;
 
 static const fault faults[] = {
-    {"segv", "atom", 0, "died of SIGSEGV", true},
-    {"segv", "action", 0, "died of SIGSEGV", true},
-    {"abort", "atom", 0, "died of SIGABRT", true},
-    {"exit", "action", 0, HAS_ADDRESS_SANITIZER ? "ended by itself" : "ended by itself with status 3", true},
-    {"overflow", "atom", 0, "died of SIGSEGV", true},
+    {"segv", "atom", 0, "died of SIGSEGV", true, false},
+    {"segv", "action", 0, "died of SIGSEGV", true, false},
+    {"abort", "atom", 0, "died of SIGABRT", true, false},
+    {"exit", "action", 0, HAS_ADDRESS_SANITIZER ? "ended by itself" : "ended by itself with status 3", true, false},
+    {"overflow", "atom", 0, "died of SIGSEGV", true, false},
     {"loop", "atom", 0, "a callback computes without end", true, true},
     {"block", "action", 0, "a callback waits without end", true, true},
-    {"wild", "atom", 0, "died of SIG", true},
-    {NULL, NULL, SIGKILL, "died of SIGKILL", false},
+    {"wild", "atom", 0, "died of SIG", true, false},
+    {NULL, NULL, SIGKILL, "died of SIGKILL", false, false},
     {NULL, NULL, SIGSTOP, "somebody has stopped its process", false, true},
     {"loop", "module", 0, "a function of its module does not return", false, true},
     {"leak", "atom", 0, "", true,
@@ -338,7 +338,7 @@ static void expect_log(const char *text) {
 
 /* It has failed after one end more than is allowed, and is left alone; the other goes on. */
 Test(isolation, a_world_that_ends_too_often_stays_down, .timeout = 120) {
-  static const fault aborts = {"abort", "atom", 0, "", true};
+  static const fault aborts = {"abort", "atom", 0, "", true, false};
   char who[128];
   launch("[server]\ncrash_limit = 2\n[world main]\nmodule = striker\n[world left]\nmodule = wildlife\nagents = 500\n",
          "");
@@ -365,7 +365,7 @@ Test(isolation, a_world_that_is_killed_goes_on_from_its_newest_snapshot, .timeou
   char path[DAEMON_PATH_BYTES + 16];
   launch("[world main]\nmodule = wildlife\nagents = 3000\nvirtual = yes\n"
          "[world left]\nmodule = wildlife\nagents = 500\n",
-         "--journal no --snapshot-file @/state");
+         "--journal=no --snapshot-file @/state");
   json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
   snprintf(path, sizeof path, "%s/main/state", service.folder);
   while (access(path, F_OK)) usleep(POLL_US);
