@@ -54,6 +54,7 @@ void penalties_quarantine_agent(struct muster_world *world, const muster_overrun
 void penalties_set_aside(struct muster_world *world, uint32_t index) {
   if (!world_is_active(world, index) || world_row(world, index)->status == AGENT_QUARANTINED) return;
   if (world_type_of(world, index)->blocks) return;
+  ASSERT(world_row(world, index)->status > AGENT_PENDING);
   put_into_quarantine(world, index);
   overruns_log_set_aside(world, index);
 }
