@@ -146,7 +146,8 @@ static muster_result command(void *instance, muster_world *world, const muster_m
   if (muster_agent_read(world, self->first_sheep, &info) == MUSTER_OK) self->target = (void *)(uintptr_t)info.state;
   if (sscanf(call->body, "%15s %15s %lu", self->how, self->where, &self->seed) < 2)
     return muster_module_fail(MUSTER_E_INPUT, "say how and where");
-  if (strcmp(self->how, "stray") == 0 && muster_world_is_replaying(world)) *self->where = '\0';
+  /* A fault is over with the process that it struck. */
+  if (strcmp(self->how, "scribble") != 0 && muster_world_is_replaying(world)) *self->where = '\0';
   int length = snprintf(text, sizeof text, "agent %u (generation %u) of type 'bomb'", muster_agent_index(self->bomb),
                         muster_agent_generation(self->bomb));
   answer(200, false, text, (size_t)length, answer_user);
