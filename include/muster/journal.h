@@ -189,10 +189,11 @@ typedef struct muster_journal_recover_def {
   const char *path;   /* required */
   void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* as in muster_replay_def. Default null */
   void *user;                                                      /* handed to the callbacks */
-  /* The host's own part of each frame that is run again, before and after it, so that what it keeps outside of Muster
-   * moves along: calls that change the world change nothing then. Default null */
-  void (*before_frame)(muster_world *world, uint64_t sim_now_ns, void *user);
-  void (*after_frame)(muster_world *world, uint64_t sim_now_ns, void *user);
+  /* The host's own part of each frame that is run again, before and after it, with its number and its time: the host
+   * brings what the atoms read outside of Muster to where it was. Calls that change the world succeed then and change
+   * nothing. Default null. */
+  void (*before_frame)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
+  void (*after_frame)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
 } muster_journal_recover_def;
 
 MUSTER_DEFAULTS(muster_journal_recover_def);

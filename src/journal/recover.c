@@ -201,7 +201,7 @@ static muster_result run_again(muster_world *world, const muster_journal_recover
   muster_result result = replays_begin(world, &replay, found->snapshot.world, found->snapshot.world_bytes);
   for (uint64_t i = 0; !result && i < found->extent.frames; i++) {
     result = replays_frame(world, def->before_frame, def->user);
-    if (!result && def->after_frame) def->after_frame(world, world->last_now_ns, def->user);
+    if (!result && def->after_frame) def->after_frame(world, world->frames, world->last_now_ns, def->user);
   }
   if (!result) result = replays_finish(world);
   mark_trying(def->path, found->number, false);
