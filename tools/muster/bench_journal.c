@@ -39,7 +39,7 @@ static void show_help(FILE *stream) {
       "second and each frame; the order rotates from round to round. What is compared are the updates that "
       "are completed in a frame, in the same round; the median of the ratios counts. Snapshots are taken as often as "
       "the longest recovery asks for. The journal of a turn is begun before its first frame and ended behind its "
-      "last.\n"
+      "last; the first 30 frames are not counted.\n"
       "  by CPU    updates for the same CPU time, of all threads and of the processes that write snapshots: what other "
       "programs take of the machine does not count there\n"
       "  pause     how long the frames stand still for the fork of a snapshot's process, as the journal counts it\n"

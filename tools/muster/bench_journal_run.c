@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SETTLED_FRAMES = 60 };
+enum { SETTLED_FRAMES = 60, LEAD_FRAMES = 30 /* of a turn: what the one before left behind is over then */ };
 
 /* What the module keeps, as the journal's snapshot has it. */
 typedef struct kept_bytes {
@@ -81,6 +81,7 @@ static bool begin_journal(journal_bench *bench, journal_way way) {
 static bool look_at_journal(journal_bench *bench, journal_row *row, uint64_t *snapshots) {
   muster_journal_status status = muster_journal_status_default();
   if (muster_journal_status_read(bench->journal, &status) != MUSTER_OK) return false;
+  if (*snapshots == UINT64_MAX) *snapshots = status.snapshots;
   if (status.snapshots > *snapshots && row->pause_count < JOURNAL_PAUSES_MOST)
     row->pauses_ns[row->pause_count++] = (double)status.pause_ns;
   *snapshots = status.snapshots;
@@ -90,7 +91,7 @@ static bool look_at_journal(journal_bench *bench, journal_row *row, uint64_t *sn
 static bool add_up_journal(journal_bench *bench, journal_row *row, journal_recovery *recovery) {
   muster_journal_status status = muster_journal_status_default();
   if (muster_journal_status_read(bench->journal, &status) != MUSTER_OK) return false;
-  row->frames += bench->work->frames;
+  row->frames += bench->work->frames + (bench->work->common.quick ? 1 : LEAD_FRAMES);
   row->bytes += status.bytes;
   row->snapshots += status.snapshots;
   row->snapshot_bytes = status.snapshot_bytes;
@@ -161,9 +162,18 @@ static double cpu_of_children(void) {
          (double)(spent.ru_utime.tv_usec + spent.ru_stime.tv_usec) * 1e3;
 }
 
+static bool run_lead(journal_bench *bench) {
+  muster_frame_report report;
+  for (uint32_t i = 0; i < (bench->work->common.quick ? 1 : LEAD_FRAMES); i++) {
+    if (!run_one(bench, &report)) return false;
+    muster_journal_turn(bench->journal);
+  }
+  return true;
+}
+
 static bool run_turn(journal_bench *bench, journal_row *row, uint32_t round) {
   muster_frame_report report;
-  uint64_t completed = 0, snapshots = 1; /* that of the begin makes no pause */
+  uint64_t completed = 0, snapshots = UINT64_MAX; /* of those before the turn the pauses do not count */
   double begin_ns = cpu_of_process();
   for (uint64_t i = 0; i < bench->work->frames; i++) {
     if (!run_one(bench, &report)) return false;
@@ -186,7 +196,8 @@ static const char *take_turn(journal_bench *bench, journal_way way, uint32_t rou
   double children_ns = cpu_of_children();
   bench->journal = NULL;
   if (way != WAY_WITHOUT && !begin_journal(bench, way)) return muster_last_error();
-  bool ran = run_turn(bench, row, round) && (!bench->journal || add_up_journal(bench, row, &work->recoveries[round]));
+  bool ran = run_lead(bench) && run_turn(bench, row, round) &&
+             (!bench->journal || add_up_journal(bench, row, &work->recoveries[round]));
   if (!ran) wrong = bench->journal ? "the journal ended, or a frame failed" : muster_last_error();
   if (!wrong && way == WAY_NONE) wrong = measure_recovery(bench, &work->recoveries[round]);
   if (bench->journal && muster_journal_end(bench->journal, true) != MUSTER_OK && !wrong) wrong = muster_last_error();
