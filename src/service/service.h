@@ -12,8 +12,10 @@
 #include "service/control_socket.h"
 #include "service/flight.h"
 #include "service/frame_mailbox.h"
+#include "service/held.h"
 #include "service/history.h"
 #include "service/holds.h"
+#include "service/keys.h"
 #include "service/module_parts.h"
 #include "service/settings.h"
 #include "service/snapshots.h"
@@ -77,6 +79,9 @@ typedef struct hosted_world {
   char failure[FAILURE_BYTES];
   uint32_t steps_left; /* frames that a paused world still runs */
   struct holds holds;
+  muster_journal *journal; /* null = it has none */
+  struct keys keys;
+  struct held held;
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */
@@ -129,6 +134,9 @@ bool service_is_to_stop(struct service *service);
 
 /* The world of that name, or null. Any thread: names do not change once the worlds are open. */
 hosted_world *service_find_world(struct service *service, const char *name);
+
+/* The number of the last frame, as published. Any thread. */
+uint64_t world_read_frame(hosted_world *world);
 
 /* Copies what was last published. Any thread. */
 void world_read_published(hosted_world *world, world_published *copy);
