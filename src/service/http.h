@@ -155,7 +155,7 @@ void http_answer_owned(http_request *request, unsigned status, const char *type,
  * clients, and the request was refused. */
 bool http_announce(http_request *request, size_t bytes);
 
-/* Adds a header to the answer that will be given; `name` is a literal, `value` is copied and cut to 63 characters. At
+/* Adds a header to the answer that will be given; `name` is a literal, `value` is copied and cut to 71 characters. At
  * most HTTP_ADDED_MAX of them; an answer of an error has them, too. */
 void http_add_header(http_request *request, const char *name, const char *value);
 

@@ -29,7 +29,7 @@ typedef struct http_connection {
 /* A header that an answer will have. */
 typedef struct http_added {
   const char *name;
-  char value[64];
+  char value[72];
 } http_added;
 
 struct http_request {

@@ -57,11 +57,18 @@ void http_add_header(http_request *request, const char *name, const char *value)
   snprintf(added->value, sizeof added->value, "%s", value);
 }
 
+static bool has_added(const http_request *request, const char *name) {
+  for (uint32_t i = 0; i < request->added_count; i++)
+    if (strcmp(request->added[i].name, name) == 0) return true;
+  return false;
+}
+
 static void answer_with(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
   if (!response) abort();
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-  if (status == 429) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+  if (status == 429 && !has_added(request, MHD_HTTP_HEADER_RETRY_AFTER))
+    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
   http_respond(request, status, type, response);
 }
 

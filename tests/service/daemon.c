@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -293,6 +294,25 @@ void daemon_ask_bytes(const musterd *service, const char *method, const char *pa
   send_all(descriptor, body, length);
   receive_reply(descriptor, reply);
   close(descriptor);
+}
+
+void daemon_ask_once(const musterd *service, const char *method, const char *path, const char *key, const char *body,
+                     daemon_reply *reply) {
+  char headers[512];
+  snprintf(headers, sizeof headers, "application/json%s%s", key ? "\r\nIdempotency-Key: " : "", key ? key : "");
+  daemon_ask_bytes(service, method, path, headers, body ? body : "", body ? strlen(body) : 0, reply);
+}
+
+bool daemon_header(const daemon_reply *reply, const char *name, char *value, size_t bytes) {
+  size_t length = strlen(name);
+  for (const char *line = strstr(reply->text, "\r\n"); line && line + 2 < reply->body;
+       line = strstr(line + 2, "\r\n")) {
+    const char *at = line + 2;
+    if (strncasecmp(at, name, length) != 0 || strncmp(at + length, ": ", 2) != 0) continue;
+    snprintf(value, bytes, "%.*s", (int)strcspn(at + length + 2, "\r"), at + length + 2);
+    return true;
+  }
+  return false;
 }
 
 void daemon_ask(const musterd *service, const char *method, const char *path, const char *body, daemon_reply *reply) {

@@ -156,7 +156,7 @@ Test(front, requests_for_a_process_that_does_not_move_are_bounded) {
   for (int i = 0; i < WAITING + MORE; i++) close(clients[i]);
 }
 
-/* The client is told that it was not made; it would make it a second time. */
+/* The client is told that it may ask again, which only makes it once with a key. */
 Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_the_next) {
   long long before = count_observers("/v1/worlds/main/observers");
   pid_t process = process_of("main");
@@ -164,7 +164,8 @@ Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_t
   int client = begin("POST", "/v1/worlds/main/observers", OBSERVER);
   while (measured("muster_front_requests_waiting{world=\"main\"}") < 1) continue;
   cr_assert_eq(kill(process, SIGKILL), 0);
-  cr_expect_eq(status_of(client), 502);
+  cr_expect_eq(status_of(client), 503);
+  cr_expect(await_text(client, "Retry-After: 1\r\n"));
   close(client);
   await_world("/v1/worlds/main");
   control_await_count(&service, "/v1/worlds/main", "frames", 3);
