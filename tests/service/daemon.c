@@ -299,7 +299,9 @@ void daemon_ask_bytes(const musterd *service, const char *method, const char *pa
 void daemon_ask_once(const musterd *service, const char *method, const char *path, const char *key, const char *body,
                      daemon_reply *reply) {
   char headers[512];
-  snprintf(headers, sizeof headers, "application/json%s%s", key ? "\r\nIdempotency-Key: " : "", key ? key : "");
+  bool json = !body || strchr("{[", *body);
+  snprintf(headers, sizeof headers, "%s%s%s", json ? "application/json" : "text/plain",
+           key ? "\r\nIdempotency-Key: " : "", key ? key : "");
   daemon_ask_bytes(service, method, path, headers, body ? body : "", body ? strlen(body) : 0, reply);
 }
 
