@@ -76,8 +76,7 @@ double daemon_metric(const musterd *service, const char *sample);
 void daemon_ask_bytes(const musterd *service, const char *method, const char *path, const char *type, const void *body,
                       size_t length, daemon_reply *reply);
 
-/* The same of JSON or of text, or without a body, with an Idempotency-Key; null = none. A process that ends meanwhile is no
- * failure of the test: the status says so. */
+/* The same of JSON or of text, or without a body, with an Idempotency-Key; null = none. */
 void daemon_ask_once(const musterd *service, const char *method, const char *path, const char *key, const char *body,
                      daemon_reply *reply);
 

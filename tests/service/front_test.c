@@ -172,6 +172,43 @@ Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_t
   cr_expect_eq(count_observers("/v1/worlds/main/observers"), before);
 }
 
+/* Begins `muster ctl observe 1,2 ...`, and kills the world's process before it answers. Returns how it ended. */
+static char said[4096];
+
+static int observe_while_it_dies(const char *more) {
+  char line[512];
+  pid_t process = process_of("main");
+  cr_assert_eq(kill(process, SIGSTOP), 0);
+  snprintf(line, sizeof line, "%s ctl --socket %s --world main observe 1,2 %s 2>&1", getenv("MUSTER"), service.socket,
+           more);
+  FILE *output = popen(line, "re");
+  cr_assert_not_null(output);
+  while (measured("muster_front_requests_waiting{world=\"main\"}") < 1) continue;
+  cr_assert_eq(kill(process, SIGKILL), 0);
+  said[fread(said, 1, sizeof said - 1, output)] = '\0';
+  int status = pclose(output);
+  await_world("/v1/worlds/main");
+  control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  return status;
+}
+
+Test(front, ctl_sends_a_change_again_when_a_process_died_before_it_answered) {
+  control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  long long before = count_observers("/v1/worlds/main/observers");
+  int status = observe_while_it_dies("");
+  cr_expect_eq(status, 0, "%s", said);
+  while (count_observers("/v1/worlds/main/observers") <= before) continue; /* it comes in at the next frame */
+  cr_expect_eq(count_observers("/v1/worlds/main/observers"), before + 1);
+}
+
+Test(front, ctl_sends_it_once_where_that_is_wanted) {
+  control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  long long before = count_observers("/v1/worlds/main/observers");
+  int status = observe_while_it_dies("--no-retry");
+  cr_expect(status != 0 && strstr(said, "with the same Idempotency-Key again"), "%s", said);
+  cr_expect_eq(count_observers("/v1/worlds/main/observers"), before);
+}
+
 /* -------------------------------------------------------------------------------------------------------- clients */
 
 Test(front, clients_that_leave_in_the_middle_leave_nothing_behind) {
