@@ -122,21 +122,21 @@ MUSTER_API muster_result muster_journal_end(muster_journal *journal, bool remove
 
 typedef struct muster_journal_status {
   uint32_t size;
-  bool runs;                  /* false: it has ended by itself */
-  bool holds;                 /* the predicted recovery stays under recovery_max_ns */
-  uint64_t frames_written;    /* frames of the world that are in the journal, or in its snapshot */
-  uint64_t frames_safe;       /* the same, and as safe as `sync` asks for: answers may go out that wait for a frame up
-                                 to this one. When the journal has ended, all */
-  uint64_t changes_safe;      /* calls of muster_journal_snapshot() whose snapshot is complete */
-  uint64_t bytes;             /* of the journal since its begin */
-  uint64_t snapshots;         /* complete ones since its begin */
-  uint64_t snapshots_failed;  /* the journal goes on from the one before */
-  uint64_t snapshot_bytes;    /* of the newest */
-  uint64_t snapshot_ns;       /* how long its process took */
-  uint64_t pause_ns;          /* how long the frames paused for it */
-  uint64_t sync_ns;           /* how long the last sync took */
-  uint64_t recovery_ns;       /* predicted, if the process died now */
-  char ended_by[160];         /* why it ended by itself; "" when it did not */
+  bool runs;                 /* false: it has ended by itself */
+  bool holds;                /* the predicted recovery stays under recovery_max_ns */
+  uint64_t frames_written;   /* frames of the world that are in the journal, or in its snapshot */
+  uint64_t frames_safe;      /* the same, and as safe as `sync` asks for: answers may go out that wait for a frame up
+                                to this one. When the journal has ended, all */
+  uint64_t changes_safe;     /* calls of muster_journal_snapshot() whose snapshot is complete */
+  uint64_t bytes;            /* of the journal since its begin */
+  uint64_t snapshots;        /* complete ones since its begin */
+  uint64_t snapshots_failed; /* the journal goes on from the one before */
+  uint64_t snapshot_bytes;   /* of the newest */
+  uint64_t snapshot_ns;      /* how long its process took */
+  uint64_t pause_ns;         /* how long the frames paused for it */
+  uint64_t sync_ns;          /* how long the last sync took */
+  uint64_t recovery_ns;      /* predicted, if the process died now */
+  char ended_by[160];        /* why it ended by itself; "" when it did not */
 } muster_journal_status;
 
 MUSTER_DEFAULTS(muster_journal_status);
@@ -150,10 +150,11 @@ MUSTER_API muster_result muster_journal_status_read(muster_journal *journal, mus
 typedef struct muster_journal_info {
   uint32_t size;
   bool clean;               /* it was ended by muster_journal_end(): there was no crash */
+  bool tried;               /* a process died while it ran these frames again: recover with snapshot_only */
   uint64_t number;          /* of its files */
   uint64_t snapshot_frames; /* that the world had run when the snapshot was taken */
   uint64_t frames;          /* that it had run at the end of the last complete frame */
-  uint64_t sim_now_ns;      /* of that frame */
+  uint64_t sim_now_ns;      /* of that frame; known after muster_journal_recover() */
   uint64_t lost_bytes;      /* behind the last complete frame: part of the frame in which the process died, or damage */
   char damage[160];         /* what is wrong there; "" when the end is only missing */
 } muster_journal_info;
@@ -162,9 +163,9 @@ MUSTER_DEFAULTS(muster_journal_info);
 
 typedef struct muster_journal_look_def {
   uint32_t size;
-  const char *path;                                                          /* as in muster_journal_def; required */
-  bool (*take_note)(const void *bytes, uint32_t count, void *user);          /* the journal's own note */
-  bool (*take_host)(const void *bytes, size_t count, void *user);            /* what save_host wrote into the snapshot */
+  const char *path;                                                 /* as in muster_journal_def; required */
+  bool (*take_note)(const void *bytes, uint32_t count, void *user); /* the journal's own note */
+  bool (*take_host)(const void *bytes, size_t count, void *user);   /* what save_host wrote into the snapshot */
   bool (*take_notes)(const void *bytes, size_t count, uint64_t frame, void *user); /* each note of a complete frame,
                                                                                 in order */
   void *user; /* handed to the callbacks, each of which may be null, and returns false to refuse the journal */

@@ -124,6 +124,11 @@ MUSTER_API muster_result muster_replay_begin(muster_world *world, const muster_r
  * nothing, and muster_agent_exists() tells of an agent of the snapshot once its id is loaded. */
 MUSTER_API muster_result muster_replay_frame(muster_world *world);
 
+/* Whether the world runs recorded frames again: in muster_replay_frame(), and in muster_journal_recover()
+ * (muster/journal.h). Callbacks then keep back what they do outside of Muster, such as writing to a file: it was done
+ * before. Any thread; also in callbacks, with update->world. */
+MUSTER_API bool muster_world_is_replaying(const muster_world *world);
+
 #ifdef __cplusplus
 }
 #endif

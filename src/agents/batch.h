@@ -83,6 +83,7 @@ typedef struct batch_result {
   uint8_t owes : 2;    /* batch_owing */
   uint8_t asks;        /* batch_ask: a time at which its own agent runs, in the agent's alarm */
   space_spot moved_to; /* meaningless unless moved */
+  uint32_t state_hash;  /* of a world that has sums: of its agent's state, as the update left it in this frame */
 } batch_result;
 
 typedef struct batch_claim {

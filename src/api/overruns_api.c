@@ -13,6 +13,10 @@ muster_result muster_agent_reinstate(muster_world *world, muster_agent agent) {
   return agents_send(world, agent, "reinstate", (struct command){.kind = COMMAND_REINSTATE});
 }
 
+muster_result muster_agent_quarantine(muster_world *world, muster_agent agent) {
+  return agents_send(world, agent, "quarantine", (struct command){.kind = COMMAND_QUARANTINE});
+}
+
 static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
   muster_result result = guard_any(world, "type");
   if (!result) result = agents_check_type(world, type);

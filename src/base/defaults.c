@@ -3,6 +3,7 @@
 
 #include <muster/explain.h>
 #include <muster/herd.h>
+#include <muster/journal.h>
 #include <muster/module.h>
 #include <muster/overruns.h>
 #include <muster/planner.h>
@@ -51,6 +52,8 @@ DEFAULTS(agent_tuning, .importance_floor = -1.0f, .elasticity = -1.0f, .visibili
          .interactivity = -1.0f, .designer = -1.0f, .role = -1.0f)
 DEFAULTS(observer_def, .near_m = 25.0f, .far_m = 250.0f)
 DEFAULTS(record_def, .buffer_bytes = (size_t)256 << 20, .hash_every = 60)
+DEFAULTS(journal_def, .recovery_max_ns = 700000000u, .start_ns = 100000000u, .incidents_max = 4,
+         .buffer_bytes = (size_t)256 << 20)
 DEFAULTS(set_def, .name = "set", .share = 50, .period_updates = 1, .levels = 0xffffffffu, .asks = 16)
 DEFAULTS(set_tuning, .share = 50, .period_updates = 1)
 DEFAULTS(world_tuning, .updates_per_frame = MUSTER_UPDATES_LEAVE,
@@ -68,6 +71,10 @@ DEFAULTS(herd_info, .size = 0)
 DEFAULTS(pool_statistics, .size = 0)
 DEFAULTS(agent_info, .size = 0)
 DEFAULTS(plan_summary, .size = 0)
+DEFAULTS(journal_info, .size = 0)
+DEFAULTS(journal_look_def, .size = 0)
+DEFAULTS(journal_recover_def, .size = 0)
+DEFAULTS(journal_status, .size = 0)
 DEFAULTS(record_status, .size = 0)
 DEFAULTS(record_info, .size = 0)
 DEFAULTS(replay_def, .size = 0)

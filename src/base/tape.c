@@ -1,11 +1,13 @@
 #include "base/tape.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 static chunks_format tape_format_of(uint32_t layout) {
   return (chunks_format){.name = "record",
                          .magic = {'M', 'U', 'S', 'T', 'A', 'P', 'E', '\n'},
-                         .version = 9,
+                         .version = 10,
                          .layout = layout,
                          .record = true};
 }
@@ -56,6 +58,24 @@ bool tape_keep(struct tape *tape, tape_kind kind, uint64_t number) {
   tape->capacity -= count;
   tape->kept = count;
   return true;
+}
+
+void tape_head_begin(struct tape *tape, uint32_t layout) {
+  const chunks_format format = tape_format_of(layout);
+  ASSERT(tape->written && !tape->kept && tape->count == TAPE_SECTION_BYTES && !tape->failed);
+  tape->followed = tape->checksum;
+  chunks_put_head(tape->bytes, &format);
+  tape->count = TAPE_HEADER_BYTES + TAPE_SECTION_BYTES;
+}
+
+const void *tape_head_end(struct tape *tape, size_t *count) {
+  bool failed = tape->failed;
+  size_t bytes = tape->count - TAPE_HEADER_BYTES - TAPE_SECTION_BYTES;
+  if (!failed) chunk_seal(tape->bytes + TAPE_HEADER_BYTES, true, TAPE_HEAD, 0, bytes, 0);
+  *count = tape->count;
+  tape->count = TAPE_SECTION_BYTES;
+  tape->failed = false;
+  return failed ? NULL : tape->bytes;
 }
 
 void tape_drop(struct tape *tape) {

@@ -14,7 +14,8 @@
 
 enum { TAPE_HEADER_BYTES = CHUNKS_HEADER_BYTES, TAPE_SECTION_BYTES = CHUNK_HEADER_BYTES };
 
-typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END, TAPE_WORLD } tape_kind;
+/* TAPE_BETWEEN: what came before the next frame, closed early; that frame's own section goes on where it ends. */
+typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END, TAPE_WORLD, TAPE_BETWEEN } tape_kind;
 
 struct tape {
   unsigned char *bytes;         /* when writing: the section under way, behind room for its header */
@@ -23,6 +24,7 @@ struct tape {
   size_t file_bytes;
   size_t at, end;    /* when reading: the section under way */
   uint64_t checksum; /* of the last whole section */
+  uint64_t followed; /* while the head of another file is written: what `checksum` was */
   uint64_t written;  /* bytes handed over so far */
   bool failed;       /* the section did not fit its buffer, or was read beyond its end; what is read then is zero */
 };
@@ -41,6 +43,19 @@ const void *tape_close(struct tape *tape, tape_kind kind, uint64_t number, size_
 /* Closes the section and leaves it in the buffer, where the next one is put behind it: the next tape_close() returns
  * both. False when the section did not fit. */
 bool tape_keep(struct tape *tape, tape_kind kind, uint64_t number);
+
+/* Begins another file that is to have the same sections from here on: what is put until tape_head_end() is its head. To
+ * be called when a section was closed, and nothing put since. */
+void tape_head_begin(struct tape *tape, uint32_t layout);
+
+/* Closes that head, as tape_close() does a section: what it returns is for the other file alone. A reader of that file
+ * goes on with tape_follow(). */
+const void *tape_head_end(struct tape *tape, size_t *count);
+
+/* Reading: the next section follows one of another file that had this checksum. */
+static inline void tape_follow(struct tape *tape, uint64_t checksum) {
+  tape->checksum = checksum;
+}
 
 /* Forgets what was put since the last section was closed; also clears `failed`. */
 void tape_drop(struct tape *tape);

@@ -161,6 +161,7 @@ static void stage_rank(struct muster_world *world) {
 /* 7 run: updates are run, atom by atom, until the deadline: by the workers, or as in a record. */
 static void stage_run(struct muster_world *world) {
   world->run_stage(world);
+  frame_record_sum(world);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, changes for hosts, statistics. */

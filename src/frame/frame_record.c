@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 static void record_put_frame(struct muster_world *world, const muster_frame *frame) {
   struct recorder *recorder = world->recorder;
@@ -243,6 +244,86 @@ bool frame_record_incident(struct muster_world *world, bool any, watch_incident 
          (incident->agent < world->def.limits.agents_max && incident->type < world->agents.types.count);
 }
 
+/* ------------------------------------------------------------------------------------------------------------- sums */
+
+/* Over the agents that ran, as each left its state. */
+static uint64_t sum_of_updates(const struct muster_world *world) {
+  const struct batch *batch = world->batch;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < batch->count + batch->woken_count; i++)
+    if (batch->outcomes[i] != OUTCOME_NOT_RUN) sum += batch->results[i].state_hash;
+  return sum;
+}
+
+void frame_record_sum(struct muster_world *world) {
+  if (recorder_tape(world->recorder) && world->recorder->journal.on) world->recorder->sum = sum_of_updates(world);
+}
+
+/* Over one agent in HASH_FRAMES, in turn: where it is, and its state. */
+static uint64_t sum_of_turn(const struct muster_world *world) {
+  enum { HASH_FRAMES = 60, AHEAD = 8 };
+  const agent_store *store = &world->agents.store;
+  uint32_t each = store->high / HASH_FRAMES + 1, first = (uint32_t)(world->frames % HASH_FRAMES) * each;
+  uint64_t sum = 0;
+  for (uint32_t i = first; i < first + each && i < store->high; i++) {
+    const agent_row *row = &store->rows[i];
+    if (i + AHEAD < store->high) __builtin_prefetch(&store->rows[i + AHEAD]);
+    if (!store_is_active(store, i)) continue;
+    const agent_type *type = &world->agents.types.types[row->type];
+    const uint64_t hashed[] = {row->last_update_ns, row->runs,
+                               (uint64_t)row->atom_next << 32 | row->level << 8 | row->status};
+    uint64_t hash = XXH3_64bits_withSeed(hashed, sizeof hashed, i);
+    if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
+    sum += hash;
+  }
+  return sum;
+}
+
+static void exchange_sums(struct muster_world *world) {
+  uint64_t own[2] = {world->recorder->sum, sum_of_turn(world)}, sums[2] = {own[0], own[1]};
+  recorder_exchange(world->recorder, TAG_SUMS, sums, sizeof sums);
+  if (sums[0] != own[0])
+    recorder_diverges(world->recorder, "an agent that it updated has another state than in its record");
+  else if (sums[1] != own[1])
+    recorder_diverges(world->recorder, "an agent has another state than in its record");
+}
+
+/* ------------------------------------------------------------------------------------------------------------ notes */
+
+static void put_notes(struct recorder *recorder) {
+  recorder_journal *journal = &recorder->journal;
+  uint64_t bytes = journal->notes_bytes;
+  if (journal->full) recorder_cannot(recorder, "the notes of one frame had no room");
+  tape_put(&recorder->tape, journal->notes, journal->notes_bytes);
+  tape_put(&recorder->tape, &bytes, sizeof bytes);
+  journal->notes_bytes = 0;
+  journal->full = false;
+}
+
+/* Who looks for notes has looked before the replay. */
+static void pass_notes(struct recorder *recorder) {
+  size_t left = recorder->tape.end - recorder->tape.at;
+  uint64_t bytes = 0;
+  if (left < sizeof bytes) recorder->tape.failed = true;
+  if (left >= sizeof bytes) tape_take_place(&recorder->tape, left - sizeof bytes);
+  tape_take(&recorder->tape, &bytes, sizeof bytes);
+  if (bytes != left - sizeof bytes)
+    recorder_diverges(recorder, "its record has notes of %llu bytes", (unsigned long long)bytes);
+}
+
+/* What a frame of a journal has besides. */
+static void exchange_journal(struct muster_world *world) {
+  struct recorder *recorder = world->recorder;
+  world_record_waiting(world);
+  exchange_sums(world);
+  if (recorder_records(recorder) && recorder->journal.end_frame) recorder->journal.end_frame(recorder->journal.user);
+  if (!recorder_mark(recorder, TAG_NOTES)) return;
+  if (recorder_records(recorder))
+    put_notes(recorder);
+  else
+    pass_notes(recorder);
+}
+
 /* ------------------------------------------------------------------------------------------------- end of the frame */
 
 static void end_recorded_frame(struct muster_world *world) {
@@ -310,6 +391,7 @@ void frame_record_end(struct muster_world *world) {
   }
   exchange_report(world);
   exchange_hash(world);
+  if (world->recorder->journal.on) exchange_journal(world);
   if (recorder_records(world->recorder)) end_recorded_frame(world);
 }
 
@@ -319,6 +401,7 @@ static bool take_times(struct recorder *recorder) {
   if (recorder->tape.at != recorder->tape.end)
     recorder_diverges(recorder, "its record of this frame goes on behind its end");
   if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section)) return false;
+  recorder->between = section.kind == TAPE_BETWEEN;
   if (!recorder_mark(recorder, TAG_TIMES)) return false;
   tape_take(&recorder->tape, recorder->times, sizeof recorder->times);
   return true;

@@ -23,6 +23,9 @@ void frame_record_times(struct muster_world *world);
 void frame_record_outcomes(struct muster_world *world);
 void frame_record_cycles(struct muster_world *world);
 
+/* After stage 7: of the agents that ran, for a journal. */
+void frame_record_sum(struct muster_world *world);
+
 /* Which agents of the list that acts beside each other did act: written down after they ran on the wall clock; or read
  * before, and the other agents are left out. */
 void frame_record_acted(struct muster_world *world);

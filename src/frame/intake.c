@@ -138,6 +138,9 @@ static void intake_apply(struct muster_world *world, const struct command *comma
   case COMMAND_REINSTATE:
     penalties_reinstate(world, command->index);
     break;
+  case COMMAND_QUARANTINE:
+    penalties_set_aside(world, command->index);
+    break;
   case COMMAND_LINK:
   case COMMAND_UNLINK:
     tune_companions(world, command);

@@ -50,6 +50,16 @@ bool identity_claim(struct identity *identity, uint64_t index) {
   return true;
 }
 
+void identity_free_rest(struct identity *identity) {
+  uint64_t *held = identity->held;
+  uint32_t index;
+  ASSERT(held);
+  identity->held = NULL;
+  while (ring_pop(&identity->given_back, &index)) continue;
+  for (index = 0; index < identity_high(identity); index++)
+    if (!bits_has(held, index)) ring_push_sure(&identity->given_back, &index);
+}
+
 void identity_assign(struct identity *identity, uint32_t index, uint32_t generation) {
   use(identity, index);
   store_release_u32(identity_generation_of(identity, index), generation);

@@ -50,6 +50,10 @@ uint32_t identity_open(struct identity *identity, uint32_t index);
  * the index is taken already, or does not exist. Only the frame's thread. */
 bool identity_claim(struct identity *identity, uint64_t index);
 
+/* A replay has ended: what is not held is free from here on, and indices are taken by identity_take() again. Only the
+ * frame's thread, while no other knows the world. */
+void identity_free_rest(struct identity *identity);
+
 /* Opens an index with a given generation, whatever it was: as a record says. Only the frame's thread. */
 void identity_assign(struct identity *identity, uint32_t index, uint32_t generation);
 

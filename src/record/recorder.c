@@ -24,7 +24,7 @@ bool recorder_diverges(struct recorder *recorder, const char *format, ...) {
 /* ------------------------------------------------------------------------------------------------------------- tags */
 
 void recorder_put_tag(struct recorder *recorder, recorder_tag tag) {
-  ASSERT(tag > TAG_NONE && tag <= TAG_URGENCY);
+  ASSERT(tag > TAG_NONE && tag <= TAG_NOTES);
   unsigned char byte = (unsigned char)tag;
   tape_put(&recorder->tape, &byte, 1);
 }
@@ -33,6 +33,9 @@ recorder_tag recorder_next_tag(struct recorder *recorder) {
   ASSERT(recorder->replays);
   while (!recorder->trouble[0]) {
     unsigned char tag;
+    struct chunk section = {0};
+    if (recorder->between && recorder->tape.at == recorder->tape.end && !tape_next(&recorder->tape, &section))
+      recorder->between = section.kind == TAPE_BETWEEN;
     tape_take(&recorder->tape, &tag, 1);
     if (recorder->tape.failed) recorder_diverges(recorder, "its record ends before it does");
     if (tag == TAG_TYPES)
@@ -96,6 +99,27 @@ bool recorder_write_out(struct recorder *recorder, tape_kind kind, uint64_t numb
   const void *bytes = tape_close(&recorder->tape, kind, number, &count);
   if (bytes && !recorder->refused) recorder->refused = !recorder->def.write(bytes, count, recorder->def.user);
   return bytes && !recorder->refused;
+}
+
+bool recorder_write_between(struct recorder *recorder) {
+  ASSERT(recorder->mode == RECORDER_RECORDS);
+  return recorder_write_out(recorder, TAPE_BETWEEN, recorder->frames);
+}
+
+bool recorder_note(struct recorder *recorder, const void *bytes, size_t count) {
+  enum { LENGTH_BYTES = 10 };
+  recorder_journal *journal = &recorder->journal;
+  ASSERT(recorder->mode == RECORDER_RECORDS && journal->on);
+  journal->full = journal->full || count > journal->notes_max - LENGTH_BYTES ||
+                  journal->notes_bytes > journal->notes_max - LENGTH_BYTES - count;
+  if (journal->full) return false;
+  for (size_t left = count;; left >>= 7) {
+    journal->notes[journal->notes_bytes++] = (unsigned char)(left > 127 ? left | 128 : left);
+    if (left <= 127) break;
+  }
+  if (count) memcpy(journal->notes + journal->notes_bytes, bytes, count);
+  journal->notes_bytes += count;
+  return true;
 }
 
 void recorder_put_times(struct recorder *recorder) {

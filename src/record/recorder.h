@@ -48,7 +48,11 @@ typedef enum recorder_tag {
   TAG_TUNING,
   TAG_CYCLES,
   TAG_TIMES,
-  TAG_URGENCY
+  TAG_URGENCY,
+  TAG_SETTLED,
+  TAG_WAITING,
+  TAG_SUMS,
+  TAG_NOTES
 } recorder_tag;
 
 enum { FRAME_TIMES = 8 };
@@ -61,6 +65,27 @@ typedef struct recorder_asides {
   void (*take_type)(struct muster_world *world);
   void (*take_logged_spawn)(struct muster_world *world);
 } recorder_asides;
+
+/* What hosts asked for and no intake had taken at the end of a frame, in a record or from one. */
+typedef struct recorder_waiting {
+  uint32_t wakes, commands, tunings, messages; /* how many */
+  const unsigned char *bytes;                  /* where they stand in the record: indices, then structures */
+} recorder_waiting;
+
+/* What a journal asks of a recording beyond what muster_record_def says. Each of its frames ends with what still waits,
+ * with sums of hashes, and with notes of the host:
+ *
+ *     items of the frame    waiting    sums    notes: (length, bytes) ...    bytes of all notes (8)
+ *
+ * The last eight bytes tell where the notes are, without a replay. */
+typedef struct recorder_journal {
+  bool on;
+  void (*end_frame)(void *user); /* notes may be added; may be null */
+  void *user;
+  unsigned char *notes; /* of the frame to come */
+  size_t notes_bytes, notes_max;
+  bool full; /* a note did not fit */
+} recorder_journal;
 
 struct recorder {
   recorder_mode mode; /* only the frame's thread may look */
@@ -78,6 +103,8 @@ struct recorder {
                                   written out, so it stands first in the section behind it. */
   void *room;                  /* for the tape */
   size_t room_bytes;
+  recorder_journal journal;
+  uint64_t sum; /* of the running frame */
   /* replaying */
   muster_replay_def replay;
   recorder_asides asides;
@@ -87,7 +114,14 @@ struct recorder {
   size_t snapshot_bytes;
   uint32_t agents_given, observers_given; /* numbers of ids made up for the host's own calls */
   struct batch_claim *claims;
-  bool loads; /* the snapshot is being loaded: no other one may be */
+  bool between;             /* the section that is read is of TAPE_BETWEEN: the next one goes on with the same frame */
+  bool loads;               /* the snapshot is being loaded: no other one may be */
+  recorder_waiting waiting; /* at the end of the last frame of a journal */
+  struct recorder_before {
+    void (*run_stage)(struct muster_world *world);
+    bool timed;
+    uint32_t workers;
+  } before; /* of the world: as it will be when it goes on after the replay */
 };
 
 static inline bool recorder_records(const struct recorder *recorder) {
@@ -144,6 +178,13 @@ bool recorder_exchange_one(struct recorder *recorder, recorder_tag tag, bool any
 
 /* Closes a section and hands it to the host. False when the host refused it, now or before. */
 bool recorder_write_out(struct recorder *recorder, tape_kind kind, uint64_t number);
+
+/* Closes what was recorded since the last frame, if anything was, and writes it out: what is recorded from here on
+ * comes after this moment. False when the host refused it, or it did not fit. */
+bool recorder_write_between(struct recorder *recorder);
+
+/* A journal: adds a note of the host to the frame to come. False when there is no room. */
+bool recorder_note(struct recorder *recorder, const void *bytes, size_t count);
 
 /* Writes what the last recorded frame took. */
 void recorder_put_times(struct recorder *recorder);

@@ -9,6 +9,7 @@
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
 #include "run/runner.h"
+#include "snapshot/prepare.h"
 #include "world/guard.h"
 #include "world/serial.h"
 #include "world/world_commands.h"
@@ -53,11 +54,28 @@ static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t gen
                            (unsigned long long)index, (unsigned long long)type + 1);
 }
 
+/* Whether the snapshot has the agent already: its spawner was about to log it when the snapshot was taken. */
+static bool is_known(const struct muster_world *world, const struct logged_spawn *spawn) {
+  return world->recorder->journal.on && spawn->index < world->def.limits.agents_max && (spawn->generation & 1) &&
+         identity_generation(&world->agents.ids, (uint32_t)spawn->index) == spawn->generation &&
+         world->agents.store.rows[spawn->index].status == AGENT_PENDING &&
+         world->agents.store.rows[spawn->index].type == spawn->type && spawn->type < world->agents.types.count;
+}
+
+static void pass_states(struct tape *tape, const agent_type *type) {
+  if (type->states) tape_take_place(tape, type->def.state_bytes);
+  if (type->published) tape_take_place(tape, type->def.published_bytes);
+}
+
 void replay_logged_spawn(struct muster_world *world) {
   struct tape *tape = &world->recorder->tape;
   struct logged_spawn spawn = {0};
   saved_agent *saved = &spawn.agent;
   world_record_spawned(world, &spawn);
+  if (is_known(world, &spawn)) {
+    pass_states(tape, &world->agents.types.types[spawn.type]);
+    return;
+  }
   if (tape->failed || !can_be_born(world, spawn.index, spawn.generation, spawn.type)) return;
   const agent_type *type = &world->agents.types.types[spawn.type];
   muster_agent agent = muster_agent_make((uint32_t)spawn.index, (uint32_t)spawn.generation);
@@ -167,6 +185,10 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
     recorder_tag tag = recorder_next_tag(world->recorder);
     if (tag == TAG_MOVES || tag == TAG_OBSERVER_MOVES || tag == TAG_FACTORS) {
       replay_array(world, tag);
+      continue;
+    }
+    if (tag == TAG_SETTLED) {
+      snapshot_prepare(world);
       continue;
     }
     if (tag == TAG_FRAME) break;

@@ -19,6 +19,7 @@
 #include <muster/sets.h>
 
 #include <string.h>
+#include <xxhash.h>
 
 void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, struct arena *arena) {
   runner->workers = workers;
@@ -197,12 +198,23 @@ static inline enum interruption runner_run_atoms(worker_state *state, const stru
   return interruption;
 }
 
+/* The state is in the cache now; when the frame ends it may not be. */
+static void keep_state_hash(const worker_state *state) {
+  const muster_update *update = &state->context.public;
+  uint32_t bytes = state->context.type->def.state_bytes;
+  state->context.result->state_hash = (uint32_t)XXH3_64bits_withSeed(
+      update->state ? update->state : "", update->state ? bytes : 0, muster_agent_index(update->agent));
+}
+
 /* Runs the update of an entry of any type. */
 static inline enum interruption run_update(worker_state *state, const struct runner *runner, uint32_t entry_index,
                                            uint32_t first, uint64_t *clock_ns, bool timed) {
-  if (state->context.type->has_sets) return passes_run(state, runner, entry_index, clock_ns, timed);
-  return runner_run_atoms(state, runner, entry_index, first, runner->batch->entries[entry_index].atom_end, clock_ns,
-                          timed);
+  enum interruption interruption =
+      state->context.type->has_sets ? passes_run(state, runner, entry_index, clock_ns, timed)
+                                    : runner_run_atoms(state, runner, entry_index, first,
+                                                       runner->batch->entries[entry_index].atom_end, clock_ns, timed);
+  if (__builtin_expect(runner->sums, false)) keep_state_hash(state);
+  return interruption;
 }
 
 /* Prepares the context for an entry; returns the atom with which it goes on. */

@@ -158,6 +158,7 @@ struct runner {
   clock_source clock;
   uint64_t seed;
   bool virtual, audit;
+  bool sums; /* a hash of the state of each agent that runs is kept with its result */
   uint32_t workers;
   uint32_t state_count;
   worker_state *states;               /* one per worker index */

@@ -16,6 +16,13 @@ static inline void spawn_log_create(struct spawn_log *spawn_log, uint32_t agents
   if (!arena->failed) store_relaxed_u32(&spawn_log->open, 1);
 }
 
+/* Opens it again, empty. Before other threads know the world. */
+static inline void spawn_log_reopen(struct spawn_log *spawn_log) {
+  uint32_t agent;
+  while (ring_pop(&spawn_log->agents, &agent)) continue;
+  store_relaxed_u32(&spawn_log->open, 1);
+}
+
 /* Closes the log: no more agents are logged. Frame's thread. */
 static inline void spawn_log_close(struct spawn_log *spawn_log) {
   store_relaxed_u32(&spawn_log->open, 0);

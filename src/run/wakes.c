@@ -49,6 +49,12 @@ bool wakes_end(struct wakes *wakes, uint32_t agent) {
   return word == WAKE_NOTIFIED;
 }
 
+void wakes_resume(struct wakes *wakes, uint32_t agent) {
+  uint8_t before = exchange_ordered_u8(&wakes->words[agent], WAKE_RUNNING);
+  ASSERT(before == WAKE_IDLE);
+  (void)before;
+}
+
 bool wakes_settle(struct wakes *wakes, uint32_t agent) {
   return exchange_ordered_u8(&wakes->words[agent], WAKE_IDLE) != WAKE_IDLE;
 }

@@ -64,6 +64,9 @@ bool wakes_begin(struct wakes *wakes, uint32_t agent);
 /* A run that wakes_begin began is over: true when the agent was woken meanwhile and must run again. Frame's thread. */
 bool wakes_end(struct wakes *wakes, uint32_t agent);
 
+/* A run that began in another process goes on here: IDLE -> RUNNING. Frame's thread, while no other knows the world. */
+void wakes_resume(struct wakes *wakes, uint32_t agent);
+
 /* The wakes so far are taken care of: back to IDLE. True when there were any. Frame's thread. */
 bool wakes_settle(struct wakes *wakes, uint32_t agent);
 

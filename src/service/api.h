@@ -58,6 +58,7 @@
 #define SERVICE_API_H
 
 #include "service/api_read.h"
+#include "service/held.h"
 #include "service/http.h"
 #include "service/service.h"
 

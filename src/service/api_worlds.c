@@ -18,6 +18,18 @@ static void write_levels(json_writer *writer, const muster_frame_report *report)
   json_end_array(writer);
 }
 
+static void write_journal(json_writer *writer, const journal_published *journal) {
+  static const char *const syncs[] = {"none", "second", "frame"};
+  json_print(writer,
+             "journal{ on=%d why=%s broken=%d sync=%s frames_written=%lu frames_safe=%lu recovery_ns=%lu holds=%d "
+             "bytes=%lu snapshots=%lu snapshots_failed=%lu snapshot_bytes=%lu snapshot_ns=%lu pause_ns=%lu sync_ns=%lu "
+             "incidents=%u recovered_frames=%lu recovered_ns=%lu }",
+             journal->on, journal->why, journal->broken, syncs[journal->sync], journal->frames_written,
+             journal->frames_safe, journal->recovery_ns, journal->holds, journal->bytes, journal->snapshots,
+             journal->snapshots_failed, journal->snapshot_bytes, journal->snapshot_ns, journal->pause_ns,
+             journal->sync_ns, journal->incidents, journal->recovered_frames, journal->recovered_ns);
+}
+
 static void write_world(json_writer *writer, hosted_world *world) {
   world_published published;
   const muster_frame_report *report = &published.report;
@@ -42,6 +54,7 @@ static void write_world(json_writer *writer, hosted_world *world) {
              report->preempted, report->woken, report->commands_waiting, report->utilisation_desired,
              report->utilisation_nominal, report->utilisation_fitted, report->debt_ns, report->serial_ns,
              report->work_ns);
+  write_journal(writer, &published.journal);
   bands_json(writer, &published.statistics);
   verdict_json(writer, world, &published);
 }
@@ -145,7 +158,7 @@ static void refuse_restart(api_call *call) {
       call->world->name);
 }
 
-enum { SMALL_BODY = 16384, WORLD_ROOM = 10240, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
+enum { SMALL_BODY = 16384, WORLD_ROOM = 12288, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
 
 const http_route api_world_routes[] = {
     {"GET", "/v1/worlds", "all worlds", API_ORDER(list_worlds, .at_once = true, .room = WORLDS_ROOM)},

@@ -311,6 +311,26 @@ void flight_attach(struct flight *flight, muster_world *world, const char *name,
   flight->parts[flight->part_count++] = memory;
 }
 
+static void set_agent_aside(muster_world *world, const flight_inside *culprit, const char *command) {
+  char text[FLIGHT_TEXT_BYTES];
+  muster_agent agent = culprit->entry.agent;
+  flight_describe(culprit, text, sizeof text);
+  muster_result result = muster_agent_quarantine(world, agent);
+  if (result == MUSTER_E_STALE)
+    log_line(MUSTER_LOG_WARNING, "%s: it came into being in the frame that is lost, and is no more", text);
+  else if (result)
+    log_line(MUSTER_LOG_ERROR, "%s: it cannot be put into quarantine: %s", text, muster_last_error());
+  else
+    log_line(MUSTER_LOG_WARNING, "%s: it crashed the last run, and is in quarantine until `%s %u.%u`", text, command,
+             muster_agent_index(agent), muster_agent_generation(agent));
+}
+
+void flight_set_aside(struct flight *flight, muster_world *world, const char *name, const char *command) {
+  const flight_report *last = &flight->last;
+  for (uint32_t i = 0; i < last->culprit_count; i++)
+    if (strcmp(last->inside[i].world, name) == 0) set_agent_aside(world, &last->inside[i], command);
+}
+
 static uint64_t crashes_of(struct flight *flight, const char *world, const char *type) {
   uv_mutex_lock(&flight->mutex);
   const flight_count *count = flight_counts_find(&flight->head->counts, world, type);

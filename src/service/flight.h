@@ -48,6 +48,10 @@ void flight_close(struct flight *flight);
  * and the log says so. Frames' thread. */
 void flight_attach(struct flight *flight, muster_world *world, const char *name, const char *module);
 
+/* Puts the agents of a world into quarantine in whose callbacks the last run died: the world has gone on from what it
+ * was then. `command` reinstates what is written behind it. Frames' thread. */
+void flight_set_aside(struct flight *flight, muster_world *world, const char *name, const char *command);
+
 /* Puts types of a world into quarantine that have crashed the service too often; after they are registered. Frames'
  * thread. */
 void flight_judge(struct flight *flight, muster_world *world, const char *name);

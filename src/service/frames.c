@@ -75,11 +75,13 @@ static void run_worlds(struct service *service) {
   while (!service_is_to_stop(service)) {
     hosted_world *next = find_next(service);
     if (next)
-      frame_mailbox_serve(&service->mailbox, service, next->due_ns, time_for_requests(service, next));
+      frame_mailbox_serve(&service->mailbox, service, journals_next_turn_ns(service, next->due_ns),
+                          time_for_requests(service, next));
     else
-      frame_mailbox_serve(&service->mailbox, service, forever_ns, 0);
+      frame_mailbox_serve(&service->mailbox, service, journals_next_turn_ns(service, forever_ns), 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
     if (due && due->due_ns <= clock_system() && !service_is_to_stop(service)) run_frame(due);
+    journals_turn(service);
     snapshots_turn(service);
   }
 }

@@ -41,6 +41,13 @@ static bool add_reasons(json_writer *writer, const health_world *world, uint64_t
   return false;
 }
 
+static void add_degraded(json_writer *writer, const health_world *world) {
+  char message[JOURNAL_REASON_BYTES + 80];
+  if (!world->degraded) return;
+  snprintf(message, sizeof message, "a crash loses the time since the last snapshot: %s", world->degraded);
+  json_print(writer, "{ world=%s code=degraded message=%s }", world->name, message);
+}
+
 static bool add_all(json_writer *writer, service_stage stage, const char *unsaved, const health_world *worlds,
                     uint32_t count, uint64_t now_ns) {
   bool ready = stage == SERVICE_RUNNING && !unsaved;
@@ -48,8 +55,10 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
   if (stage == SERVICE_STARTING) add_reason(writer, "starting", "the worlds are not open yet");
   if (stage == SERVICE_STOPPING) add_reason(writer, "stopping", "the service is being stopped");
   if (unsaved) add_reason(writer, "unsaved", unsaved);
-  for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++)
+  for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++) {
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
+    add_degraded(writer, &worlds[i]);
+  }
   json_end_array(writer);
   return ready;
 }
@@ -63,7 +72,7 @@ bool health_write(char *text, size_t *bytes, service_stage stage, const char *un
   json_bool(&writer, "ready", ready);
   json_end_object(&writer);
   bool fits = json_finish(&writer);
-  ASSERT(fits); /* WORLDS_MAX + 2 reasons of bounded length */
+  ASSERT(fits); /* 2 * WORLDS_MAX + 2 reasons of bounded length */
   (void)fits;
   *bytes = writer.length;
   return ready;
@@ -77,7 +86,7 @@ static void show_health(http_request *request) {
 static void show_readiness(http_request *request) {
   struct service *service = http_user(request);
   health_world worlds[WORLDS_MAX];
-  char failures[WORLDS_MAX][FAILURE_BYTES];
+  char failures[WORLDS_MAX][FAILURE_BYTES], degraded[WORLDS_MAX][JOURNAL_REASON_BYTES];
   char text[HEALTH_BYTES];
   size_t bytes;
   snapshots_status snapshots;
@@ -88,8 +97,14 @@ static void show_readiness(http_request *request) {
     uv_mutex_lock(&world->mutex);
     const world_published *published = &world->published;
     memcpy(failures[i], published->failure, FAILURE_BYTES);
-    worlds[i] = (health_world){world->name, published->paused,    published->failed,
-                               failures[i], published->period_ns, published->frame_end_ns};
+    memcpy(degraded[i], published->journal.why, JOURNAL_REASON_BYTES);
+    worlds[i] = (health_world){.name = world->name,
+                               .paused = published->paused,
+                               .failed = published->failed,
+                               .failure = failures[i],
+                               .degraded = published->journal.broken ? degraded[i] : NULL,
+                               .period_ns = published->period_ns,
+                               .frame_end_ns = published->frame_end_ns};
     uv_mutex_unlock(&world->mutex);
   }
   bool ready = health_write(text, &bytes, service->stage, unsaved, worlds, service->world_count, clock_system());

@@ -14,14 +14,10 @@ struct hosted_world;
 
 /* What a change waits for. */
 typedef struct held_until {
-  uint64_t frame;    /* this one is in the journal, or */
-  uint64_t snapshot; /* so many snapshots that were asked for are complete; 0 = none was asked for yet */
+  uint64_t frame;            /* this one is in the journal, or */
+  uint64_t snapshot;         /* so many snapshots that were asked for are complete; 0 = none was asked for yet */
+  uint64_t asked_ns, failed; /* when that was; snapshots that had failed by then */
 } held_until;
-
-/* What a world has asked for; all zero at first. */
-struct held {
-  uint64_t snapshots;
-};
 
 /* What the change waits for that was made just now. */
 held_until held_begin(const struct hosted_world *world);

@@ -65,6 +65,7 @@ static muster_result resume_world(hosted_world *world, const snapshot_file_world
   if (muster_world_hash(world->world) != saved->info.hash)
     return error_set(MUSTER_E_INPUT, "the world that came of it is another");
   world->sim_now_ns = saved->sim_now_ns;
+  world->kept.goes_on = true;
   log_line(MUSTER_LOG_INFO, "world %s: %u agents and %u spawns of frame %lu go on, hash %016lx", world->name,
            saved->info.agents, saved->info.spawns, saved->info.frames, saved->info.hash);
   return MUSTER_OK;
@@ -83,18 +84,33 @@ static void close_world(hosted_world *world) {
   if (world->module) world->module->close(world->instance);
   world->world = NULL;
   world->module = NULL;
+  keys_close(&world->keys);
   world->sim_now_ns = 0; /* it may be opened again */
 }
 
-/* Opens a world, restored from a snapshot file that contains it; *refused tells that this failed. */
-static muster_result hosting_begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
-                                         bool *refused) {
-  const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
+/* Its modules, and the world, without types and agents. */
+static muster_result open_empty(struct service *service, hosted_world *world) {
   muster_result result = open_module(service, world);
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
   if (!result) result = create_world(service, world);
+  if (!result) flight_attach(&service->flight, world->world, world->name, module_list_label(world->settings.module));
+  return result;
+}
+
+muster_result hosting_open_again(struct service *service, hosted_world *world) {
+  close_world(world);
+  return open_empty(service, world);
+}
+
+/* Opens a world, which comes back by its journal, or is restored from a snapshot file that contains it; *refused tells
+ * that this failed. */
+static muster_result hosting_begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
+                                         bool *refused) {
+  const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
+  muster_result result = open_empty(service, world);
   if (result) return result;
-  flight_attach(&service->flight, world->world, world->name, module_list_label(world->settings.module));
+  if (journals_bring_back(service, world, file, saved)) return MUSTER_OK;
+  if (!world->world) return muster_last_result();
   result = saved ? resume_world(world, saved) : populate_world(world);
   *refused = result && saved;
   return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
@@ -112,6 +128,8 @@ static bool hosting_open_world(struct service *service, hosted_world *world, con
     close_world(world);
   }
   if (!result && world->settings.processors) muster_world_set_workers(world->world, world->settings.processors);
+  if (!result && world->kept.goes_on)
+    flight_set_aside(&service->flight, world->world, world->name, world->reinstate_command);
   if (!result) flight_judge(&service->flight, world->world, world->name);
   publish_pace(world);
   return result == MUSTER_OK;
@@ -187,11 +205,13 @@ muster_result hosting_open(struct service *service) {
   if (!result) result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
   if (!result && !restore_worlds(service)) result = error_set(MUSTER_E_STATE, "no world could be opened");
+  if (!result && !service_is_to_stop(service)) journals_begin(service);
   if (result && !service_is_to_stop(service)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
   return result;
 }
 
 void hosting_close(struct service *service) {
+  for (uint32_t i = 0; i < service->world_count; i++) journals_end(service, &service->worlds[i]);
   close_worlds(service);
   muster_pool_destroy(service->pool);
   service->pool = NULL;

@@ -12,6 +12,9 @@ muster_result hosting_open(struct service *service);
 /* Closes everything that is open. */
 void hosting_close(struct service *service);
 
+/* Closes a world and opens it once more, with new instances of its modules, and without types and agents. */
+muster_result hosting_open_again(struct service *service, hosted_world *world);
+
 /* Brings a world one period on: the module's part, and the frame. */
 muster_result hosting_run_frame(hosted_world *world);
 

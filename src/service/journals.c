@@ -1,22 +1,202 @@
-#include "service/journals.h"
+#include "service/journals_pieces.h"
 
-muster_result journals_snapshot(struct hosted_world *world) {
-  (void)world;
-  return MUSTER_E_STATE;
+#include "service/log.h"
+#include "service/publish.h"
+#include "service/service.h"
+
+#include "base/clock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t look_gap_ns = 2000000u;
+
+void journals_give_up(hosted_world *world, bool broken, const char *format, ...) {
+  world_journal *kept = &world->kept;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(kept->why, sizeof kept->why, format, arguments);
+  va_end(arguments);
+  kept->broken = broken;
+  log_line(MUSTER_LOG_WARNING, "world %s: snapshots only: %s", world->name, kept->why);
 }
 
-muster_result journals_note(struct hosted_world *world, char kind, const void *bytes, size_t count) {
-  (void)world, (void)kind, (void)bytes, (void)count;
-  return MUSTER_E_STATE;
+/* ----------------------------------------------------------------------------------------------------------- begin */
+
+static uint64_t newest_number(struct snapshots *snapshots) {
+  uv_mutex_lock(&snapshots->mutex);
+  uint64_t number = snapshots->status.number;
+  uv_mutex_unlock(&snapshots->mutex);
+  return number;
 }
 
-/* Until the library has it. */
-muster_result muster_journal_status_read(muster_journal *journal, muster_journal_status *status) {
-  (void)journal, (void)status;
-  return MUSTER_E_STATE;
+/* What the library cannot see. Null = nothing is against it. */
+static const char *obstacle(hosted_world *world) {
+  size_t bytes;
+  if (!world->module->save) return "its module has no save and resume, nor only register_types";
+  if (!journals_try_state(world, &bytes)) return "its module keeps more than 1 MiB beside its agents";
+  return NULL;
 }
 
-/* Until the library has it. */
-void muster_journal_status_init(muster_journal_status *given, size_t bytes) {
-  *given = (muster_journal_status){.size = (uint32_t)bytes};
+static muster_result open_journal(struct service *service, hosted_world *world, const char *path) {
+  static char note[JOURNAL_NOTE_BYTES];
+  muster_journal_def def = muster_journal_def_default();
+  def.path = path;
+  def.sync = (muster_journal_sync)service->settings.journal_sync;
+  def.recovery_max_ns = service->settings.recovery_max_ns;
+  def.note = note;
+  def.note_bytes = journals_describe(world, note, sizeof note);
+  def.save_host = journals_save_host;
+  def.end_frame = journals_end_frame;
+  def.user = world;
+  return muster_journal_begin(world->world, &def, &world->journal);
+}
+
+static void begin_one(struct service *service, hosted_world *world) {
+  char path[JOURNALS_PATH_BYTES];
+  world_journal *kept = &world->kept;
+  if (!world->world || *kept->why || !journals_path(&service->settings, world->name, path)) return;
+  if (!service->settings.journal) {
+    journals_put_aside(path, "other"); /* the world goes on without it, and it would bring back a past */
+    return;
+  }
+  const char *against = obstacle(world);
+  kept->number = newest_number(&service->snapshots);
+  kept->sync = service->settings.journal_sync;
+  if (against)
+    journals_give_up(world, false, "%s", against);
+  else if (open_journal(service, world, path))
+    journals_give_up(world, muster_last_result() == MUSTER_E_SYSTEM, "%s", muster_last_error());
+  kept->incidents = journals_count_incidents(path);
+}
+
+void journals_begin(struct service *service) {
+  bool soon = false;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    hosted_world *world = &service->worlds[i];
+    begin_one(service, world);
+    soon = soon || world->kept.save_soon;
+    publish_pace(world);
+  }
+  if (soon && snapshots_take(service)) log_line(MUSTER_LOG_WARNING, "%s", muster_last_error());
+}
+
+/* ------------------------------------------------------------------------------------------------------------- end */
+
+static void forget(world_journal *kept) {
+  free(kept->noted);
+  free(kept->fresh);
+  kept->noted = kept->fresh = NULL;
+  kept->noted_bytes = kept->noted_room = kept->fresh_room = 0;
+  kept->has_noted = false;
+}
+
+void journals_end(struct service *service, hosted_world *world) {
+  if (world->journal) {
+    world->kept.number = newest_number(&service->snapshots);
+    if (muster_journal_end(world->journal, false))
+      log_line(MUSTER_LOG_ERROR, "world %s: its journal ends without a last snapshot: %s", world->name,
+               muster_last_error());
+    world->journal = NULL;
+  }
+  forget(&world->kept);
+}
+
+/* Its files go: a journal that ends before the world does would bring back a past. */
+static void stop(hosted_world *world, const char *why) {
+  muster_journal_end(world->journal, true);
+  world->journal = NULL;
+  forget(&world->kept);
+  journals_give_up(world, true, "%s", why);
+  publish_pace(world);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- safety */
+
+bool journals_keeps(const hosted_world *world) {
+  return world->journal != NULL;
+}
+
+/* Of a world without a journal nothing waits. */
+static muster_journal_status read_status(const hosted_world *world) {
+  muster_journal_status status = muster_journal_status_default();
+  bool known = world->journal && muster_journal_status_read(world->journal, &status) == MUSTER_OK;
+  if (!known) status.frames_safe = status.changes_safe = UINT64_MAX;
+  return status;
+}
+
+uint64_t journals_frames_safe(const hosted_world *world) {
+  return read_status(world).frames_safe;
+}
+
+uint64_t journals_changes_safe(hosted_world *world) {
+  if (world->journal) muster_journal_turn(world->journal);
+  return read_status(world).changes_safe;
+}
+
+muster_result journals_snapshot(hosted_world *world) {
+  if (!world->journal) return MUSTER_OK;
+  muster_result result = muster_journal_snapshot(world->journal);
+  world->kept.changes += result == MUSTER_OK;
+  return result;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- frames */
+
+static void turn_one(hosted_world *world) {
+  muster_journal_turn(world->journal);
+  muster_journal_status status = read_status(world);
+  if (world->kept.too_large)
+    stop(world, "its module keeps more than 1 MiB beside its agents now");
+  else if (!status.runs)
+    stop(world, status.ended_by);
+}
+
+void journals_turn(struct service *service) {
+  uint64_t number = newest_number(&service->snapshots);
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    hosted_world *world = &service->worlds[i];
+    world->kept.number = number;
+    if (world->journal) turn_one(world);
+  }
+}
+
+/* Whether a snapshot is on its way that was asked for in a paused world. */
+static bool waits(const hosted_world *world) {
+  return world->kept.changes && read_status(world).changes_safe < world->kept.changes;
+}
+
+uint64_t journals_next_turn_ns(struct service *service, uint64_t until_ns) {
+  bool any = false;
+  for (uint32_t i = 0; i < service->world_count; i++) any = any || waits(&service->worlds[i]);
+  uint64_t next_ns = any ? clock_system() + look_gap_ns : until_ns;
+  return next_ns < until_ns ? next_ns : until_ns;
+}
+
+/* --------------------------------------------------------------------------------------------------------- publish */
+
+void journals_publish(hosted_world *world, journal_published *published) {
+  const world_journal *kept = &world->kept;
+  const muster_journal_status status = read_status(world);
+  *published = (journal_published){.broken = kept->broken,
+                                   .sync = kept->sync,
+                                   .incidents = kept->incidents,
+                                   .recovered_frames = kept->recovered_frames,
+                                   .recovered_ns = kept->recovered_ns};
+  memcpy(published->why, kept->why, sizeof published->why);
+  if (!world->journal) return;
+  published->on = status.runs;
+  published->holds = status.holds;
+  published->frames_written = status.frames_written;
+  published->frames_safe = status.frames_safe;
+  published->bytes = status.bytes;
+  published->snapshots = status.snapshots;
+  published->snapshots_failed = status.snapshots_failed;
+  published->snapshot_bytes = status.snapshot_bytes;
+  published->snapshot_ns = status.snapshot_ns;
+  published->pause_ns = status.pause_ns;
+  published->sync_ns = status.sync_ns;
+  published->recovery_ns = status.recovery_ns;
 }

@@ -30,6 +30,7 @@ struct field {
 #define FIELD(...)          FIELD_OF(world_published, __VA_ARGS__)
 #define REPORT(member, ...) FIELD(report.member, __VA_ARGS__)
 #define STATS(member, ...)  FIELD(statistics.member, __VA_ARGS__)
+#define KEPT(member, ...)   FIELD(journal.member, __VA_ARGS__)
 #define BAND(...)           FIELD_OF(muster_band, __VA_ARGS__)
 #define COST(...)           FIELD_OF(muster_type_cost, __VA_ARGS__)
 
@@ -135,6 +136,23 @@ static const struct field fields[] = {
     STATS(herds_refused, "muster_herd_blocks_refused_total", "What updates of blocks left out of range."),
     STATS(bytes_folded, "muster_memory_folded_bytes", "Folded herds."),
     STATS(bytes_unfolded, "muster_memory_unfolded_bytes", "Unfolded herds, without their agents."),
+
+    KEPT(on, "muster_journal_on", "1 while a crash loses no frame but the one that it happens in."),
+    KEPT(broken, "muster_journal_broken", "1 when the journal ended by itself, or its frames could not be run again."),
+    KEPT(holds, "muster_journal_holds", "1 while the predicted recovery stays under recovery_max."),
+    KEPT(recovery_ns, "muster_journal_recovery_seconds", "How long the world would take to come back, predicted."),
+    KEPT(frames_written, "muster_journal_frames_written", "The last frame of the world that is in the journal."),
+    KEPT(frames_safe, "muster_journal_frames_safe", "The last frame that is as safe as journal_sync asks for."),
+    KEPT(bytes, "muster_journal_bytes_total", "Bytes of journals since the start."),
+    KEPT(snapshots, "muster_journal_snapshots_total", "Snapshots of the journal that are complete."),
+    KEPT(snapshots_failed, "muster_journal_snapshots_failed_total", "Snapshots of the journal that failed."),
+    KEPT(snapshot_bytes, "muster_journal_snapshot_bytes", "Size of the newest one."),
+    KEPT(snapshot_ns, "muster_journal_snapshot_duration_seconds", "How long the newest one took to be written."),
+    KEPT(pause_ns, "muster_journal_pause_seconds", "How long the frames stood still for it."),
+    KEPT(sync_ns, "muster_journal_sync_seconds", "How long it took to bring the last frames to the disk."),
+    KEPT(incidents, "muster_journal_incidents", "Journals of crashes that are kept."),
+    KEPT(recovered_frames, "muster_journal_recovered_frames", "Frames that were run again when the world came back."),
+    KEPT(recovered_ns, "muster_journal_recovered_seconds", "How long it took to come back."),
     {0},
 };
 

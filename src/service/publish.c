@@ -65,6 +65,7 @@ static void copy_pace(hosted_world *world) {
   published->paused = world->paused;
   published->steps_left = world->steps_left;
   published->failed = world->failed;
+  journals_publish(world, &published->journal);
   published->changes++;
   memcpy(published->failure, world->failure, sizeof published->failure);
 }

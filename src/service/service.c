@@ -214,7 +214,8 @@ int service_run(const struct settings *settings, int count, char **arguments) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
     return EXIT_FAILURE;
   }
-  signal(SIGPIPE, SIG_IGN); /* write() reports a closed connection */
+  signal(SIGPIPE, SIG_IGN); /* write() reports a closed connection, */
+  signal(SIGXFSZ, SIG_IGN); /* and a file that is too long */
   service->loop = uv_default_loop();
   service->modules.descriptor = -1;
   service->settings = *settings;

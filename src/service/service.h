@@ -12,9 +12,9 @@
 #include "service/control_socket.h"
 #include "service/flight.h"
 #include "service/frame_mailbox.h"
-#include "service/held.h"
 #include "service/history.h"
 #include "service/holds.h"
+#include "service/journals.h"
 #include "service/keys.h"
 #include "service/module_parts.h"
 #include "service/settings.h"
@@ -50,7 +50,8 @@ typedef struct world_published {
   char failure[FAILURE_BYTES];           /* why it failed */
   uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
   muster_frame_report report;
-  world_timings timings;  /* of all frames since the start */
+  world_timings timings; /* of all frames since the start */
+  journal_published journal;
   uint64_t changes;       /* times that anything here was renewed */
   uint64_t statistics_ns; /* CLOCK_MONOTONIC of what follows, which is renewed at most every 100 ms; 0 = none yet */
   muster_statistics statistics;
@@ -80,8 +81,8 @@ typedef struct hosted_world {
   uint32_t steps_left; /* frames that a paused world still runs */
   struct holds holds;
   muster_journal *journal; /* null = it has none */
+  world_journal kept;      /* what is known of it */
   struct keys keys;
-  struct held held;
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */

@@ -20,6 +20,8 @@ void settings_default(struct settings *settings) {
                                 .body_bytes_max = 4194304,
                                 .idle_timeout_ns = 10000000000u,
                                 .snapshot_interval_ns = 60000000000u,
+                                .journal = true,
+                                .recovery_max_ns = 700000000u,
                                 .crash_limit = 3,
                                 .crash_window_ns = 600000000000u,
                                 .stuck_kill_ns = 2000000000u};

@@ -57,16 +57,20 @@ struct settings {
   char hosts[HOSTS_BYTES];     /* live; further names allowed in Host and Origin, separated by blanks */
   uint32_t connections_max, client_connections_max;
   uint32_t header_bytes_max;
-  uint32_t body_bytes_max;        /* live */
-  uint64_t idle_timeout_ns;       /* live */
-  char snapshot_file[PATH_BYTES]; /* "" = none */
-  uint64_t snapshot_interval_ns;  /* live; 0 = on demand and at the end */
-  char flight_file[PATH_BYTES];   /* "" = none */
-  uint32_t crash_limit;           /* live; 0 = never quarantine */
-  uint64_t crash_window_ns;       /* live; a world that ended more than crash_limit times within it has failed */
-  uint64_t stuck_kill_ns;         /* without a sign of life for so long a world's process is killed; 0 = never */
-  uint32_t isolation;             /* ISOLATION_... */
-  uint32_t log_level;             /* live; a muster_log_level */
+  uint32_t body_bytes_max;         /* live */
+  uint64_t idle_timeout_ns;        /* live */
+  char snapshot_file[PATH_BYTES];  /* "" = none */
+  uint64_t snapshot_interval_ns;   /* live; 0 = on demand and at the end */
+  bool journal;                    /* worlds have journals, where there is a snapshot_file */
+  uint32_t journal_sync;           /* a muster_journal_sync */
+  char journal_folder[PATH_BYTES]; /* where the journals lie; "" = beside snapshot_file */
+  uint64_t recovery_max_ns;        /* how long a world may need to come back */
+  char flight_file[PATH_BYTES];    /* "" = none */
+  uint32_t crash_limit;            /* live; 0 = never quarantine */
+  uint64_t crash_window_ns;        /* live; a world that ended more than crash_limit times within it has failed */
+  uint64_t stuck_kill_ns;          /* without a sign of life for so long a world's process is killed; 0 = never */
+  uint32_t isolation;              /* ISOLATION_... */
+  uint32_t log_level;              /* live; a muster_log_level */
   uint32_t world_count;
   world_settings worlds[WORLDS_MAX];
 };

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <muster/journal.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -63,6 +64,14 @@ static const settings_key keys[] = {
     SERVER("snapshot_file", snapshot_file, TEXT, 0, PATH_BYTES - 33, FIXED, "FILE",
            "where the worlds are saved (default: nowhere)"),
     SERVER("snapshot_interval", snapshot_interval_ns, TIME, 1e9, 8.64e13, LIVE, "60s", "between two snapshots"),
+    SERVER("journal", journal, SWITCH, 0, 1, FIXED, "yes|no",
+           "a world goes on from its last complete frame after a crash (default yes, where there is a snapshot_file)"),
+    SERVER("journal_sync", journal_sync, CHOICE, 0, MUSTER_JOURNAL_SYNC_FRAME, FIXED, "none|second|frame",
+           "when journals are brought to the disk, for when the machine dies, too (default none)"),
+    SERVER("journal_folder", journal_folder, TEXT, 0, PATH_BYTES - 33, FIXED, "DIR",
+           "where journals lie, such as a folder in memory (default: beside snapshot_file)"),
+    SERVER("recovery_max", recovery_max_ns, TIME, 1e7, 3.6e12, FIXED, "0.7s",
+           "how long a world may take to come back by its journal (default 0.7s)"),
     SERVER("flight_file", flight_file, TEXT, 0, PATH_BYTES - 33, FIXED, "FILE",
            "notes what each worker does, for after a crash (default: nowhere)"),
     SERVER("crash_limit", crash_limit, COUNT, 0, 1000, LIVE, "N",

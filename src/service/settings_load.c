@@ -1,6 +1,7 @@
 #include "service/settings_load.h"
 
 #include "service/flight.h"
+#include "service/journals.h"
 #include "service/modules.h"
 #include "service/settings_file.h"
 #include "service/settings_keys.h"
@@ -32,6 +33,8 @@ static void settings_check_paths(const struct settings *settings, settings_compl
   if (token_read(settings->token_file, token)) complain("token_file", muster_last_error(), user);
   if (snapshots_check_path(settings->snapshot_file)) complain("snapshot_file", muster_last_error(), user);
   if (flight_check_path(settings->flight_file)) complain("flight_file", muster_last_error(), user);
+  if (!orders_world() && journals_check_folder(settings->journal_folder))
+    complain("journal_folder", muster_last_error(), user);
 }
 
 /* Complains of each world whose module, or file for the module, would be refused. Such a world does not keep the

@@ -1,5 +1,6 @@
 /* snapshot.c - muster/snapshot.h: what may be saved and loaded, the head, and the sections in order. */
 #include "snapshot/snapshot.h"
+#include "snapshot/prepare.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
@@ -266,16 +267,19 @@ static muster_result snapshot_check_world(const muster_world *world, const char 
   if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
-  if (world->recorder && !world->recorder->loads)
-    return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
+  if (recorder_replays(world->recorder) && !world->recorder->loads)
+    return error_set(MUSTER_E_STATE, "%s: not a world that replays", what);
   return MUSTER_OK;
 }
 
 muster_result muster_world_settle(muster_world *world) {
   muster_result result = guard_between(world, "settle");
-  if (result || !world->commit->open) return result;
+  if (!result && recorder_replays(world->recorder) && !world->recorder->loads)
+    result = error_set(MUSTER_E_STATE, "settle: not a world that replays");
+  if (result) return result;
   uint64_t begin_ns = clock_now(world->clock);
-  frame_settle_between(world);
+  if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_SETTLED);
+  snapshot_prepare(world);
   world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
   return MUSTER_OK;
 }
@@ -289,7 +293,6 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   result = snapshot_check_world(world, "save");
   if (!result) result = muster_world_settle(world);
   if (result) return result;
-  if (world->herds->table.count) herds_gather(world);
   ASSERT(!world->commit->open && world->links->mailbox.sender_count == 0);
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = snapshot_format_of();

@@ -126,7 +126,8 @@ bool command_is_possible(const struct muster_world *world, const struct command 
   if (command->kind >= COMMAND_REINSTATE_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.limits.observers_max : world->def.limits.agents_max)) return false;
-  if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_REINSTATE) return true;
+  if (command->kind == COMMAND_WAKE_AT) return true;
+  if (command->kind == COMMAND_REINSTATE || command->kind == COMMAND_QUARANTINE) return true;
   if (command->kind == COMMAND_UNLINK) return true; /* of any other agent: the list is searched for it */
   if (command->kind == COMMAND_LINK) return is_possible_link(world, command);
   if (command->kind == COMMAND_TUNE)

@@ -121,6 +121,13 @@ void overruns_log_type_quarantined(struct muster_world *world, uint32_t type) {
        name_of(world, type), limit_ms(world, type), reinstating_type(world, type, command));
 }
 
+void overruns_log_set_aside(struct muster_world *world, uint32_t index) {
+  char command[COMMAND_BYTES];
+  tell(world, "agent %u of type '%s': in quarantine as the host asked, it is not run any more; %s brings it back",
+       index, name_of(world, world->agents.store.rows[index].type),
+       reinstating_agent(world, world_agent(world, index), command));
+}
+
 void overruns_log_type_set_aside(struct muster_world *world, uint32_t type) {
   char command[COMMAND_BYTES];
   tell(world, "type '%s': in quarantine as the host asked, none of its agents is run any more; %s brings it back",

@@ -21,6 +21,7 @@ void overruns_log_quarantined(struct muster_world *world, const muster_overrun *
 /* The same for a type; or the type is in quarantine because the host asked for it. */
 void overruns_log_type_demoted(struct muster_world *world, uint32_t type);
 void overruns_log_type_quarantined(struct muster_world *world, uint32_t type);
+void overruns_log_set_aside(struct muster_world *world, uint32_t index);
 void overruns_log_type_set_aside(struct muster_world *world, uint32_t type);
 
 #endif

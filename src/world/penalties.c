@@ -32,8 +32,7 @@ void penalties_demote_agent(struct muster_world *world, const muster_overrun *ov
   overruns_log_demoted(world, overrun);
 }
 
-void penalties_quarantine_agent(struct muster_world *world, const muster_overrun *overrun) {
-  uint32_t index = muster_agent_index(overrun->agent);
+static void put_into_quarantine(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   row->acts = row->status == AGENT_ACTING;
   ASSERT(world_is_active(world, index) && row->status != AGENT_QUARANTINED);
@@ -45,7 +44,18 @@ void penalties_quarantine_agent(struct muster_world *world, const muster_overrun
   world->overruns->agents_quarantined++;
   world->overruns->table.types[row->type].agents_quarantined++;
   world->sums->statistics.quarantines++;
+}
+
+void penalties_quarantine_agent(struct muster_world *world, const muster_overrun *overrun) {
+  put_into_quarantine(world, muster_agent_index(overrun->agent));
   overruns_log_quarantined(world, overrun);
+}
+
+void penalties_set_aside(struct muster_world *world, uint32_t index) {
+  if (!world_is_active(world, index) || world_row(world, index)->status == AGENT_QUARANTINED) return;
+  if (world_type_of(world, index)->blocks) return;
+  put_into_quarantine(world, index);
+  overruns_log_set_aside(world, index);
 }
 
 /* The level of every agent is looked at again, of a part of the agents in each frame: the floor of some type

@@ -19,6 +19,10 @@ void penalties_demote_type(struct muster_world *world, uint32_t type);
 void penalties_reinstate(struct muster_world *world, uint32_t index);
 void penalties_reinstate_type(struct muster_world *world, uint32_t type);
 
+/* Puts an agent into quarantine because the host asks for it. A no-op when it is there already, is pending, or is a
+ * block of herds. */
+void penalties_set_aside(struct muster_world *world, uint32_t index);
+
 /* Puts a type into quarantine: for its overruns, or because the host asks for it. A no-op when it is there already.
  * Frame's thread. */
 void penalties_quarantine_type(struct muster_world *world, uint32_t type, bool by_host);

@@ -84,8 +84,7 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
 
 /* ------------------------------------------------------------------------------------------- what an intake takes */
 
-/* Whether a command can have been given; if not, the replay has diverged. A new observer takes its index here. */
-static bool accepts(struct muster_world *world, const struct command *command) {
+bool world_record_accepts(struct muster_world *world, const struct command *command) {
   ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
   bool adds = command->kind == COMMAND_OBSERVER_ADD;
@@ -115,7 +114,7 @@ static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void
 uint32_t world_record_commands(struct muster_world *world, struct command *commands, uint32_t count, uint32_t most) {
   count = exchange_some(world, TAG_COMMANDS, commands, sizeof *commands, count, most);
   for (uint32_t i = 0; i < count && recorder_replays(world->recorder); i++)
-    if (!accepts(world, &commands[i])) return i; /* also after the tape failed */
+    if (!world_record_accepts(world, &commands[i])) return i; /* also after the tape failed */
   return count;
 }
 
@@ -127,7 +126,7 @@ static bool exchange_one(struct muster_world *world, recorder_tag tag, bool any,
 
 bool world_record_command(struct muster_world *world, bool any, struct command *command) {
   if (!exchange_one(world, TAG_COMMAND, any, command, sizeof *command)) return false;
-  return !recorder_replays(world->recorder) || accepts(world, command);
+  return !recorder_replays(world->recorder) || world_record_accepts(world, command);
 }
 
 bool world_record_message(struct muster_world *world, bool any, outgoing *message) {

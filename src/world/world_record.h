@@ -39,8 +39,20 @@ bool world_record_command(struct muster_world *world, bool any, struct command *
 bool world_record_message(struct muster_world *world, bool any, struct outgoing *message);
 bool world_record_tuning(struct muster_world *world, bool any, muster_world_tuning *tuning);
 
+/* Whether a command of a record can have been given; if not, the replay has diverged. A new observer takes its index
+ * here. */
+bool world_record_accepts(struct muster_world *world, const struct command *command);
+
 /* Takes at most `most` spawned agents, which become active; returns how many. */
 uint32_t world_record_take_spawns(struct muster_world *world, uint32_t *agents, uint32_t most);
+
+/* The end of a frame of a journal: what waits for the next intake is written down, or its place in the record is kept
+ * for world_record_refill(). */
+void world_record_waiting(struct muster_world *world);
+
+/* A replay has ended and the world goes on: what waited at the end of the last frame waits again, and nothing else.
+ * Also after no frame at all. */
+void world_record_refill(struct muster_world *world);
 
 /* An index for an agent, as in the recorded run; IDENTITY_NONE when none was taken then. `index` is what was found
  * here. */

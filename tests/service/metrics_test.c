@@ -427,6 +427,15 @@ Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
   assert_reason(SERVICE_RUNNING, &world, "no_frame");
 }
 
+Test(readiness, stays_where_a_journal_is_lost_which_is_told) {
+  health_world world = {.name = "main", .period_ns = 33333333, .frame_end_ns = 59900000000u, .degraded = "a full disk"};
+  json_t *answer = ask_health(SERVICE_RUNNING, &world, true);
+  const json_t *reason = json_array_get(json_object_get(answer, "reasons"), 0);
+  cr_assert_str_eq(json_string_value(json_object_get(reason, "code")), "degraded");
+  cr_assert(strstr(json_string_value(json_object_get(reason, "message")), "a full disk"));
+  json_decref(answer);
+}
+
 Test(readiness, is_lost_by_a_snapshot_that_fails) {
   health_world world = {"main", false, false, "", 33333333, 59900000000u};
   unsaved = "state.new: No space left on device";

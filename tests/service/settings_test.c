@@ -7,6 +7,7 @@
 #include "service/settings_modules.h"
 #include "service/token.h"
 
+#include <muster/journal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ Test(settings, every_key_of_a_file_is_taken) {
             "[server]\nworkers = 3\nmodules = /m\nsocket = /s\nlisten = 127.0.0.1:1\nlisten_anywhere = yes\n"
             "token_file = /t\nhosts = a b\nconnections_max = 7\nclient_connections_max = 6\nheader_bytes_max = 2048\n"
             "body_bytes_max = 4096\nidle_timeout = 2s\nsnapshot_file = /n\nsnapshot_interval = 5s\nflight_file = /f\n"
+            "journal = no\njournal_sync = frame\njournal_folder = /j\nrecovery_max = 2s\n"
             "crash_limit = 9\nlog_level = error\n"
             "[world one]\nmodule = wildlife\npath = /p\nagents = 5\nagents_max = 6\nobservers = 4\nseed = 77\n"
             "budget = 1.5ms\nhz = 59.94\nvirtual = yes\ncapacity = 2ms\n"
@@ -47,6 +49,8 @@ Test(settings, every_key_of_a_file_is_taken) {
   cr_expect(settings.header_bytes_max == 2048 && settings.body_bytes_max == 4096);
   cr_expect(settings.idle_timeout_ns == 2000000000u && settings.snapshot_interval_ns == 5000000000u);
   cr_expect(!strcmp(settings.snapshot_file, "/n") && !strcmp(settings.flight_file, "/f"));
+  cr_expect(!settings.journal && settings.journal_sync == MUSTER_JOURNAL_SYNC_FRAME);
+  cr_expect(!strcmp(settings.journal_folder, "/j") && settings.recovery_max_ns == 2000000000u);
   cr_expect(settings.crash_limit == 9 && settings.log_level == MUSTER_LOG_ERROR);
   cr_assert(settings.world_count == 2);
   const world_settings *one = &settings.worlds[0], *two = &settings.worlds[1];

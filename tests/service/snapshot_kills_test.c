@@ -16,7 +16,7 @@
 enum { KILLS_DEFAULT = 8 };
 
 static const char *const flags = "--world main=wildlife --agents 3000 --world town=townsfolk --agents 300 "
-                                 "--snapshot-file @/state --snapshot-interval 3600s";
+                                 "--journal=no --snapshot-file @/state --snapshot-interval 3600s";
 
 static void path_of(const musterd *service, const char *name, char path[256]) {
   snprintf(path, 256, "%s/%s", service->folder, name);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const char *const flags = "--world main=wildlife --agents 400 --world square=fixed --agents 300 "
-                                 "--snapshot-file @/state --snapshot-interval 3600s";
+                                 "--journal=no --snapshot-file @/state --snapshot-interval 3600s";
 
 static void path_of(const musterd *service, const char *name, char path[256]) {
   snprintf(path, 256, "%s/%s", service->folder, name);
@@ -155,10 +155,11 @@ Test(snapshots, worlds_that_begin_anew_begin_at_zero) {
   unsigned long long frames = 0, now_ns = 0, period_ns = 0;
   musterd service;
   run_once(&service);
-  start_again(&service,
-              "--world main=wildlife --agents 400 --world square=wildlife --agents 300 --snapshot-file @/state "
-              "--snapshot-interval 3600s",
-              "its module was fixed, and is wildlife", "400 agents to begin with");
+  start_again(
+      &service,
+      "--world main=wildlife --agents 400 --world square=wildlife --agents 300 --journal=no --snapshot-file @/state "
+      "--snapshot-interval 3600s",
+      "its module was fixed, and is wildlife", "400 agents to begin with");
   daemon_ask(&service, "GET", "/v1/worlds/main", NULL, &reply);
   const char *texts[3] = {strstr(reply.body, "\"frames\": "), strstr(reply.body, "\"sim_now_ns\": "),
                           strstr(reply.body, "\"period_ns\": ")};
@@ -174,10 +175,10 @@ Test(snapshots, one_of_other_settings_is_refused_with_the_reason) {
   run_once(&service);
   start_again(&service,
               "--world main=wildlife --agents 400 --seed 5 --world square=fixed --agents 300 "
-              "--snapshot-file @/state",
+              "--journal=no --snapshot-file @/state",
               "the world's seed is 5, that of the snapshot was 1", "400 agents to begin with");
   end(&service);
-  start_again(&service, "--world main=townsfolk --agents 400 --snapshot-file @/state",
+  start_again(&service, "--world main=townsfolk --agents 400 --journal=no --snapshot-file @/state",
               "world main: its module was wildlife, and is townsfolk", "400 agents to begin with");
   daemon_stop(&service);
 }
@@ -204,23 +205,23 @@ static void expect_no_start(const char *with, const char *reason) {
 Test(snapshots, of_worlds_that_are_not_hosted_any_more_are_kept) {
   musterd service;
   run_once(&service);
-  start_again(&service, "--world main=wildlife --agents 400 --snapshot-file @/state",
+  start_again(&service, "--world main=wildlife --agents 400 --journal=no --snapshot-file @/state",
               "world square is in the snapshot, and is not hosted", "a copy of the snapshot is kept as ");
   cr_expect(exists(&service, "state.left-out-1"));
   end(&service);
-  start_again(&service, "--world town=townsfolk --agents 100 --snapshot-file @/state",
+  start_again(&service, "--world town=townsfolk --agents 100 --journal=no --snapshot-file @/state",
               "world main is in the snapshot, and is not hosted", "/state.left-out-2\n");
   cr_expect(exists(&service, "state.left-out-2"), "an older copy is not replaced");
   daemon_stop(&service);
 }
 
 Test(snapshots, a_module_that_cannot_be_saved_is_not_hosted_beside_them) {
-  expect_no_start("--world main=pathstorm --agents 50 --snapshot-file @/state",
+  expect_no_start("--world main=pathstorm --agents 50 --journal=no --snapshot-file @/state",
                   "world main: module pathstorm has no save and resume");
 }
 
 Test(snapshots, a_folder_that_is_not_there_ends_the_start) {
-  expect_no_start("--world main=wildlife --agents 50 --snapshot-file @/nowhere/state",
+  expect_no_start("--world main=wildlife --agents 50 --journal=no --snapshot-file @/nowhere/state",
                   "nowhere/state.lock: cannot be opened: No such file");
 }
 

@@ -1,7 +1,8 @@
 /* striker.c - a module for tests whose world goes down when it is told to: POST .../module/striker/strike with "HOW
- * WHERE". How: segv, abort, exit, overflow (of the stack), loop, block, leak, wild (a write to anywhere). Where: atom
- * or action (of the one agent of type 'bomb'), module (in before_frame). The answer names the agent. Beside it, as many
- * sheep as the world's settings say. */
+ * WHERE". How: segv, abort, exit, overflow (of the stack), loop, block, leak, wild (a write to anywhere), scribble
+ * (once, into a sheep's state, which nothing notices). Where: atom or action (of the one agent of type 'bomb'), module
+ * (in before_frame). The answer names the agent. Beside it, as many sheep as the world's settings say. It can be saved:
+ * who the bomb is, with 64 KiB more for each observer that the settings ask for. */
 #include <muster/module.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 typedef struct striker {
   uint32_t sheep;
   char how[16], where[16]; /* changed between frames only */
-  muster_agent bomb;
+  uint32_t ballast;        /* of 64 KiB */
+  muster_agent bomb, first_sheep;
+  void *target; /* the state of that */
   uint64_t seed;
 } striker;
 
@@ -43,8 +46,11 @@ static void strike(const striker *self) {
   *(volatile uint64_t *)(strcmp(how, "wild") == 0 ? wild : (uintptr_t)8) = 1; /* anywhere, or where nothing can be */
 }
 
-static void strike_if(const striker *self, const char *where) {
-  if (strcmp(self->where, where) == 0) strike(self);
+static void strike_if(striker *self, const char *where) {
+  if (strcmp(self->where, where) != 0) return;
+  if (strcmp(self->how, "scribble") != 0) strike(self);
+  *(uint32_t *)self->target += 1000000;
+  *self->where = '\0';
 }
 
 static muster_atom_result graze(muster_update *update) {
@@ -67,12 +73,13 @@ static muster_result open_striker(const muster_module_options *options, void **i
   if (!made) return muster_module_fail(MUSTER_E_MEMORY, "striker: no memory");
   made->sheep = options->agents;
   made->seed = options->seed;
+  made->ballast = options->observers;
   needs->agents = needs->agents_max = options->agents + 1;
   *instance = made;
   return MUSTER_OK;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result register_types(void *instance, muster_world *world) {
   static const muster_atom grazing[] = {{graze, MUSTER_ROLE_BEHAVIOUR, 1000}},
                            ticking[] = {{tick, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
   striker *self = instance;
@@ -82,17 +89,46 @@ static muster_result populate(void *instance, muster_world *world) {
   def.atom_count = 1;
   def.state_bytes = 8;
   def.period_ns = 200000000;
-  muster_agent_def agent = muster_agent_def_default();
-  agent.type = muster_type_register(world, &def);
-  for (uint32_t i = 0; i < self->sheep; i++) muster_agent_spawn(world, &agent);
+  muster_type sheep = muster_type_register(world, &def);
   def.name = "bomb";
   def.atoms = ticking;
   def.atom_count = 2;
   def.user = self;
   def.period_ns = def.period_max_ns = 1000000;
-  agent.type = muster_type_register(world, &def);
+  muster_type bomb = muster_type_register(world, &def);
+  return sheep.index && bomb.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  striker *self = instance;
+  muster_agent_def agent = muster_agent_def_default();
+  agent.type = muster_type_find(world, "sheep");
+  for (uint32_t i = 0; i < self->sheep; i++) {
+    muster_agent sheep = muster_agent_spawn(world, &agent);
+    if (i == 0) self->first_sheep = sheep;
+  }
+  agent.type = muster_type_find(world, "bomb");
   self->bomb = muster_agent_spawn(world, &agent);
-  return agent.type.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
+  return muster_agent_is_null(self->bomb) ? MUSTER_E_FULL : MUSTER_OK;
+}
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  static const char ballast[64 << 10];
+  const striker *self = instance;
+  (void)world;
+  bool good = write(&self->bomb, sizeof self->bomb, write_user) &&
+              write(&self->first_sheep, sizeof self->first_sheep, write_user);
+  for (uint32_t i = 0; i < self->ballast && good; i++) good = write(ballast, sizeof ballast, write_user);
+  return good ? MUSTER_OK : muster_module_fail(MUSTER_E_SYSTEM, "striker: it was not written");
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  striker *self = instance;
+  (void)world;
+  if (count < sizeof self->bomb + sizeof self->first_sheep) return muster_module_fail(MUSTER_E_INPUT, "striker: cut");
+  memcpy(&self->bomb, bytes, sizeof self->bomb);
+  memcpy(&self->first_sheep, (const char *)bytes + sizeof self->bomb, sizeof self->first_sheep);
+  return MUSTER_OK;
 }
 
 static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
@@ -104,7 +140,8 @@ static muster_result command(void *instance, muster_world *world, const muster_m
                              muster_module_answer answer, void *answer_user) {
   striker *self = instance;
   char text[64];
-  (void)world;
+  muster_agent_info info = muster_agent_info_default();
+  if (muster_agent_read(world, self->first_sheep, &info) == MUSTER_OK) self->target = (void *)(uintptr_t)info.state;
   if (sscanf(call->body, "%15s %15s %lu", self->how, self->where, &self->seed) < 2)
     return muster_module_fail(MUSTER_E_INPUT, "say how and where");
   int length = snprintf(text, sizeof text, "agent %u (generation %u) of type 'bomb'", muster_agent_index(self->bomb),
@@ -126,7 +163,10 @@ const muster_module *muster_module_get(void) {
                                        .name = "striker",
                                        .summary = "brings its world down when it is told to, for tests",
                                        .open = open_striker,
+                                       .register_types = register_types,
                                        .populate = populate,
+                                       .save = save,
+                                       .resume = resume,
                                        .before_frame = before_frame,
                                        .commands = commands,
                                        .command = command,

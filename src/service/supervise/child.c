@@ -98,7 +98,8 @@ static muster_result confine_world(const struct settings *settings, const char *
                         *world->path ? world->path : "/dev/null",
                         file ? file : "/dev/null",
                         NULL};
-  const char *write[] = {snapshots, flight, "/dev/null", NULL};
+  const char *journals = *settings->journal_folder ? settings->journal_folder : snapshots;
+  const char *write[] = {snapshots, flight, journals, "/dev/null", NULL};
   confine_rules rules = {
       .read = read,
       .write = write,

@@ -39,11 +39,12 @@ static bool look_at_folder(world_process *process, const char *folder, uint64_t 
 
 static void look_at_folders(world_process *process, uint64_t hidden_bytes) {
   const struct settings *settings = process->all->settings;
-  char snapshots[PATH_BYTES] = "", flight[PATH_BYTES] = "", path[PATH_BYTES];
+  char snapshots[PATH_BYTES] = "", flight[PATH_BYTES] = "", journals[PATH_BYTES], path[PATH_BYTES];
   orders_path(settings->snapshot_file, process->name, snapshots, path);
   orders_flight_path(settings, process->name, flight, path);
-  if (look_at_folder(process, snapshots, hidden_bytes) || strcmp(snapshots, flight) == 0) return;
-  look_at_folder(process, flight, hidden_bytes);
+  orders_journals(settings, process->name, journals);
+  if (look_at_folder(process, snapshots, hidden_bytes) || look_at_folder(process, journals, hidden_bytes)) return;
+  if (strcmp(snapshots, flight) != 0) look_at_folder(process, flight, hidden_bytes);
 }
 
 static void look_at_world(world_process *process, bool folders) {

@@ -39,6 +39,12 @@ bool orders_path(const char *file, const char *world, char folder[PATH_BYTES], c
          snprintf(path, PATH_BYTES, "%.*s%s/%s", length, file, world, name) < PATH_BYTES;
 }
 
+bool orders_journals(const struct settings *settings, const char *world, char folder[PATH_BYTES]) {
+  const char *all = settings->journal_folder;
+  *folder = '\0';
+  return !*all || snprintf(folder, PATH_BYTES, "%s/%s", all, world) < PATH_BYTES;
+}
+
 bool orders_flight_path(const struct settings *settings, const char *world, char folder[PATH_BYTES],
                         char path[PATH_BYTES]) {
   if (*settings->flight_file) return orders_path(settings->flight_file, world, folder, path);
@@ -61,7 +67,7 @@ void orders_forget_flight(const struct settings *settings, const char *world) {
 
 bool orders_apply(struct settings *settings, const char *world) {
   const world_settings *found = settings_find_world(settings, world);
-  char folder[PATH_BYTES], snapshots[PATH_BYTES], flight[PATH_BYTES];
+  char folder[PATH_BYTES], snapshots[PATH_BYTES], flight[PATH_BYTES], journals[PATH_BYTES];
   if (!found) return false;
   world_settings alone = *found;
   deal dealt;
@@ -75,8 +81,9 @@ bool orders_apply(struct settings *settings, const char *world) {
   settings->connections_max += CONNECTIONS_BESIDE;
   settings->header_bytes_max = 3 * settings->header_bytes_max + HEADER_BYTES_BESIDE;
   if (!orders_path(settings->snapshot_file, world, folder, snapshots) ||
-      !orders_flight_path(settings, world, folder, flight))
+      !orders_flight_path(settings, world, folder, flight) || !orders_journals(settings, world, journals))
     return false;
+  memcpy(settings->journal_folder, journals, sizeof journals);
   memcpy(settings->snapshot_file, snapshots, sizeof snapshots);
   memcpy(settings->flight_file, flight, sizeof flight);
   return true;

@@ -30,6 +30,10 @@ void orders_deal(const struct settings *settings, deal *dealt);
  * and the file's path in there; "" stays "". False: the path is too long. */
 bool orders_path(const char *file, const char *world, char folder[PATH_BYTES], char path[PATH_BYTES]);
 
+/* The folder of a world's journals below journal_folder; "" where they lie with the snapshots. False: it is too long.
+ */
+bool orders_journals(const struct settings *settings, const char *world, char folder[PATH_BYTES]);
+
 /* The same of its flight recorder. A world has one in any case, so that the supervisor can tell who ended it: without
  * `flight_file` it lies beside the world's socket, for as long as the supervisor runs. */
 bool orders_flight_path(const struct settings *settings, const char *world, char folder[PATH_BYTES],

@@ -347,12 +347,13 @@ static muster_result processes_prepare(struct processes *processes, uint32_t ind
   if (snprintf(process->socket, SOCKET_BYTES, "%s.%s", settings->socket, name) >= SOCKET_BYTES)
     return error_set(MUSTER_E_ARGUMENT, "the path %s.%s of a socket is too long: give a shorter --socket",
                      settings->socket, name);
-  char snapshots[PATH_BYTES], flight[PATH_BYTES], path[PATH_BYTES];
+  char snapshots[PATH_BYTES], flight[PATH_BYTES], journals[PATH_BYTES], path[PATH_BYTES];
   if (!orders_path(settings->snapshot_file, process->name, snapshots, path) ||
-      !orders_flight_path(settings, process->name, flight, path))
+      !orders_flight_path(settings, process->name, flight, path) || !orders_journals(settings, process->name, journals))
     return error_set(MUSTER_E_ARGUMENT, "the paths of the files of world %s are too long", process->name);
   muster_result result = make_folder(snapshots);
   if (!result) result = make_folder(flight);
+  if (!result) result = make_folder(journals);
   return result ? result : listener_make(&process->listener, process->socket);
 }
 

@@ -1,0 +1,170 @@
+/* journal.h - the parts of a journal: its files, the process that writes a snapshot, and the thread that syncs.
+ *
+ *   frames' thread     frame ... frame | fork | frame ... frame | adopt | frame ...
+ *   PATH-7.journal     -------------------------------------------+
+ *   PATH-8.journal                     +--------------------------------------
+ *   its process                          snapshot ... PATH-8.snapshot
+ *
+ * While the process writes, each frame goes to both files; so there is one complete snapshot with its whole record at
+ * any moment. Then the older files are removed: by the thread that syncs, once the newer ones are on the disk. */
+#ifndef JOURNAL_H
+#define JOURNAL_H
+
+#include "base/files.h"
+#include "replay/records.h"
+
+#include <muster/journal.h>
+#include <muster/snapshot.h>
+#include <pthread.h>
+
+enum { JOURNAL_PATH_BYTES = 3800, JOURNAL_NAME_BYTES = JOURNAL_PATH_BYTES + 64, NOTES_BYTES = 16 << 20 };
+
+/* ------------------------------------------------------------------------------------------------------------ files */
+
+/* What stands at the head of a snapshot's file, and in the note of its record. */
+typedef struct journal_mark {
+  uint64_t id;     /* of the journal, drawn when it begins */
+  uint64_t number; /* of its files */
+} journal_mark;
+
+/* Numbers of files at a path, in descending order. */
+typedef struct journal_numbers {
+  uint32_t count;
+  uint64_t numbers[64];
+} journal_numbers;
+
+typedef char journal_name[JOURNAL_NAME_BYTES];
+
+/* PATH-NUMBER.ending, where `what` is "" or "incident-". */
+const char *journal_file_name(const char *path, const char *what, uint64_t number, const char *ending,
+                              journal_name name);
+
+/* The numbers of the files with this ending. MUSTER_E_STALE when there are none, or no folder. */
+muster_result journal_files_list(const char *path, const char *what, const char *ending, journal_numbers *numbers);
+
+/* A file in memory, for reading. */
+typedef struct journal_bytes {
+  const unsigned char *bytes;
+  size_t count;
+} journal_bytes;
+
+/* MUSTER_E_STALE when there is none. */
+muster_result journal_file_map(const char *name, journal_bytes *bytes);
+void journal_file_unmap(journal_bytes *bytes);
+
+/* A new file, or an old one that is emptied; -1 with the reason in muster_last_error(). */
+int journal_file_create(const char *name);
+
+/* Writes all of it; false with errno. */
+bool journal_file_write(int descriptor, const void *bytes, size_t count);
+
+/* Writes down what files the folder of a path has. */
+bool journal_files_sync_folder(const char *path);
+
+/* Removes both files of a number. */
+void journal_files_remove(const char *path, uint64_t number);
+
+/* All files of the path with numbers below this one: those of a crash become an incident, the others are removed. */
+void journal_files_retire(const char *path, uint64_t below, uint32_t incidents_max);
+
+/* -------------------------------------------------------------------------------------------------------- snapshots */
+
+/* Writes the snapshot's file, under another name until it is whole. `sync`: it is on the disk then, and so is the
+ * record's file so far. */
+muster_result journal_snapshot_write(const muster_journal *journal, journal_mark mark, int record, uint64_t *bytes);
+
+/* What is read from a snapshot's file. */
+typedef struct journal_snapshot {
+  journal_mark mark;
+  void *host, *world; /* owned */
+  size_t host_bytes, world_bytes;
+} journal_snapshot;
+
+muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot *snapshot);
+void journal_snapshot_free(journal_snapshot *snapshot);
+
+/* ------------------------------------------------------------------------------------------------------------- sync */
+
+/* Any thread may call the functions of a syncer but the first and the last. */
+struct syncer {
+  muster_journal_sync sync;
+  pthread_t thread;
+  pthread_mutex_t mutex;
+  pthread_cond_t work, done;
+  bool runs, ends, busy;
+  char path[JOURNAL_PATH_BYTES];
+  /* guarded: */
+  int descriptor; /* of the record; owned by the journal, which closes it through here */
+  int retired;    /* one to close; -1 = none */
+  uint64_t below; /* files to remove once the next sync is complete; 0 = none */
+  uint32_t incidents_max;
+  uint64_t frames;    /* written */
+  uint64_t synced;    /* frames that are on the disk */
+  uint64_t told;      /* frames that were safe at the last look: they stay so */
+  uint64_t synced_ns; /* when the last complete sync began */
+  uint64_t took_ns;
+  int problem; /* errno of a sync that failed */
+};
+
+muster_result syncer_begin(struct syncer *syncer, const muster_journal_def *def, int descriptor, uint64_t frames);
+
+/* A frame was written. */
+void syncer_note(struct syncer *syncer, uint64_t frames);
+
+/* Whether the files before the last move are not removed yet: the journal does not move again until then. */
+bool syncer_moves(struct syncer *syncer);
+
+/* The record goes on in another file, which has all frames so far; the files before it can be removed. */
+void syncer_move(struct syncer *syncer, int descriptor, uint64_t below);
+
+/* The frames that are as safe as they are to be. */
+uint64_t syncer_safe(struct syncer *syncer);
+
+/* errno of a sync that failed: nothing is safe after that; 0 = none did. */
+int syncer_problem(struct syncer *syncer);
+
+/* How long the last sync took. */
+uint64_t syncer_took_ns(struct syncer *syncer);
+
+/* Waits until all is done that was asked for; closes the descriptor. */
+void syncer_end(struct syncer *syncer);
+
+/* ---------------------------------------------------------------------------------------------------------- journal */
+
+/* The note of a record: which snapshot it follows, and the host's bytes. */
+struct journal_note {
+  journal_mark mark;
+  unsigned char host[];
+};
+
+/* A record from its snapshot on. */
+struct journal_part {
+  uint64_t number;
+  int descriptor;     /* -1 = there is none */
+  uint64_t replay_ns; /* what its frames took */
+};
+
+struct muster_journal {
+  muster_world *world;
+  muster_journal_def def;
+  char path[JOURNAL_PATH_BYTES];
+  uint64_t id;
+  struct journal_note *note;         /* of the record */
+  struct journal_part current, next; /* `next` while its snapshot is written */
+  struct syncer syncer;
+  int process, pipe;        /* that writes the snapshot; the result comes through the pipe; pipe -1 = none */
+  uint64_t begun_ns;        /* when the snapshot of `current` was complete */
+  uint64_t frames;          /* of the world, at the last turn */
+  bool asked;               /* the host asked for a snapshot */
+  bool ended;               /* by itself */
+  uint64_t changes;         /* muster_journal_snapshot() calls so far, */
+  uint64_t changes_next;    /* and those that the snapshot under way has */
+  uint64_t retry_frame;     /* no other snapshot before this frame: one failed */
+  uint64_t snapshot_cpu_ns; /* of the newest */
+  uint64_t load_ns;         /* predicted */
+  uint32_t fewest, looks;   /* suspended updates, in the frames since a snapshot was nearly due */
+  bool warned;
+  muster_journal_status status;
+};
+
+#endif

@@ -1,0 +1,28 @@
+/* rotation.h - when a journal's next snapshot is due, and the process that writes it. Frames' thread. */
+#ifndef ROTATION_H
+#define ROTATION_H
+
+#include <muster/journal.h>
+
+/* Processor time of the thread so far. */
+uint64_t rotation_cpu_ns(void);
+
+/* A snapshot was written in so much of it: how long loading one takes follows from that. */
+void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns);
+
+/* How long a recovery would take now. */
+uint64_t rotation_predict(const muster_journal *journal);
+
+/* The world as it is now becomes the begin of the next record, which each frame goes to as well from here on. */
+muster_result rotation_open(muster_journal *journal);
+
+/* The next snapshot is complete: its record is the journal's, and the files before it can be removed. */
+void rotation_adopt(muster_journal *journal);
+
+/* There is no next snapshot: its files are removed. With a reason it failed, and that is told. */
+void rotation_give_up(muster_journal *journal, const char *why);
+
+/* Waits for the process that writes a snapshot, if there is one. */
+void rotation_wait(muster_journal *journal);
+
+#endif

@@ -1,0 +1,137 @@
+/* snapshots.c - the snapshot's file: the mark, what the host keeps, and the world. */
+#include "base/chunks.h"
+#include "base/error.h"
+#include "journal/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PART_MARK = 1, PART_HOST, PART_WORLD, WRITE_BYTES = 1 << 16 };
+
+static chunks_format format_of(void) {
+  static const size_t sizes[] = {sizeof(journal_mark)};
+  return (chunks_format){.name = "journal's snapshot",
+                         .magic = {'M', 'U', 'J', 'S', 'N', 'A', 'P', '\n'},
+                         .version = 1,
+                         .layout = chunks_layout(sizes, 1)};
+}
+
+/* ---------------------------------------------------------------------------------------------------------- writing */
+
+struct snapshot_sink {
+  const muster_journal *journal;
+  chunk_writer writer;
+  int descriptor;
+  uint64_t bytes;
+  bool unnamed; /* an agent's user pointer has the name 0, which is that of none */
+};
+
+static bool write_some(const void *bytes, size_t count, void *user) {
+  struct snapshot_sink *sink = user;
+  sink->bytes += count;
+  return journal_file_write(sink->descriptor, bytes, count);
+}
+
+static bool put_some(const void *bytes, size_t count, void *user) {
+  struct snapshot_sink *sink = user;
+  chunks_put(&sink->writer, bytes, count);
+  return !sink->writer.failed;
+}
+
+static uint64_t name_user(muster_agent agent, void *agent_user, void *user) {
+  struct snapshot_sink *sink = user;
+  const muster_journal_def *def = &sink->journal->def;
+  uint64_t name = def->name_user ? def->name_user(agent, agent_user, def->user) : 1;
+  sink->unnamed = sink->unnamed || !name;
+  return name;
+}
+
+static muster_result write_parts(struct snapshot_sink *sink, journal_mark mark) {
+  const muster_journal_def *def = &sink->journal->def;
+  chunks_begin(&sink->writer, PART_MARK);
+  chunks_put(&sink->writer, &mark, sizeof mark);
+  chunks_begin(&sink->writer, PART_HOST);
+  if (def->save_host && !def->save_host(put_some, sink, def->user))
+    return error_set(MUSTER_E_SYSTEM, "what the host keeps could not be written: %s", strerror(errno));
+  chunks_begin(&sink->writer, PART_WORLD);
+  muster_save_def save = muster_save_def_default();
+  save.write = put_some;
+  save.user = sink;
+  save.name_user = name_user;
+  muster_result result = muster_world_save(sink->journal->world, &save);
+  if (sink->unnamed) return error_set(MUSTER_E_ARGUMENT, "name_user gave the user pointer of an agent the name 0");
+  bool written = chunks_finish(&sink->writer);
+  return result || written ? result : error_set(MUSTER_E_SYSTEM, "%s", strerror(errno));
+}
+
+/* The folder is written down when the file has its name. */
+static muster_result complete(const muster_journal *journal, struct snapshot_sink *sink, int record, const char *fresh,
+                              const char *name) {
+  bool syncs = journal->def.sync != MUSTER_JOURNAL_SYNC_NONE;
+  if (syncs && (fdatasync(sink->descriptor) || fdatasync(record)))
+    return error_set(MUSTER_E_SYSTEM, "%s: %s", fresh, strerror(errno));
+  if (renameat(AT_FDCWD, fresh, AT_FDCWD, name)) return error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno));
+  if (syncs && !journal_files_sync_folder(journal->path))
+    return error_set(MUSTER_E_SYSTEM, "%s: its folder cannot be written down: %s", name, strerror(errno));
+  return MUSTER_OK;
+}
+
+muster_result journal_snapshot_write(const muster_journal *journal, journal_mark mark, int record, uint64_t *bytes) {
+  unsigned char buffer[WRITE_BYTES];
+  journal_name fresh, name;
+  const chunks_format format = format_of();
+  journal_file_name(journal->path, "", mark.number, ".snapshot.new", fresh);
+  struct snapshot_sink sink = {.journal = journal, .descriptor = journal_file_create(fresh)};
+  if (sink.descriptor < 0) return MUSTER_E_SYSTEM;
+  chunks_write_to(&sink.writer, &format, write_some, &sink, buffer, sizeof buffer);
+  muster_result result = write_parts(&sink, mark);
+  if (!result)
+    result =
+        complete(journal, &sink, record, fresh, journal_file_name(journal->path, "", mark.number, ".snapshot", name));
+  close(sink.descriptor);
+  *bytes = sink.bytes;
+  return result;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- reading */
+
+/* A part of the file: its chunks, one after another, in memory of its own. The system gives the memory as it is
+ * written, so there may be more of it. */
+static bool read_part(chunk_reader *reader, uint32_t part, void **bytes, size_t *count) {
+  size_t most = reader->count - reader->end;
+  if (!chunks_enter(reader, part)) return false;
+  *bytes = malloc(most + 1);
+  for (*count = 0; *bytes && !reader->failed && !chunks_is_read(reader);) {
+    size_t some = reader->end > reader->at ? reader->end - reader->at : 1;
+    if (*count + some > most) return false;
+    chunks_take(reader, (unsigned char *)*bytes + *count, some);
+    *count += some;
+  }
+  return *bytes && !reader->failed;
+}
+
+muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot *snapshot) {
+  const chunks_format format = format_of();
+  chunk_reader reader;
+  *snapshot = (journal_snapshot){.host = NULL};
+  muster_result result = chunks_read_from(&reader, &format, file->bytes, file->count);
+  if (result) return result;
+  bool whole = chunks_enter(&reader, PART_MARK);
+  if (whole) chunks_take(&reader, &snapshot->mark, sizeof snapshot->mark);
+  whole = whole && !reader.failed;
+  whole = whole && read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes);
+  whole = whole && read_part(&reader, PART_WORLD, &snapshot->world, &snapshot->world_bytes);
+  if (whole) return MUSTER_OK;
+  journal_snapshot_free(snapshot);
+  return error_set(MUSTER_E_INPUT, "journal's snapshot: it has not the parts that it should have");
+}
+
+void journal_snapshot_free(journal_snapshot *snapshot) {
+  free(snapshot->host);
+  free(snapshot->world);
+  *snapshot = (journal_snapshot){.host = NULL};
+}

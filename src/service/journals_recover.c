@@ -1,0 +1,337 @@
+/* journals_recover.c - a world that comes back by its journal. */
+#include "service/hosting.h"
+#include "service/journals_pieces.h"
+#include "service/log.h"
+#include "service/service.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <muster/snapshot.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bytes_list {
+  unsigned char *bytes;
+  size_t count, room;
+} bytes_list;
+
+/* What the journal of a world's last run has kept. */
+typedef struct journal_past {
+  hosted_world *world;
+  char path[JOURNALS_PATH_BYTES];
+  muster_journal_info info;
+  bytes_list first, last;        /* what the modules saved: with the snapshot, and at the end */
+  bytes_list others;             /* pieces of the keepers, each behind a journal_piece */
+  size_t others_first;           /* bytes of them with the snapshot */
+  journal_pace pace_first, pace; /* with the snapshot, and at the end */
+  struct holds holds_first, holds;
+  char refusal[JOURNAL_REASON_BYTES]; /* why a callback refused it; "" = none did */
+} journal_past;
+
+/* False, for the library, which says only that it was refused. */
+static bool refuse_past(journal_past *past, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse_past(journal_past *past, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(past->refusal, sizeof past->refusal, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static bool past_append(bytes_list *list, const void *bytes, size_t count) {
+  if (count > list->room - list->count) {
+    size_t room = 2 * (list->count + count);
+    unsigned char *larger = realloc(list->bytes, room);
+    if (!larger) return error_set(MUSTER_E_MEMORY, "no memory for what the journal keeps") == MUSTER_OK;
+    list->bytes = larger;
+    list->room = room;
+  }
+  if (count) memcpy(list->bytes + list->count, bytes, count);
+  list->count += count;
+  return true;
+}
+
+static void free_past(journal_past *past) {
+  free(past->first.bytes);
+  free(past->last.bytes);
+  free(past->others.bytes);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- look */
+
+static bool copy_exactly(journal_past *past, void *to, size_t room, const void *bytes, size_t count) {
+  if (count != room) return refuse_past(past, "what the service keeps in it is of another build");
+  memcpy(to, bytes, count);
+  return true;
+}
+
+/* A piece, or a note, which replaces the piece of its kind or is added to it. */
+static bool take_piece(journal_past *past, unsigned char kind, const void *bytes, size_t count) {
+  const journal_piece piece = {.kind = kind, .bytes = count};
+  switch (kind) {
+  case JOURNAL_STATE:
+    past->last.count = 0;
+    return past_append(&past->last, bytes, count);
+  case JOURNAL_PACE:
+    return copy_exactly(past, &past->pace, sizeof past->pace, bytes, count);
+  case JOURNAL_HOLDS:
+    return copy_exactly(past, &past->holds, sizeof past->holds, bytes, count) && past->holds.count <= HOLDS_MAX;
+  default:
+    return past_append(&past->others, &piece, sizeof piece) && past_append(&past->others, bytes, count);
+  }
+}
+
+static bool take_host(const void *bytes, size_t count, void *user) {
+  journal_past *past = user;
+  const unsigned char *next = bytes;
+  for (journal_piece piece; count; next += piece.bytes, count -= piece.bytes) {
+    if (count < sizeof piece) return refuse_past(past, "what the service keeps in it is cut");
+    memcpy(&piece, next, sizeof piece);
+    next += sizeof piece;
+    count -= sizeof piece;
+    if (piece.bytes > count) return refuse_past(past, "what the service keeps in it is cut");
+    if (!take_piece(past, (unsigned char)piece.kind, next, piece.bytes)) return false;
+  }
+  past->pace_first = past->pace;
+  past->holds_first = past->holds;
+  past->others_first = past->others.count;
+  return past_append(&past->first, past->last.bytes, past->last.count);
+}
+
+static bool past_take_notes(const void *bytes, size_t count, uint64_t frame, void *user) {
+  const unsigned char *note = bytes;
+  (void)frame;
+  return count == 0 || take_piece(user, *note, note + 1, count - 1);
+}
+
+/* The first line names the modules; the rest is for people and for `muster replay`. */
+static bool past_take_note(const void *bytes, uint32_t count, void *user) {
+  journal_past *past = user;
+  char line[MODULES_BYTES + 16];
+  int length = snprintf(line, sizeof line, "module=%s\n", past->world->settings.module);
+  if (count >= (uint32_t)length && memcmp(bytes, line, (size_t)length) == 0) return true;
+  return refuse_past(past, "it is of another module: the world's is %s now", past->world->settings.module);
+}
+
+static muster_result past_look(journal_past *past) {
+  muster_journal_look_def def = muster_journal_look_def_default();
+  def.path = past->path;
+  def.take_note = past_take_note;
+  def.take_host = take_host;
+  def.take_notes = past_take_notes;
+  def.user = past;
+  past->info = muster_journal_info_default();
+  return muster_journal_look(&def, &past->info, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------------- whose history */
+
+/* Whether the journal is of the history that the newest snapshot file belongs to. A person who puts an older file in
+ * its place, or takes all away, wants that past. A file that was refused at this start says nothing. */
+static bool is_same_history(struct service *service, const journal_past *past, const struct snapshot_file *file) {
+  uint64_t number = file ? file->number : 0, known = past->pace.number;
+  snapshots_status status;
+  snapshots_read_status(&service->snapshots, &status);
+  if (number > known + 1) return false; /* a run without a journal came after it */
+  return number >= known || status.refused;
+}
+
+static bool past_is_wanted(struct service *service, const journal_past *past, const struct snapshot_file *file,
+                           const snapshot_file_world *saved) {
+  const hosted_world *world = past->world;
+  if (!is_same_history(service, past, file)) {
+    log_line(MUSTER_LOG_WARNING,
+             "world %s: its journal is of frame %lu and snapshot %lu, the snapshot file is %lu: that "
+             "one is gone on from",
+             world->name, past->info.frames, past->pace.number, file ? file->number : 0);
+    journals_put_aside(past->path, "other");
+    return false;
+  }
+  return !saved || past->info.frames >= saved->info.frames;
+}
+
+/* --------------------------------------------------------------------------------------------------------- recovery */
+
+static muster_result recover(journal_past *past, bool snapshot_only) {
+  const hosted_world *world = past->world;
+  muster_journal_recover_def def = muster_journal_recover_def_default();
+  muster_journal_info info = muster_journal_info_default();
+  def.path = past->path;
+  def.snapshot_only = snapshot_only;
+  muster_result result = world->module->resume(world->instance, world->world, past->first.bytes, past->first.count);
+  if (!result) result = muster_journal_recover(world->world, &def, &info);
+  past->info.sim_now_ns = info.sim_now_ns;
+  return result;
+}
+
+static bool take_saved(const void *bytes, size_t count, void *user) {
+  return past_append(user, bytes, count);
+}
+
+/* Whether an instance is as the modules had saved it: the updates that were run again may have changed it. */
+static bool has_state(const hosted_world *world, const bytes_list *state) {
+  bytes_list now = {0};
+  bool same = world->module->save(world->instance, world->world, take_saved, &now) == MUSTER_OK &&
+              now.count == state->count && (!now.count || memcmp(now.bytes, state->bytes, now.count) == 0);
+  free(now.bytes);
+  return same;
+}
+
+static muster_result past_load(hosted_world *world, const bytes_list *state, const bytes_list *saved) {
+  muster_load_def def = muster_load_def_default();
+  def.bytes = saved->bytes;
+  def.count = saved->count;
+  muster_result result = world->module->resume(world->instance, world->world, state->bytes, state->count);
+  return result ? result : muster_world_load(world->world, &def);
+}
+
+/* The world moves to an instance that has what the modules had saved. */
+static muster_result move_to_fresh(struct service *service, const journal_past *past) {
+  hosted_world *world = past->world;
+  bytes_list saved = {0};
+  muster_save_def def = muster_save_def_default();
+  def.write = take_saved;
+  def.user = &saved;
+  muster_result result = muster_world_settle(world->world);
+  uint64_t hash = muster_world_hash(world->world);
+  if (!result) result = muster_world_save(world->world, &def);
+  if (!result) result = hosting_open_again(service, world);
+  if (!result) result = past_load(world, &past->last, &saved);
+  if (!result && muster_world_hash(world->world) != hash)
+    result = error_set(MUSTER_E_INPUT, "the world that came of it is another");
+  free(saved.bytes);
+  return result;
+}
+
+static muster_result run_again(struct service *service, journal_past *past) {
+  muster_result result = recover(past, false);
+  if (result || has_state(past->world, &past->last)) return result;
+  return move_to_fresh(service, past);
+}
+
+/* The journal's snapshot alone, as it was then. */
+static muster_result load_snapshot(struct service *service, journal_past *past) {
+  muster_result result = hosting_open_again(service, past->world);
+  if (!result) result = recover(past, true);
+  if (result) return result;
+  past->info.frames = past->info.snapshot_frames;
+  past->pace = past->pace_first;
+  past->holds = past->holds_first;
+  past->others.count = past->others_first;
+  return MUSTER_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- back */
+
+static void hand_out(const journal_past *past) {
+  const unsigned char *next = past->others.bytes, *end = next + past->others.count;
+  for (journal_piece piece; next < end; next += piece.bytes) {
+    memcpy(&piece, next, sizeof piece);
+    next += sizeof piece;
+    for (const journal_keeper *keeper = journal_keepers; keeper->kind; keeper++)
+      if ((unsigned char)keeper->kind == piece.kind) keeper->take(past->world, next, piece.bytes);
+  }
+}
+
+/* A pace that was set by command stays, unless the settings have another one since. A service that ended in order has
+ * worlds that run. */
+static void set_pace(const journal_past *past) {
+  hosted_world *world = past->world;
+  const journal_pace *pace = &past->pace;
+  bool same = pace->usual_budget_ns == world->budget_ns && pace->usual_period_ns == world->period_ns;
+  if (past->info.clean) return;
+  if (same) {
+    world->budget_ns = pace->budget_ns;
+    world->period_ns = pace->period_ns;
+  }
+  world->paused = pace->paused;
+  world->steps_left = pace->steps_left;
+  world->holds = past->holds;
+}
+
+/* The host's time is that of the snapshot, or what follows from the last frame's. */
+static void set_time(const journal_past *past) {
+  hosted_world *world = past->world;
+  const muster_module *module = world->module;
+  if (past->info.frames == past->info.snapshot_frames) {
+    world->sim_now_ns = past->pace_first.sim_now_ns;
+    return;
+  }
+  world->sim_now_ns = past->info.sim_now_ns;
+  if (module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, past->info.sim_now_ns);
+}
+
+static void tell_back(const journal_past *past, uint64_t begin_ns) {
+  hosted_world *world = past->world;
+  world->kept.goes_on = true;
+  world->kept.recovered_frames = past->info.frames - past->info.snapshot_frames;
+  world->kept.recovered_ns = clock_system() - begin_ns;
+  log_line(
+      MUSTER_LOG_INFO,
+      "world %s: recovered in %.0f ms: frame %lu goes on, hash %016lx; of its frames %lu were run again, behind the "
+      "snapshot of its journal",
+      world->name, (double)world->kept.recovered_ns * 1e-6, past->info.frames, muster_world_hash(world->world),
+      world->kept.recovered_frames);
+  if (*past->info.damage)
+    log_line(MUSTER_LOG_WARNING, "world %s: its journal is damaged behind that frame, and %lu bytes were left out: %s",
+             world->name, past->info.lost_bytes, past->info.damage);
+}
+
+/* The frames cannot be run again: the newest snapshot stands, of the journal's and of the file's. */
+static bool fall_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
+  hosted_world *world = past->world;
+  journals_give_up(world, true, "frames %lu to %lu cannot be run again: %s", past->info.snapshot_frames + 1,
+                   past->info.frames, muster_last_error());
+  bool newest = !saved || past->info.snapshot_frames >= saved->info.frames;
+  bool back = newest && load_snapshot(service, past) == MUSTER_OK;
+  if (newest && !back)
+    log_line(MUSTER_LOG_ERROR, "world %s: nor can the snapshot of its journal: %s", world->name, muster_last_error());
+  if (!back) hosting_open_again(service, world);
+  world->kept.save_soon = true;
+  return back;
+}
+
+static bool come_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
+  muster_result result =
+      past->info.tried ? error_set(MUSTER_E_STATE, "the last process died meanwhile, too") : run_again(service, past);
+  bool back = !result || fall_back(service, past, saved);
+  if (result) journals_put_aside(past->path, "differing");
+  return back;
+}
+
+/* A world that ended in order is in the snapshot file as well: that one is gone on from. */
+static bool bring_back(struct service *service, journal_past *past, const struct snapshot_file *file,
+                       const snapshot_file_world *saved) {
+  uint64_t begin_ns = clock_system();
+  if (!past_is_wanted(service, past, file, saved)) return false;
+  bool same = saved && past->info.frames == saved->info.frames;
+  bool back = !same && come_back(service, past, saved);
+  if (!same && !back) return false;
+  if (back) set_time(past);
+  set_pace(past);
+  hand_out(past);
+  if (back) tell_back(past, begin_ns);
+  return back;
+}
+
+bool journals_bring_back(struct service *service, hosted_world *world, const struct snapshot_file *file,
+                         const snapshot_file_world *saved) {
+  journal_past past = {.world = world};
+  if (!service->settings.journal || !journals_path(&service->settings, world->name, past.path)) return false;
+  muster_result result = past_look(&past);
+  bool back = !result && bring_back(service, &past, file, saved);
+  if (result == MUSTER_E_INPUT) {
+    log_line(MUSTER_LOG_ERROR, "world %s: its journal is refused: %s%s%s", world->name, muster_last_error(),
+             *past.refusal ? ": " : "", past.refusal);
+    journals_put_aside(past.path, "damaged");
+  } else if (result && result != MUSTER_E_STALE) {
+    log_line(MUSTER_LOG_ERROR, "world %s: its journal cannot be read: %s", world->name, muster_last_error());
+  }
+  free_past(&past);
+  return back;
+}

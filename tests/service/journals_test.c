@@ -1,0 +1,451 @@
+/* What becomes of the worlds of a musterd that dies: they go on from their last complete frame. The module that dies is
+ * striker.c. */
+#include "control.h"
+#include "service/snapshot_file.h"
+
+#include <muster/journal.h>
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(journals, .init = daemon_expect_deaths);
+
+/* All that decides how this world goes on is in it: under the virtual clock it is the same whenever it is run. */
+#define VIRTUAL "--world main=wildlife --agents 600 --virtual=yes --capacity 1s --hz 60 --budget 4ms "
+#define STRIKER "--world main=striker --agents 300 --hz 100 --budget 2ms --flight-file @/flight "
+#define SAVED   "--snapshot-file @/state --snapshot-interval 3600s "
+
+/* Begins the log anew, so that what it says is of the next run. */
+static void forget_log(const musterd *service) {
+  daemon_write(service, "log", "");
+}
+
+static void drop_notices(const musterd *service) {
+  char notice[1024];
+  while (recv(service->notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+}
+
+static void launch(musterd *service, const char *flags) {
+  char all[1024];
+  snprintf(all, sizeof all, "%s%s%s", flags, SAVED, strstr(flags, "=striker") ? " --modules " MUSTER_TEST_MODULES : "");
+  drop_notices(service);
+  forget_log(service);
+  daemon_launch(service, all);
+  if (daemon_await(service, "READY=1")) return;
+  char *log = daemon_log(service);
+  cr_assert(false, "it ended with %d: %s", service->status, log);
+}
+
+static void begin(musterd *service, const char *flags) {
+  daemon_prepare(service);
+  launch(service, flags);
+}
+
+static void expect_log(const musterd *service, const char *text, bool expected) {
+  char *log = daemon_log(service);
+  cr_expect_eq(strstr(log, text) != NULL, expected, "\"%s\" %s in: %s", text, expected ? "is not" : "should not be",
+               log);
+  free(log);
+}
+
+/* A frame and the hash of the world after it. */
+typedef struct moment {
+  unsigned long long frame, hash;
+} moment;
+
+/* As the log says it of a world that came back. */
+static moment recovered(const musterd *service, unsigned long long *again) {
+  moment found = {0};
+  char *log = daemon_log(service), *line = strstr(log, "world main: recovered in ");
+  cr_assert_not_null(line, "it has not come back: %s", log);
+  line = strstr(line, "frame ");
+  cr_assert_eq(sscanf(line, "frame %llu goes on, hash %llx; of its frames %llu", &found.frame, &found.hash, again), 3);
+  free(log);
+  return found;
+}
+
+static void path_of(const musterd *service, const char *name, char path[256]) {
+  snprintf(path, 256, "%s/%s", service->folder, name);
+}
+
+static moment saved(const musterd *service, const char *name) {
+  char path[256];
+  struct snapshot_file file;
+  path_of(service, name, path);
+  cr_assert_eq(snapshot_file_open(&file, path), MUSTER_OK, "%s", muster_last_error());
+  const snapshot_file_world *world = snapshot_file_find(&file, "main");
+  cr_assert_not_null(world);
+  moment found = {world->info.frames, world->info.hash};
+  snapshot_file_close(&file);
+  return found;
+}
+
+static void end(musterd *service) {
+  daemon_signal(service, SIGTERM);
+  cr_assert_eq(daemon_wait(service), 0);
+}
+
+static long long frames_of(const musterd *service) {
+  json_t *world = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
+  long long frames = control_count(world, "frame.number");
+  json_decref(world);
+  return frames;
+}
+
+static void run_to(const musterd *service, long long frame) {
+  while (frames_of(service) < frame) usleep(2000);
+}
+
+static json_t *journal_of(const musterd *service) {
+  json_t *world = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
+  json_t *journal = json_incref(control_member(world, "journal"));
+  json_decref(world);
+  return journal;
+}
+
+/* What the same world is after that frame when nothing happens to it. */
+static unsigned long long undisturbed(unsigned long long frame) {
+  musterd service;
+  char body[64];
+  begin(&service, VIRTUAL "--journal=no ");
+  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
+  long long now = frames_of(&service), left = (long long)frame - now;
+  cr_assert_geq(left, 0, "the machine was too slow to stop it before frame %llu", frame);
+  if (left) {
+    snprintf(body, sizeof body, "{\"frames\": %lld}", left);
+    json_decref(control_ask(&service, "POST", "/v1/worlds/main/step", body, 200));
+    run_to(&service, (long long)frame);
+  }
+  end(&service);
+  moment at = saved(&service, "state");
+  cr_assert_eq(at.frame, frame);
+  daemon_clear(&service);
+  return at.hash;
+}
+
+static void expect_kills_to_change_nothing(const char *flags) {
+  enum { KILLS = 3 };
+  musterd service;
+  moment back[KILLS];
+  unsigned long long again, sum = 0;
+  begin(&service, flags);
+  for (int i = 0; i < KILLS; i++) {
+    run_to(&service, 300 + 150 * i);
+    usleep((useconds_t)(rand() % 20000)); /* chooses when; nothing is waited for */
+    daemon_kill(&service);
+    launch(&service, flags);
+    back[i] = recovered(&service, &again);
+    cr_expect_geq(back[i].frame, 300u + 150 * i);
+    sum += again;
+  }
+  cr_expect_gt(sum, 0, "no frame was run again");
+  json_t *journal = journal_of(&service);
+  cr_expect(control_is_true(journal, "on") && !control_is_true(journal, "broken"));
+  cr_expect_eq(control_count(journal, "recovered_frames"), (long long)again);
+  cr_expect_gt(control_count(journal, "incidents"), 0);
+  json_decref(journal);
+  end(&service);
+  for (int i = 0; i < KILLS; i++)
+    cr_expect_eq(back[i].hash, undisturbed(back[i].frame), "frame %llu is another", back[i].frame);
+  daemon_stop(&service);
+}
+
+Test(journals, a_world_that_is_killed_goes_on_as_if_nothing_had_been, .timeout = 240) {
+  expect_kills_to_change_nothing(VIRTUAL);
+}
+
+Test(journals, may_lie_in_a_folder_of_their_own, .timeout = 240) {
+  char folder[] = "/dev/shm/journals-XXXXXX", flags[512], file[128], command[128];
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(flags, sizeof flags, VIRTUAL "--journal-folder %s --journal-sync frame ", folder);
+  expect_kills_to_change_nothing(flags);
+  snprintf(file, sizeof file, "ls %s/state.main-*.snapshot >/dev/null", folder);
+  cr_expect_eq(system(file), 0);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  cr_expect_eq(system(command), 0);
+}
+
+Test(journals, a_service_that_stops_in_order_goes_on_from_the_same_frame, .timeout = 120) {
+  musterd service;
+  char line[128];
+  begin(&service, VIRTUAL);
+  run_to(&service, 50);
+  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
+  end(&service);
+  moment at = saved(&service, "state");
+  launch(&service, VIRTUAL);
+  snprintf(line, sizeof line, "of frame %llu go on, hash %016llx", at.frame, at.hash);
+  expect_log(&service, line, true);
+  expect_log(&service, "recovered in", false);
+  run_to(&service, (long long)at.frame + 1); /* it is not paused any more */
+  daemon_stop(&service);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the culprit */
+
+static void ask_to_strike(const musterd *service, const char *order, char agent[32]) {
+  static daemon_reply reply;
+  unsigned index, generation;
+  daemon_ask_bytes(service, "POST", "/v1/worlds/main/module/strike", "text/plain", order, strlen(order), &reply);
+  cr_assert_eq(reply.status, 200, "%s: %s", order, reply.body);
+  cr_assert_eq(sscanf(reply.body, "agent %u (generation %u)", &index, &generation), 2, "%s", reply.body);
+  snprintf(agent, 32, "%u.%u", index, generation);
+}
+
+static bool is_quarantined(const musterd *service, const char *agent) {
+  char path[96];
+  snprintf(path, sizeof path, "/v1/worlds/main/agents/%s", agent);
+  json_t *answer = control_ask(service, "GET", path, NULL, 200);
+  bool quarantined = control_is_true(answer, "quarantined");
+  json_decref(answer);
+  return quarantined;
+}
+
+Test(journals, who_crashed_it_is_named_and_stays_in_quarantine, .timeout = 120) {
+  musterd service;
+  char agent[32], text[96];
+  unsigned long long again;
+  begin(&service, STRIKER);
+  run_to(&service, 60);
+  ask_to_strike(&service, "segv atom", agent);
+  cr_assert_eq(daemon_wait(&service), -SIGSEGV);
+  launch(&service, STRIKER);
+  moment back = recovered(&service, &again);
+  cr_expect_geq(back.frame, 60);
+  snprintf(text, sizeof text, "/state.conf");
+  expect_log(&service, "of type 'bomb', in atom 0, frame ", true);
+  expect_log(&service, "it crashed the last run, and is in quarantine until `muster ctl --socket ", true);
+  snprintf(text, sizeof text, "--world main reinstate %s`", agent);
+  expect_log(&service, text, true);
+  run_to(&service, (long long)back.frame + 2);
+  cr_expect(is_quarantined(&service, agent));
+  daemon_kill(&service);
+  launch(&service, STRIKER);
+  run_to(&service, (long long)recovered(&service, &again).frame + 1);
+  cr_expect(is_quarantined(&service, agent), "the next crash, by nobody, sets it free");
+  expect_log(&service, "it crashed the last run", false);
+  snprintf(text, sizeof text, "/v1/worlds/main/agents/%s/reinstate", agent);
+  json_decref(control_ask(&service, "POST", text, NULL, 200));
+  while (is_quarantined(&service, agent)) usleep(2000);
+  daemon_stop(&service);
+}
+
+/* ----------------------------------------------------------------------------------------------- what cannot go on */
+
+Test(journals, frames_that_come_to_another_world_are_told_and_the_snapshot_stands, .timeout = 120) {
+  musterd service;
+  char agent[32];
+  unsigned long long again;
+  begin(&service, STRIKER "--recovery-max 3600s ");
+  run_to(&service, 60);
+  ask_to_strike(&service, "scribble atom", agent);
+  run_to(&service, frames_of(&service) + 130);
+  long long last = frames_of(&service);
+  daemon_kill(&service);
+  launch(&service, STRIKER "--recovery-max 3600s ");
+  expect_log(&service, "world main: snapshots only: frames 1 to ", true);
+  expect_log(&service, " cannot be run again: ", true);
+  moment back = recovered(&service, &again);
+  cr_expect_lt((long long)back.frame, last);
+  cr_expect_eq(again, 0);
+  expect_log(&service, ".differing-1", true);
+  json_t *journal = journal_of(&service), *ready = control_ask(&service, "GET", "/readyz", NULL, 200);
+  cr_expect(!control_is_true(journal, "on") && control_is_true(journal, "broken"));
+  cr_expect_str_eq(control_text(ready, "reasons.0.code"), "degraded");
+  cr_expect_eq(daemon_metric(&service, "muster_journal_broken{world=\"main\"}"), 1.0);
+  json_decref(journal);
+  json_decref(ready);
+  daemon_await_log(&service, "snapshot 1: "); /* what it came from is put aside: it is saved at once */
+  daemon_stop(&service);
+}
+
+static void copy_file(const musterd *service, const char *from, const char *to) {
+  char command[640];
+  snprintf(command, sizeof command, "cp %s/%s %s/%s", service->folder, from, service->folder, to);
+  cr_assert_eq(system(command), 0);
+}
+
+static void take_snapshot(musterd *service, const char *told) {
+  daemon_signal(service, SIGUSR1);
+  daemon_await_log(service, told);
+}
+
+Test(journals, an_older_snapshot_that_was_put_back_is_gone_on_from, .timeout = 120) {
+  musterd service;
+  char line[128];
+  begin(&service, VIRTUAL);
+  take_snapshot(&service, "snapshot 1: ");
+  copy_file(&service, "state", "kept");
+  run_to(&service, frames_of(&service) + 30);
+  take_snapshot(&service, "snapshot 2: ");
+  run_to(&service, frames_of(&service) + 30);
+  daemon_kill(&service);
+  copy_file(&service, "kept", "state");
+  moment at = saved(&service, "state");
+  launch(&service, VIRTUAL);
+  snprintf(line, sizeof line, "of frame %llu go on, hash %016llx", at.frame, at.hash);
+  expect_log(&service, line, true);
+  expect_log(&service, "the snapshot file is 1: that one is gone on from", true);
+  expect_log(&service, ".other-1", true);
+  expect_log(&service, "recovered in", false);
+  daemon_stop(&service);
+}
+
+Test(journals, a_snapshot_that_is_damaged_leaves_the_journal, .timeout = 120) {
+  musterd service;
+  char path[256];
+  unsigned long long again;
+  begin(&service, VIRTUAL);
+  take_snapshot(&service, "snapshot 1: ");
+  run_to(&service, frames_of(&service) + 30);
+  take_snapshot(&service, "snapshot 2: ");
+  run_to(&service, frames_of(&service) + 30);
+  long long last = frames_of(&service);
+  daemon_kill(&service);
+  path_of(&service, "state", path);
+  cr_assert_eq(truncate(path, 100), 0);
+  launch(&service, VIRTUAL);
+  cr_expect_geq((long long)recovered(&service, &again).frame, last);
+  expect_log(&service, "/state is refused: ", true);
+  daemon_stop(&service);
+}
+
+/* The name of a file in the folder that begins so; the newest by number. */
+static void find_file(const musterd *service, const char *begins, const char *ends, char path[512]) {
+  DIR *folder = opendir(service->folder);
+  int most = -1;
+  cr_assert_not_null(folder);
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    size_t length = strlen(entry->d_name), tail = strlen(ends);
+    if (strncmp(entry->d_name, begins, strlen(begins)) != 0 || length < tail) continue;
+    if (strcmp(entry->d_name + length - tail, ends) != 0) continue;
+    int number = atoi(entry->d_name + strlen(begins));
+    if (number <= most) continue;
+    most = number;
+    snprintf(path, 512, "%s/%s", service->folder, entry->d_name);
+  }
+  closedir(folder);
+  cr_assert_geq(most, 0, "no file %s*%s", begins, ends);
+}
+
+Test(journals, one_of_another_module_is_refused_and_kept, .timeout = 120) {
+  musterd service;
+  begin(&service, "--world main=fixed --agents 100 ");
+  run_to(&service, 10);
+  daemon_kill(&service);
+  launch(&service, "--world main=wildlife --agents 100 ");
+  expect_log(&service, "its journal is refused: ", true);
+  expect_log(&service, "it is of another module: the world's is wildlife now", true);
+  expect_log(&service, ".damaged-1", true);
+  expect_log(&service, "100 agents to begin with", true);
+  daemon_stop(&service);
+}
+
+Test(journals, one_that_is_damaged_is_used_up_to_there, .timeout = 120) {
+  musterd service;
+  char path[512];
+  unsigned long long again;
+  struct stat status;
+  begin(&service, VIRTUAL "--recovery-max 3600s ");
+  run_to(&service, 200);
+  daemon_kill(&service);
+  find_file(&service, "state.main-", ".journal", path);
+  cr_assert_eq(stat(path, &status), 0);
+  FILE *file = fopen(path, "r+e");
+  cr_assert_not_null(file);
+  fseek(file, status.st_size / 2, SEEK_SET);
+  int byte = fgetc(file);
+  fseek(file, status.st_size / 2, SEEK_SET);
+  fputc(byte ^ 4, file);
+  fclose(file);
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  moment back = recovered(&service, &again);
+  cr_expect_gt(again, 0);
+  cr_expect_lt(back.frame, 200);
+  expect_log(&service, "world main: its journal is damaged behind that frame", true);
+  end(&service);
+  cr_expect_eq(back.hash, undisturbed(back.frame));
+  daemon_stop(&service);
+}
+
+/* A file may be no longer than this for the service, as if its disk were full. */
+Test(journals, a_full_disk_is_told_and_frames_go_on, .timeout = 120) {
+  const struct rlimit small = {1 << 20, RLIM_INFINITY};
+  musterd service;
+  begin(&service, VIRTUAL "--hz 1000 --budget 0.5ms --recovery-max 3600s ");
+  cr_assert_eq(prlimit(service.process, RLIMIT_FSIZE, &small, NULL), 0);
+  daemon_await_log(&service, "world main: snapshots only: ");
+  run_to(&service, frames_of(&service) + 10);
+  json_t *journal = journal_of(&service);
+  cr_expect(!control_is_true(journal, "on") && control_is_true(journal, "broken"));
+  cr_expect(strstr(control_text(journal, "why"), "File too large"), "%s", control_text(journal, "why"));
+  json_decref(journal);
+  daemon_kill(&service);
+  launch(&service, VIRTUAL);
+  expect_log(&service, "600 agents to begin with", true); /* a journal that ended brings back no past */
+  daemon_stop(&service);
+}
+
+Test(journals, worlds_that_cannot_have_one_say_so, .timeout = 120) {
+  musterd service;
+  begin(&service, STRIKER "--observers 20 ");
+  expect_log(&service, "world main: snapshots only: its module keeps more than 1 MiB beside its agents", true);
+  json_t *journal = journal_of(&service), *ready = control_ask(&service, "GET", "/readyz", NULL, 200);
+  cr_expect(!control_is_true(journal, "on") && !control_is_true(journal, "broken"));
+  cr_expect_eq(json_array_size(control_member(ready, "reasons")), 0, "it is no accident");
+  json_decref(journal);
+  json_decref(ready);
+  daemon_stop(&service);
+}
+
+/* A service that dies while frames are run again leaves them out the next time. */
+Test(journals, frames_on_which_the_service_dies_again_are_left_out, .timeout = 120) {
+  musterd service;
+  char path[512];
+  unsigned long long again;
+  begin(&service, VIRTUAL "--recovery-max 3600s ");
+  run_to(&service, 60);
+  daemon_kill(&service);
+  find_file(&service, "state.main-", ".journal", path);
+  strcpy(strrchr(path, '.'), ".replaying");
+  daemon_write(&service, strrchr(path, '/') + 1, "");
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  expect_log(&service, "cannot be run again: the last process died meanwhile, too", true);
+  recovered(&service, &again);
+  cr_expect_eq(again, 0);
+  daemon_stop(&service);
+}
+
+/* A pace that was set by command, and a pause, outlive a crash. */
+Test(journals, a_world_keeps_its_pace_and_its_pause, .timeout = 120) {
+  musterd service;
+  begin(&service, VIRTUAL);
+  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"budget_ns\": 3000000, \"hz\": 50}", 200));
+  run_to(&service, frames_of(&service) + 3);
+  json_decref(control_ask(&service, "POST", "/v1/worlds/main/step", "{\"frames\": 5}", 200));
+  control_await_count(&service, "/v1/worlds/main", "frame.number", 5);
+  for (long long left = 1; left;) {
+    json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+    left = control_count(world, "steps_left");
+    json_decref(world);
+  }
+  long long last = frames_of(&service);
+  daemon_kill(&service);
+  launch(&service, VIRTUAL);
+  json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+  cr_expect_eq(control_count(world, "budget_ns"), 3000000);
+  cr_expect_eq(control_count(world, "period_ns"), 20000000);
+  cr_expect(control_is_true(world, "paused"));
+  json_decref(world);
+  control_step(&service, 1);
+  cr_expect_eq(frames_of(&service), last + 1);
+  daemon_stop(&service);
+}
