@@ -45,7 +45,7 @@ static void add_degraded(json_writer *writer, const health_world *world) {
   char message[JOURNAL_REASON_BYTES + 80];
   if (!world->degraded) return;
   snprintf(message, sizeof message, "a crash loses the time since the last snapshot: %s", world->degraded);
-  json_print(writer, "{ world=%s code=degraded message=%s }", world->name, message);
+  json_print(writer, "{ world=%s code=%s message=%s }", world->name, "degraded", message);
 }
 
 static bool add_all(json_writer *writer, service_stage stage, const char *unsaved, const health_world *worlds,

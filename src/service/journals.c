@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const uint64_t look_gap_ns = 2000000u;
 
@@ -40,12 +41,21 @@ static const char *obstacle(hosted_world *world) {
   return NULL;
 }
 
+/* What one frame may record at most: reserved of the memory that the process may use, where that is limited. */
+static size_t room_for_frame(void) {
+  enum { USUAL = 64 << 20, LEAST = 1 << 20, PART = 8 };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / PART > USUAL) return USUAL;
+  return limit.rlim_cur / PART > LEAST ? limit.rlim_cur / PART : LEAST;
+}
+
 static muster_result open_journal(struct service *service, hosted_world *world, const char *path) {
   static char note[JOURNAL_NOTE_BYTES];
   muster_journal_def def = muster_journal_def_default();
   def.path = path;
   def.sync = (muster_journal_sync)service->settings.journal_sync;
   def.recovery_max_ns = service->settings.recovery_max_ns;
+  def.buffer_bytes = room_for_frame();
   def.note = note;
   def.note_bytes = journals_describe(world, note, sizeof note);
   def.save_host = journals_save_host;

@@ -410,7 +410,7 @@ static void assert_reason(service_stage stage, const health_world *world, const 
 }
 
 Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
-  health_world world = {"main", false, false, "", 33333333, 59900000000u};
+  health_world world = {"main", false, false, "", 33333333, 59900000000u, NULL};
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   assert_reason(SERVICE_STARTING, &world, "starting");
   assert_reason(SERVICE_STOPPING, &world, "stopping");
@@ -423,7 +423,7 @@ Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   world.failed = true;
   assert_reason(SERVICE_RUNNING, &world, "failed");
-  world = (health_world){"main", false, false, "", 33333333, 0};
+  world = (health_world){"main", false, false, "", 33333333, 0, NULL};
   assert_reason(SERVICE_RUNNING, &world, "no_frame");
 }
 
@@ -437,7 +437,7 @@ Test(readiness, stays_where_a_journal_is_lost_which_is_told) {
 }
 
 Test(readiness, is_lost_by_a_snapshot_that_fails) {
-  health_world world = {"main", false, false, "", 33333333, 59900000000u};
+  health_world world = {"main", false, false, "", 33333333, 59900000000u, NULL};
   unsaved = "state.new: No space left on device";
   assert_reason(SERVICE_RUNNING, &world, "unsaved");
   unsaved = NULL;
