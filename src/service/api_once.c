@@ -146,9 +146,12 @@ bool once_may_go(mailbox_request *request) {
   api_call *call = (api_call *)request;
   api_once *once = &call->once;
   if (!once->holds) return true;
-  if (!held_is_over(call->world, &once->until)) return false;
-  if (*once->key) keys_hand_out(&call->world->keys, once->key);
-  return true;
+  uint64_t asked = once->until.snapshot;
+  bool over = held_is_over(call->world, &once->until);
+  if (over && *once->key) keys_hand_out(&call->world->keys, once->key);
+  /* The thread may be about to sleep until a frame that does not come. */
+  if (once->until.snapshot != asked) frame_mailbox_wake(&call->service->mailbox);
+  return over;
 }
 
 void once_add_headers(const api_call *call) {
