@@ -44,26 +44,7 @@ TestSuite(held, .init = start, .fini = stop, .timeout = 120);
 
 /* A connection on which a change was sent. */
 static int begin(const char *path, const char *key, const char *body) {
-  char request[512];
-  int connection = daemon_connect(&service);
-  int length = snprintf(request, sizeof request,
-                        "POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
-                        "Idempotency-Key: %s\r\nContent-Length: %zu\r\n\r\n%s",
-                        path, key, strlen(body), body);
-  cr_assert_eq(send(connection, request, (size_t)length, MSG_NOSIGNAL), length);
-  return connection;
-}
-
-/* Its answer; status 0 = there was none. */
-static void end(int connection, daemon_reply *answer) {
-  size_t length = 0;
-  for (ssize_t more; (more = recv(connection, answer->text + length, sizeof answer->text - 1 - length, 0)) > 0;)
-    length += (size_t)more;
-  close(connection);
-  answer->text[length] = '\0';
-  if (sscanf(answer->text, "HTTP/1.%*d %d", &answer->status) != 1) answer->status = 0;
-  char *head_end = strstr(answer->text, "\r\n\r\n");
-  answer->body = head_end ? head_end + 4 : answer->text + length;
+  return daemon_begin_once(&service, "POST", path, key, body);
 }
 
 static long long frame_of(const daemon_reply *answer) {
@@ -112,7 +93,7 @@ Test(held, what_only_reads_waits_for_nothing) {
       daemon_ask(&service, "GET", WORLD "/agents?limit=1", NULL, &again);
       frames[i] = frame_of(&again);
     }
-    end(change, &reply);
+    daemon_end(change, &reply);
     cr_expect_eq(reply.status, 201);
     before = 0;
     for (int i = 0; i < READS; i++) before += frames[i] < frame_of(&reply); /* while the change waited for its frame */
@@ -126,8 +107,8 @@ Test(held, a_request_that_is_under_way_is_not_begun_again) {
     char key[32];
     snprintf(key, sizeof key, "twice-%zu", added);
     int one = begin(OBSERVERS, key, OBSERVER), other = begin(OBSERVERS, key, OBSERVER);
-    end(one, &reply);
-    end(other, &again);
+    daemon_end(one, &reply);
+    daemon_end(other, &again);
     cr_expect(reply.status == 201 || again.status == 201, "%d and %d", reply.status, again.status);
     daemon_reply *refused = reply.status == 409 ? &reply : &again;
     seen = refused->status == 409;
@@ -149,7 +130,7 @@ Test(held, the_answers_come_when_the_service_stops) {
   while (daemon_metric(&service, "muster_mailbox_requests_total") < TOGETHER) continue;
   daemon_signal(&service, SIGTERM);
   for (int i = 0; i < TOGETHER; i++) {
-    end(changes[i], &reply);
+    daemon_end(changes[i], &reply);
     cr_expect_eq(reply.status, 201, "%s", reply.text);
   }
   cr_expect_eq(daemon_wait(&service), 0);
@@ -189,7 +170,7 @@ Test(held, changes_of_a_paused_world_share_snapshots) {
     changes[i] = begin(OBSERVERS, key, OBSERVER);
   }
   for (int i = 0; i < TOGETHER; i++) {
-    end(changes[i], &reply);
+    daemon_end(changes[i], &reply);
     cr_expect_eq(reply.status, 201, "%s", reply.text);
   }
   die_and_come_back();
@@ -200,7 +181,7 @@ Test(held, changes_of_a_paused_world_share_snapshots) {
 Test(held, a_change_is_safe_also_if_the_world_is_paused_before_its_frame) {
   int change = begin(OBSERVERS, "before", OBSERVER);
   pause_world();
-  end(change, &reply);
+  daemon_end(change, &reply);
   cr_expect_eq(reply.status, 201);
   die_and_come_back();
   control_step(&service, 1);

@@ -55,13 +55,7 @@ static const char *describe(uint32_t number, char body[128]) {
 
 /* As by a client whose connection breaks, before or after the request is carried out. */
 static void send_and_leave(client *self, const char *path, const char *key, const char *body) {
-  char request[512];
-  int connection = daemon_connect(&service);
-  int length = snprintf(request, sizeof request,
-                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nIdempotency-Key: %s\r\n"
-                        "Content-Length: %zu\r\n\r\n%s",
-                        path, *body == '[' ? "application/json" : "text/plain", key, strlen(body), body);
-  send(connection, request, (size_t)length, MSG_NOSIGNAL);
+  int connection = daemon_begin_once(&service, "POST", path, key, body);
   usleep((useconds_t)(draw(self) % (2 * MOMENT_US)));
   close(connection);
 }
