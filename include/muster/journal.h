@@ -110,8 +110,9 @@ MUSTER_API muster_result muster_journal_note(muster_journal *journal, const void
  * frames. */
 MUSTER_API void muster_journal_turn(muster_journal *journal);
 
-/* Begins a snapshot now, unless one is being written. A host that changes a world in which no frames run, since it is
- * paused, makes its change safe with this: frames_safe then says when it is. Errors as muster_journal_begin(). */
+/* Begins a snapshot now; when one is being written, the next one follows it. A host that changes a world in which no
+ * frames run, since it is paused, makes its change safe with this: muster_journal_status.changes_safe says when that is
+ * so. MUSTER_E_STATE inside a frame, and when the journal has ended. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_journal_snapshot(muster_journal *journal);
 
 /* Ends the journal with a last snapshot, written at once, so that the world can go on from there; frees it. With
@@ -141,7 +142,7 @@ typedef struct muster_journal_status {
 
 MUSTER_DEFAULTS(muster_journal_status);
 
-/* The state of a journal. Thread of the frames. */
+/* The state of a journal. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_journal_status_read(muster_journal *journal, muster_journal_status *status);
 
 /* ------------------------------------------------------------------------------------------------------- recovery */

@@ -21,6 +21,7 @@
  *     muster/planner.h    frames for hosts that run their own code: muster_plan() and muster_plan_report()
  *     muster/explain.h, trace.h, view.h, flight.h          what happened, and why
  *     muster/record.h, snapshot.h                          a run, or a world, as bytes, and back
+ *     muster/journal.h                                     a world that goes on after its process died
  *     muster/module.h, random.h                            scenarios as modules; random numbers as pure functions
  *
  * Which thread may call what:

@@ -95,7 +95,8 @@ MUSTER_API muster_result muster_type_reinstate(muster_world *world, muster_type 
  * it is reinstated. A type that is in quarantine already stays so. Errors as above. Any thread. */
 MUSTER_API muster_result muster_type_quarantine(muster_world *world, muster_type type);
 
-/* The same for one agent: one whose callback crashed the process, say. Errors as muster_agent_reinstate(). */
+/* The same for one agent: one whose callback crashed the process, say. MUSTER_E_STALE when the agent does not exist,
+ * MUSTER_E_FULL when commands_max commands wait. Any thread. */
 MUSTER_API muster_result muster_agent_quarantine(muster_world *world, muster_agent agent);
 
 /* What is known of the overruns of a type since the world was created. */

@@ -44,17 +44,17 @@ typedef struct muster_record_def {
 
 MUSTER_DEFAULTS(muster_record_def);
 
-/* Begins to record: in a new world, or at any time, but once. The record of a world that is not new begins with a
- * snapshot of it (muster/snapshot.h), which is written at once, and which the replay loads; no other thread calls into
- * the world meanwhile. MUSTER_E_STATE inside a frame; in a world that records, has recorded or replays; in one with
- * planner_workers; and on the wall clock when a type has sets; such a type cannot be registered later either
- * (muster/sets.h). MUSTER_E_ARGUMENT when a field is out of range, or name_user gave a name 0; MUSTER_E_MEMORY without
- * a buffer, or when the snapshot does not fit it; MUSTER_E_SYSTEM when the first write was refused. After a failure the
- * world does not record, and may try again. `write` was not called then, but for MUSTER_E_SYSTEM: what it took is no
- * record, and the next attempt begins with the first byte again. The buffer is kept for that attempt. A frame that
- * cannot be recorded (the buffer is full, a write was refused, or something happened that no replay could repeat) ends
- * the recording with a warning in the log; what was written until then is whole. Thread of the frames, between frames.
- * Recording costs time in proportion to what is recorded. */
+/* Begins to record: in a new world, or at any time. A world makes one record at a time; when that has ended, it may
+ * make another. The record of a world that is not new begins with a snapshot of it (muster/snapshot.h), which is
+ * written at once, and which the replay loads; no other thread calls into the world meanwhile. MUSTER_E_STATE inside a
+ * frame; in a world that records or replays; in one with planner_workers; and on the wall clock when a type has sets;
+ * such a type cannot be registered later either (muster/sets.h). MUSTER_E_ARGUMENT when a field is out of range, or
+ * name_user gave a name 0; MUSTER_E_MEMORY without a buffer, or when the snapshot does not fit it; MUSTER_E_SYSTEM when
+ * the first write was refused. After a failure the world does not record, and may try again. `write` was not called
+ * then, but for MUSTER_E_SYSTEM: what it took is no record, and the next attempt begins with the first byte again. The
+ * buffer is kept for that attempt. A frame that cannot be recorded (the buffer is full, a write was refused, or
+ * something happened that no replay could repeat) ends the recording with a warning in the log; what was written until
+ * then is whole. Thread of the frames, between frames. Recording costs time in proportion to what is recorded. */
 MUSTER_API muster_result muster_record_begin(muster_world *world, const muster_record_def *def);
 
 /* Ends the recording after the last frame. MUSTER_E_STATE when none is under way, MUSTER_E_SYSTEM when the last write

@@ -109,7 +109,7 @@ typedef struct agent_row {
   uint8_t timed : 1;           /* released at a time that was asked for: alarm.answered_ns */
   uint8_t called : 1;          /* released by a wake, of a type with a gap */
   uint8_t delayed : 1;         /* a wake waits until alarm.quiet_until_ns */
-  uint8_t acts : 1;            /* in quarantine: its action atoms wait until it is reinstated */
+  uint8_t acts : 1;            /* in quarantine: its action atoms wait until it is reinstated; pending: it goes there */
   uint8_t owes : 1;            /* sets of it are owed time: it does not wait for its period */
 } agent_row;
 

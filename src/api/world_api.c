@@ -208,14 +208,22 @@ static void reserve_passes(struct muster_world *world) {
   if (!world->arena.failed) runner_count_sets(world->runner, def->limits.types_max, &world->arena);
 }
 
+/* Whether what agents of the type do can be recorded, in a world that is. */
+static bool can_be_recorded(const struct muster_world *world, const muster_type_def *def) {
+  if (!def || !recorder_records(world->recorder)) return true;
+  const char *name = def->name ? def->name : "agent";
+  if (def->size >= offsetof(muster_type_def, sets.count) && def->sets.list && !world_is_virtual(world))
+    return error_set(MUSTER_E_STATE,
+                     "type '%s' has sets: this world is recorded on the wall clock, where they cannot be", name) == 0;
+  if (def->size >= offsetof(muster_type_def, act) + sizeof def->act && def->act == MUSTER_ACT_PARALLEL &&
+      world->recorder->journal.on)
+    return error_set(MUSTER_E_STATE, "type '%s' has parallel actions: this world has a journal, where they cannot be",
+                     name) == 0;
+  return true;
+}
+
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
-  if (guard_between(world, "type")) return (muster_type){0};
-  if (def && def->size >= offsetof(muster_type_def, sets.count) && def->sets.list &&
-      recorder_records(world->recorder) && !world_is_virtual(world)) {
-    error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
-              def->name ? def->name : "agent");
-    return (muster_type){0};
-  }
+  if (guard_between(world, "type") || !can_be_recorded(world, def)) return (muster_type){0};
   uint32_t index = types_register(&world->agents.types, def, world->def.limits.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
   const agent_type *type = world_type(world, index);

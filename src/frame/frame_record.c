@@ -250,6 +250,7 @@ bool frame_record_incident(struct muster_world *world, bool any, watch_incident 
 static uint64_t sum_of_updates(const struct muster_world *world) {
   const struct batch *batch = world->batch;
   uint64_t sum = 0;
+  ASSERT(world->runner->sums);
   for (uint32_t i = 0; i < batch->count + batch->woken_count; i++)
     if (batch->outcomes[i] != OUTCOME_NOT_RUN) sum += batch->results[i].state_hash;
   return sum;

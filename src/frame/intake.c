@@ -290,7 +290,10 @@ static void activate(struct muster_world *world, uint32_t index) {
     lifecycle_discard(world, index);
     return;
   }
+  bool aside = row->acts;
+  row->acts = 0;
   lifecycle_enter(world, index, world->frame->now_ns);
+  if (aside) penalties_set_aside(world, index);
   lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world_type(world, row->type)->def.on_spawned);
   world->sums->statistics.spawned++;
   if (row->woken) {

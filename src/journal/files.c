@@ -21,7 +21,7 @@ const char *journal_file_name(const char *path, const char *what, uint64_t numbe
 }
 
 /* The number in BASE-what-NUMBER.ending; 0 = the name is another. */
-static uint64_t number_in(const char *name, const char *base, const char *what, const char *ending) {
+static uint64_t files_number_in(const char *name, const char *base, const char *what, const char *ending) {
   size_t before = strlen(base);
   char *end;
   if (strncmp(name, base, before) || name[before] != '-' || strncmp(name + before + 1, what, strlen(what))) return 0;
@@ -50,7 +50,7 @@ muster_result journal_files_list(const char *path, const char *what, const char 
   DIR *entries = opendir(dirname(folder));
   if (!entries) return error_set(errno == ENOENT ? MUSTER_E_STALE : MUSTER_E_SYSTEM, "%s: %s", path, strerror(errno));
   for (struct dirent *entry; (entry = readdir(entries));) {
-    uint64_t number = number_in(entry->d_name, name, what, ending);
+    uint64_t number = files_number_in(entry->d_name, name, what, ending);
     if (number) add_number(numbers, number);
   }
   closedir(entries);

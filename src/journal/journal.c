@@ -89,6 +89,20 @@ static uint64_t highest_number(const char *path) {
   return highest;
 }
 
+/* The journal goes on in files that are on the disk: those before are not needed any more. */
+static bool after_move(uint64_t number, void *user) {
+  const muster_journal *journal = user;
+  if (journal->def.sync != MUSTER_JOURNAL_SYNC_NONE && !journal_files_sync_folder(journal->path)) return false;
+  journal_files_retire(journal->path, number, 0);
+  return true;
+}
+
+static muster_result begin_syncer(muster_journal *journal) {
+  static const syncer_pace paces[] = {SYNCER_NEVER, SYNCER_SECOND, SYNCER_ALWAYS};
+  const syncer_orders orders = {.pace = paces[journal->def.sync], .after = after_move, .user = journal};
+  return syncer_begin(&journal->syncer, &orders, journal->current.descriptor, journal->world->frames);
+}
+
 static muster_journal *make(muster_world *world, const muster_journal_def *def) {
   muster_journal *journal = calloc(1, sizeof *journal);
   struct journal_note *note = calloc(1, sizeof *note + def->note_bytes);
@@ -137,9 +151,9 @@ static muster_result begin_files(muster_journal *journal) {
   if (journal->current.descriptor < 0) return MUSTER_E_SYSTEM;
   muster_result result = begin_record(journal);
   if (result) return result;
-  uint64_t begin_ns = rotation_cpu_ns();
+  uint64_t begin_ns = clock_thread_cpu();
   result = journal_snapshot_write(journal, journal->note->mark, journal->current.descriptor, &bytes);
-  rotation_learn(journal, bytes, rotation_cpu_ns() - begin_ns);
+  rotation_learn(journal, bytes, clock_thread_cpu() - begin_ns);
   return result;
 }
 
@@ -164,7 +178,7 @@ muster_result muster_journal_begin(muster_world *world, const muster_journal_def
   muster_journal *journal = make(world, &def);
   if (!journal) return MUSTER_E_MEMORY;
   result = begin_files(journal);
-  if (!result) result = syncer_begin(&journal->syncer, &journal->def, journal->current.descriptor, world->frames);
+  if (!result) result = begin_syncer(journal);
   if (result) {
     undo(journal);
     return result;
@@ -205,6 +219,8 @@ muster_result muster_journal_end(muster_journal *journal, bool remove) {
 
 muster_result muster_journal_status_read(muster_journal *journal, muster_journal_status *status) {
   if (!journal) return error_missing("journal status", "journal");
+  muster_result result = guard_between(journal->world, "journal status");
+  if (result) return result;
   muster_journal_status whole = journal->status;
   whole.runs = !journal->status.ended_by[0];
   whole.frames_written = journal->frames;

@@ -12,10 +12,10 @@
 
 #include "base/files.h"
 #include "replay/records.h"
+#include "run/syncer.h"
 
 #include <muster/journal.h>
 #include <muster/snapshot.h>
-#include <pthread.h>
 
 enum { JOURNAL_PATH_BYTES = 3800, JOURNAL_NAME_BYTES = JOURNAL_PATH_BYTES + 64, NOTES_BYTES = 16 << 20 };
 
@@ -80,54 +80,11 @@ typedef struct journal_snapshot {
   size_t host_bytes, world_bytes;
 } journal_snapshot;
 
+/* Reads a whole file, whose parts are then owned by `snapshot`. On failure there is nothing to free. */
 muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot *snapshot);
+
+/* Frees the parts; also when there are none. */
 void journal_snapshot_free(journal_snapshot *snapshot);
-
-/* ------------------------------------------------------------------------------------------------------------- sync */
-
-/* Any thread may call the functions of a syncer but the first and the last. */
-struct syncer {
-  muster_journal_sync sync;
-  pthread_t thread;
-  pthread_mutex_t mutex;
-  pthread_cond_t work, done;
-  bool runs, ends, busy;
-  char path[JOURNAL_PATH_BYTES];
-  /* guarded: */
-  int descriptor; /* of the record; owned by the journal, which closes it through here */
-  int retired;    /* one to close; -1 = none */
-  uint64_t below; /* files to remove once the next sync is complete; 0 = none */
-  uint32_t incidents_max;
-  uint64_t frames;    /* written */
-  uint64_t synced;    /* frames that are on the disk */
-  uint64_t told;      /* frames that were safe at the last look: they stay so */
-  uint64_t synced_ns; /* when the last complete sync began */
-  uint64_t took_ns;
-  int problem; /* errno of a sync that failed */
-};
-
-muster_result syncer_begin(struct syncer *syncer, const muster_journal_def *def, int descriptor, uint64_t frames);
-
-/* A frame was written. */
-void syncer_note(struct syncer *syncer, uint64_t frames);
-
-/* Whether the files before the last move are not removed yet: the journal does not move again until then. */
-bool syncer_moves(struct syncer *syncer);
-
-/* The record goes on in another file, which has all frames so far; the files before it can be removed. */
-void syncer_move(struct syncer *syncer, int descriptor, uint64_t below);
-
-/* The frames that are as safe as they are to be. */
-uint64_t syncer_safe(struct syncer *syncer);
-
-/* errno of a sync that failed: nothing is safe after that; 0 = none did. */
-int syncer_problem(struct syncer *syncer);
-
-/* How long the last sync took. */
-uint64_t syncer_took_ns(struct syncer *syncer);
-
-/* Waits until all is done that was asked for; closes the descriptor. */
-void syncer_end(struct syncer *syncer);
 
 /* ---------------------------------------------------------------------------------------------------------- journal */
 

@@ -1,7 +1,6 @@
 /* recover.c - muster/journal.h: finds the newest complete snapshot with its record, and brings a world to its end. */
 #include "base/error.h"
 #include "base/sized.h"
-#include "frame/frame.h"
 #include "journal/journal.h"
 #include "world/guard.h"
 
@@ -49,7 +48,7 @@ static muster_result open_snapshot(const char *path, struct found *found) {
   return result ? in_file(result, name) : MUSTER_OK;
 }
 
-static muster_result check_record(struct found *found) {
+static muster_result recover_check_record(struct found *found) {
   const record_head *head = &found->extent.head;
   found->note = head->note;
   if (head->note_bytes < sizeof *found->note)
@@ -69,7 +68,7 @@ static muster_result open_record(const char *path, struct found *found) {
   muster_result result = journal_file_map(journal_file_name(path, "", found->number, ".journal", name), &found->record);
   if (result) return result == MUSTER_E_STALE ? error_set(MUSTER_E_INPUT, "%s: it is missing", name) : result;
   result = records_look(found->record.bytes, found->record.count, &found->extent, NULL, NULL);
-  if (!result) result = check_record(found);
+  if (!result) result = recover_check_record(found);
   return result ? in_file(result, name) : MUSTER_OK;
 }
 
@@ -106,7 +105,7 @@ static muster_result find_newest(const char *path, struct found *found) {
 
 /* ------------------------------------------------------------------------------------------------------------- look */
 
-static void describe(const char *path, const struct found *found, muster_journal_info *info) {
+static void recover_describe(const char *path, const struct found *found, muster_journal_info *info) {
   journal_name name;
   *info = (muster_journal_info){.size = (uint32_t)sizeof *info,
                                 .clean = found->extent.ended,
@@ -123,7 +122,7 @@ struct taker {
   const muster_journal_look_def *def;
 };
 
-static bool take_note(const void *bytes, size_t count, uint64_t frame, void *user) {
+static bool recover_take_note(const void *bytes, size_t count, uint64_t frame, void *user) {
   const struct taker *taker = user;
   return taker->def->take_notes(bytes, count, frame, taker->def->user);
 }
@@ -139,7 +138,7 @@ static muster_result hand_out(const muster_journal_look_def *def, struct found *
     return error_set(MUSTER_E_INPUT, "%s-%llu.snapshot: what the host had kept was refused", def->path,
                      (unsigned long long)found->number);
   if (!def->take_notes) return MUSTER_OK;
-  muster_result result = records_look(found->record.bytes, found->record.count, &again, take_note, &taker);
+  muster_result result = records_look(found->record.bytes, found->record.count, &again, recover_take_note, &taker);
   return result ? in_file(result, def->path) : MUSTER_OK;
 }
 
@@ -160,7 +159,7 @@ muster_result muster_journal_look(const muster_journal_look_def *given, muster_j
   if (!result && world) result = sized_check(SIZED(world_def), world);
   if (!result) result = find_newest(def.path, &found);
   if (result) return result;
-  describe(def.path, &found, &whole);
+  recover_describe(def.path, &found, &whole);
   result = hand_out(&def, &found);
   if (!result && world) result = sized_write(SIZED(world_def), &found.extent.head.world, world);
   found_free(&found);
@@ -193,7 +192,8 @@ static muster_result run_again(muster_world *world, const muster_journal_recover
   return result;
 }
 
-static muster_result load(muster_world *world, const muster_journal_recover_def *def, const struct found *found) {
+static muster_result recover_load(muster_world *world, const muster_journal_recover_def *def,
+                                  const struct found *found) {
   muster_load_def load = muster_load_def_default();
   load.bytes = found->snapshot.world;
   load.count = found->snapshot.world_bytes;
@@ -208,14 +208,14 @@ muster_result muster_journal_recover(muster_world *world, const muster_journal_r
   muster_journal_recover_def def = muster_journal_recover_def_default();
   muster_journal_info whole;
   struct found found;
-  muster_result result = sized_read(SIZED(journal_recover_def), given, &def);
+  muster_result result = guard_between(world, "recover");
+  if (!result) result = sized_read(SIZED(journal_recover_def), given, &def);
   if (!result) result = check_path(def.path);
   if (!result && info) result = sized_check(SIZED(journal_info), info);
-  if (!result) result = guard_between(world, "recover");
   if (!result) result = find_newest(def.path, &found);
   if (result) return result;
-  describe(def.path, &found, &whole);
-  result = def.snapshot_only ? load(world, &def, &found) : run_again(world, &def, &found);
+  recover_describe(def.path, &found, &whole);
+  result = def.snapshot_only ? recover_load(world, &def, &found) : run_again(world, &def, &found);
   whole.sim_now_ns = world->last_now_ns;
   if (def.snapshot_only) whole.frames = whole.snapshot_frames;
   found_free(&found);

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A snapshot may be taken from this part of the limit on; it costs at most this part of the time of all processors. */
@@ -38,12 +37,6 @@ void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns) {
   journal->status.snapshot_bytes = bytes;
   journal->snapshot_cpu_ns = cpu_ns;
   journal->load_ns = 2 * cpu_ns;
-}
-
-uint64_t rotation_cpu_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 uint64_t rotation_predict(const muster_journal *journal) {
@@ -69,27 +62,27 @@ static void warn_of_limit(muster_journal *journal) {
 }
 
 /* Of the frames in which a snapshot is nearly due, one with few suspended updates is chosen. */
-static bool is_calm(muster_journal *journal) {
+static bool rotation_is_calm(muster_journal *journal) {
   uint32_t suspended = journal->world->sums->report.preempted;
   bool calm = suspended <= journal->fewest || journal->looks >= LOOKS_MAX;
   if (!journal->looks || suspended < journal->fewest) journal->fewest = suspended;
   return journal->looks++ > 0 && calm;
 }
 
-static bool is_due(muster_journal *journal) {
+static bool rotation_is_due(muster_journal *journal) {
   uint64_t predicted_ns = rotation_predict(journal), most_ns = journal->def.recovery_max_ns, now_ns = clock_system();
   if (journal->world->frames < journal->retry_frame || journal->current.replay_ns == 0) return false;
   if (predicted_ns < most_ns / 100 * NEARLY_PERCENT) return false;
   bool affordable = is_affordable(journal, now_ns), beyond = predicted_ns >= most_ns;
   if (beyond && !affordable) warn_of_limit(journal);
   if (affordable && !beyond) journal->warned = false;
-  return affordable && (beyond || is_calm(journal));
+  return affordable && (beyond || rotation_is_calm(journal));
 }
 
 /* ------------------------------------------------------------------------------------------------------ the process */
 
 /* Connections and locks belong to the host: closes all descriptors but standard error, the record and the pipe. */
-static void close_others(int one, int other) {
+static void rotation_close_others(int one, int other) {
   int low = one < other ? one : other, high = one < other ? other : one;
   if (low > 3) close_range(3, (unsigned)low - 1, 0);
   if (high > low + 1) close_range((unsigned)low + 1, (unsigned)high - 1, 0);
@@ -97,25 +90,25 @@ static void close_others(int one, int other) {
 }
 
 /* A crash of this process is not one of the host. */
-static void forget_handlers(void) {
+static void rotation_forget_handlers(void) {
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
 /* In the forked process, in which no other thread runs. */
-_Noreturn static void be_writer(muster_journal *journal, pid_t parent, int pipe) {
+_Noreturn static void rotation_be_writer(muster_journal *journal, pid_t parent, int pipe) {
   struct verdict verdict;
   memset(&verdict, 0, sizeof verdict);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
-  forget_handlers();
-  close_others(journal->next.descriptor, pipe);
+  rotation_forget_handlers();
+  rotation_close_others(journal->next.descriptor, pipe);
   if (nice(NICENESS) == -1) errno = 0; /* it then runs at normal priority */
   uint64_t begin_ns = clock_system();
   verdict.good =
       journal_snapshot_write(journal, journal->note->mark, journal->next.descriptor, &verdict.bytes) == MUSTER_OK;
   verdict.took_ns = clock_system() - begin_ns;
-  verdict.cpu_ns = rotation_cpu_ns();
+  verdict.cpu_ns = clock_thread_cpu();
   if (!verdict.good) snprintf(verdict.reason, sizeof verdict.reason, "%s", muster_last_error());
   if (write(pipe, &verdict, sizeof verdict) < 0) _exit(1);
   _exit(0);
@@ -125,7 +118,7 @@ static bool fork_writer(muster_journal *journal) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) return false;
   pid_t parent = getpid(), process = fork();
-  if (process == 0) be_writer(journal, parent, ends[1]);
+  if (process == 0) rotation_be_writer(journal, parent, ends[1]);
   close(ends[1]);
   if (process < 0) close(ends[0]);
   if (process < 0) return false;
@@ -192,7 +185,7 @@ void rotation_give_up(muster_journal *journal, const char *why) {
 }
 
 /* The process has ended, or closed its end of the pipe: hears what came of it. */
-static void hear(muster_journal *journal, const struct verdict *verdict, ssize_t got) {
+static void rotation_hear(muster_journal *journal, const struct verdict *verdict, ssize_t got) {
   int status = 0;
   char reason[160];
   close(journal->pipe);
@@ -209,18 +202,18 @@ static void hear(muster_journal *journal, const struct verdict *verdict, ssize_t
   rotation_give_up(journal, got == (ssize_t)sizeof *verdict ? verdict->reason : reason);
 }
 
-static void look_at_process(muster_journal *journal) {
+static void rotation_look(muster_journal *journal) {
   struct verdict verdict;
   if (journal->pipe < 0) return;
   ssize_t got = read(journal->pipe, &verdict, sizeof verdict);
-  if (got >= 0 || (errno != EAGAIN && errno != EINTR)) hear(journal, &verdict, got);
+  if (got >= 0 || (errno != EAGAIN && errno != EINTR)) rotation_hear(journal, &verdict, got);
 }
 
 void rotation_wait(muster_journal *journal) {
   while (journal->pipe >= 0) {
     struct pollfd waits = {.fd = journal->pipe, .events = POLLIN};
     poll(&waits, 1, -1);
-    look_at_process(journal);
+    rotation_look(journal);
   }
 }
 
@@ -232,7 +225,7 @@ static muster_result begin_snapshot(muster_journal *journal) {
     rotation_give_up(journal, muster_last_error());
   }
   journal->status.pause_ns = clock_system() - begin_ns;
-  journal->world->sums->prepaid_ns += journal->status.pause_ns;
+  if (!world_is_virtual(journal->world)) journal->world->sums->prepaid_ns += journal->status.pause_ns;
   if (result) journal->retry_frame = journal->world->frames + RETRY_FRAMES;
   return result;
 }
@@ -282,9 +275,9 @@ void muster_journal_turn(muster_journal *journal) {
     return;
   }
   count_frames_since(journal);
-  look_at_process(journal);
+  rotation_look(journal);
   if (journal->next.descriptor >= 0 || syncer_moves(&journal->syncer)) return;
-  if (!journal->asked && !is_due(journal)) return;
+  if (!journal->asked && !rotation_is_due(journal)) return;
   journal->asked = false;
   begin_snapshot(journal);
 }

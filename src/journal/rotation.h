@@ -4,10 +4,7 @@
 
 #include <muster/journal.h>
 
-/* Processor time of the thread so far. */
-uint64_t rotation_cpu_ns(void);
-
-/* A snapshot was written in so much of it: how long loading one takes follows from that. */
+/* A snapshot was written in so much processor time: how long loading one takes follows from that. */
 void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns);
 
 /* How long a recovery would take now. */

@@ -69,8 +69,8 @@ static muster_result write_parts(struct snapshot_sink *sink, journal_mark mark) 
 }
 
 /* The folder is written down when the file has its name. */
-static muster_result complete(const muster_journal *journal, struct snapshot_sink *sink, int record, const char *fresh,
-                              const char *name) {
+static muster_result snapshots_complete(const muster_journal *journal, struct snapshot_sink *sink, int record,
+                                        const char *fresh, const char *name) {
   bool syncs = journal->def.sync != MUSTER_JOURNAL_SYNC_NONE;
   if (syncs && (fdatasync(sink->descriptor) || fdatasync(record)))
     return error_set(MUSTER_E_SYSTEM, "%s: %s", fresh, strerror(errno));
@@ -90,8 +90,8 @@ muster_result journal_snapshot_write(const muster_journal *journal, journal_mark
   chunks_write_to(&sink.writer, &format, write_some, &sink, buffer, sizeof buffer);
   muster_result result = write_parts(&sink, mark);
   if (!result)
-    result =
-        complete(journal, &sink, record, fresh, journal_file_name(journal->path, "", mark.number, ".snapshot", name));
+    result = snapshots_complete(journal, &sink, record, fresh,
+                                journal_file_name(journal->path, "", mark.number, ".snapshot", name));
   close(sink.descriptor);
   *bytes = sink.bytes;
   return result;
@@ -101,7 +101,7 @@ muster_result journal_snapshot_write(const muster_journal *journal, journal_mark
 
 /* A part of the file: its chunks, one after another, in memory of its own. The system gives the memory as it is
  * written, so there may be more of it. */
-static bool read_part(chunk_reader *reader, uint32_t part, void **bytes, size_t *count) {
+static bool snapshots_read_part(chunk_reader *reader, uint32_t part, void **bytes, size_t *count) {
   size_t most = reader->count - reader->end;
   if (!chunks_enter(reader, part)) return false;
   *bytes = malloc(most + 1);
@@ -123,8 +123,8 @@ muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot 
   bool whole = chunks_enter(&reader, PART_MARK);
   if (whole) chunks_take(&reader, &snapshot->mark, sizeof snapshot->mark);
   whole = whole && !reader.failed;
-  whole = whole && read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes);
-  whole = whole && read_part(&reader, PART_WORLD, &snapshot->world, &snapshot->world_bytes);
+  whole = whole && snapshots_read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes);
+  whole = whole && snapshots_read_part(&reader, PART_WORLD, &snapshot->world, &snapshot->world_bytes);
   if (whole) return MUSTER_OK;
   journal_snapshot_free(snapshot);
   return error_set(MUSTER_E_INPUT, "journal's snapshot: it has not the parts that it should have");

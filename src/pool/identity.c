@@ -43,10 +43,18 @@ static void use(struct identity *identity, uint32_t index) {
   if (load_relaxed_u32(&identity->fresh) <= index) store_relaxed_u32(&identity->fresh, index + 1);
 }
 
+/* Claimed indices leave the list when they have come to its front: a record may name them in another order. */
+static void pass_held(struct identity *identity) {
+  uint32_t index;
+  while (ring_peek(&identity->given_back, 0, &index) && bits_has(identity->held, index))
+    ring_pop(&identity->given_back, &index);
+}
+
 bool identity_claim(struct identity *identity, uint64_t index) {
   if (index >= identity->maximum || bits_has(identity->held, (uint32_t)index)) return false;
   bits_set(identity->held, (uint32_t)index);
   use(identity, (uint32_t)index);
+  pass_held(identity);
   return true;
 }
 
@@ -55,7 +63,12 @@ void identity_free_rest(struct identity *identity) {
   uint32_t index;
   ASSERT(held);
   identity->held = NULL;
-  while (ring_pop(&identity->given_back, &index)) continue;
+  for (uint32_t listed = ring_count(&identity->given_back); listed > 0 && ring_pop(&identity->given_back, &index);
+       listed--) {
+    if (bits_has(held, index)) continue;
+    bits_set(held, index); /* it may be listed twice */
+    ring_push_sure(&identity->given_back, &index);
+  }
   for (index = 0; index < identity_high(identity); index++)
     if (!bits_has(held, index)) ring_push_sure(&identity->given_back, &index);
 }
@@ -72,9 +85,11 @@ void identity_close(struct identity *identity, uint32_t index) {
 }
 
 void identity_give_back(struct identity *identity, uint32_t index) {
-  if (identity->held)
+  if (identity->held) {
     bits_clear(identity->held, index);
-  else
+    pass_held(identity);
+    ring_push(&identity->given_back, &index); /* what finds no room comes last, in identity_free_rest() */
+  } else
     ring_push_sure(&identity->given_back, &index);
 }
 

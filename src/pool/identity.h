@@ -50,7 +50,8 @@ uint32_t identity_open(struct identity *identity, uint32_t index);
  * the index is taken already, or does not exist. Only the frame's thread. */
 bool identity_claim(struct identity *identity, uint64_t index);
 
-/* A replay has ended: what is not held is free from here on, and indices are taken by identity_take() again. Only the
+/* A replay has ended: what is not held is free from here on, in the order in which it was given back, and indices are
+ * taken by identity_take() again. Only the
  * frame's thread, while no other knows the world. */
 void identity_free_rest(struct identity *identity);
 

@@ -22,7 +22,10 @@ typedef struct record_head {
   size_t snapshot_bytes;
 } record_head;
 
+/* Of the structures that stand in a record as they are in memory. Any thread. */
 uint32_t records_layout(void);
+
+/* Whether a recording or a replay may begin; `what` is how the message begins. */
 muster_result records_check_world(const muster_world *world, const char *what);
 
 /* Whether nothing was spawned yet, and no frame run; herds are known by a snapshot alone. */
@@ -51,9 +54,11 @@ typedef struct record_extent {
   char damage[160]; /* what is wrong behind it; "" when the file just ends */
 } record_extent;
 
-/* Checks a record up to its last complete frame, and hands out the notes of each. MUSTER_E_INPUT when not even the head
- * can be read, or `take` refused. Any thread. */
+/* Takes a note of a frame; false to refuse it. */
 typedef bool (*record_take_note)(const void *bytes, size_t count, uint64_t frame, void *user);
+
+/* Checks a record up to its last complete frame, and hands out the notes of each, unless `take` is null. MUSTER_E_INPUT
+ * when not even the head can be read, or a note was refused. Any thread. */
 muster_result records_look(const void *bytes, size_t count, record_extent *extent, record_take_note take, void *user);
 
 /* As muster_replay_begin(), for the complete frames of a journal's record, from its snapshot. */

@@ -55,7 +55,7 @@ static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t gen
 }
 
 /* Whether the snapshot has the agent already: its spawner was about to log it when the snapshot was taken. */
-static bool is_known(const struct muster_world *world, const struct logged_spawn *spawn) {
+static bool replay_knows(const struct muster_world *world, const struct logged_spawn *spawn) {
   return world->recorder->journal.on && spawn->index < world->def.limits.agents_max && (spawn->generation & 1) &&
          identity_generation(&world->agents.ids, (uint32_t)spawn->index) == spawn->generation &&
          world->agents.store.rows[spawn->index].status == AGENT_PENDING &&
@@ -72,7 +72,7 @@ void replay_logged_spawn(struct muster_world *world) {
   struct logged_spawn spawn = {0};
   saved_agent *saved = &spawn.agent;
   world_record_spawned(world, &spawn);
-  if (is_known(world, &spawn)) {
+  if (replay_knows(world, &spawn)) {
     pass_states(tape, &world->agents.types.types[spawn.type]);
     return;
   }
@@ -109,7 +109,10 @@ static void hold_live(struct identity *ids, uint64_t *held) {
 static void forget_spawns(struct muster_world *world) {
   enum { TOGETHER_TAKEN = 64 };
   uint32_t agents[TOGETHER_TAKEN];
-  while (spawn_queue_take(&world->commands->queues.spawns, agents, TOGETHER_TAKEN)) continue;
+  struct spawn_queue *spawns = &world->commands->queues.spawns;
+  uint32_t next = spawns->next;
+  while (spawn_queue_take(spawns, agents, TOGETHER_TAKEN)) continue;
+  spawns->next = next; /* the intakes of the record went on there */
 }
 
 muster_result replay_load(struct muster_world *world) {

@@ -115,7 +115,7 @@ static void find_end(const struct tape *tape, const record_head *head, record_ex
 }
 
 /* The notes stand at the end of a frame, and their length behind them. */
-static bool take_notes(const struct tape *tape, uint64_t frame, record_take_note take, void *user) {
+static bool replay_take_notes(const struct tape *tape, uint64_t frame, record_take_note take, void *user) {
   struct tape notes = *tape;
   uint64_t bytes = 0;
   if (tape->end - tape->at < sizeof bytes) return true;
@@ -143,7 +143,7 @@ muster_result records_look(const void *bytes, size_t count, record_extent *exten
   for (uint64_t frame = 0; take && frame < extent->frames && !tape_next(&tape, &section);) {
     if (section.kind != TAPE_FRAME) continue;
     frame++;
-    if (!take_notes(&tape, extent->head.frames_before + frame, take, user))
+    if (!replay_take_notes(&tape, extent->head.frames_before + frame, take, user))
       return error_set(MUSTER_E_INPUT, "record: offset %zu: a note of frame %llu was refused", section.at,
                        (unsigned long long)(extent->head.frames_before + frame));
   }
@@ -239,7 +239,8 @@ muster_result replays_begin(muster_world *world, const muster_replay_def *def, c
                             size_t snapshot_bytes) {
   record_extent extent;
   muster_result result = records_check_world(world, "recover");
-  if (!result && !records_is_new(world))
+  /* Types of herds are registered like any others. */
+  if (!result && (world->frames || identity_high(&world->agents.ids) || identity_high(&world->observers->ids)))
     return error_set(MUSTER_E_STATE, "recover: only in a new world, before anything is spawned and any frame is run");
   if (!result) result = records_look(def->bytes, def->count, &extent, NULL, NULL);
   if (result) return result;

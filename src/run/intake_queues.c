@@ -25,7 +25,7 @@ uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t
     beginning = UINT64_MAX;
   }
   if (!taken) return 0;
-  spawns->next = agents[taken - 1] + 1 < spawns->words * 64 ? agents[taken - 1] + 1 : 0;
+  spawn_queue_go_on(spawns, agents[taken - 1]);
   fetch_sub_relaxed_u32(&spawns->count, taken);
   return taken;
 }

@@ -45,6 +45,11 @@ static inline bool spawn_queue_has(const struct spawn_queue *spawns, uint32_t ag
   return load_acquire_u64(&spawns->bits[agent / 64]) >> (agent % 64) & 1;
 }
 
+/* The intake goes on behind this agent, as it does when it has taken it. The intake's thread. */
+static inline void spawn_queue_go_on(struct spawn_queue *spawns, uint32_t agent) {
+  spawns->next = agent + 1 < spawns->words * 64 ? agent + 1 : 0;
+}
+
 /* Takes up to `most` agents; returns how many. One thread. O(taken + words passed over). */
 uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t most);
 

@@ -280,7 +280,7 @@ muster_result muster_world_settle(muster_world *world) {
   uint64_t begin_ns = clock_now(world->clock);
   if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_SETTLED);
   snapshot_prepare(world);
-  world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
+  if (!world_is_virtual(world)) world->sums->prepaid_ns += clock_now(world->clock) - begin_ns;
   return MUSTER_OK;
 }
 

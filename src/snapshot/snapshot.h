@@ -16,7 +16,7 @@
 #include <muster/snapshot.h>
 #include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 9 };
+enum { SNAPSHOT_VERSION = 10 };
 
 struct outgoing;
 

@@ -95,7 +95,7 @@ static bool is_in_no_list(const saved_agent *saved) {
 static bool has_its_status(const agent_row *row) {
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
-    return row->atom_next == 0 && !row->owes && !row->reacts && !row->acts && !row->level_floor;
+    return row->atom_next == 0 && !row->owes && !row->reacts && !row->level_floor;
   case AGENT_QUARANTINED:
     return !row->woken;
   default:

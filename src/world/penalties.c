@@ -52,8 +52,13 @@ void penalties_quarantine_agent(struct muster_world *world, const muster_overrun
 }
 
 void penalties_set_aside(struct muster_world *world, uint32_t index) {
-  if (!world_is_active(world, index) || world_row(world, index)->status == AGENT_QUARANTINED) return;
-  if (world_type_of(world, index)->blocks) return;
+  agent_row *row = world_row(world, index);
+  if (row->status == AGENT_QUARANTINED || world_type_of(world, index)->blocks) return;
+  if (row->status == AGENT_PENDING) { /* it goes there once it is active */
+    row->acts = 1;
+    return;
+  }
+  ASSERT(row->status > AGENT_PENDING && world_is_active(world, index));
   put_into_quarantine(world, index);
   overruns_log_set_aside(world, index);
 }
@@ -141,8 +146,9 @@ static void release_from_quarantine(struct muster_world *world, uint32_t index) 
 }
 
 void penalties_reinstate(struct muster_world *world, uint32_t index) {
-  if (!world_is_active(world, index)) return;
   agent_row *row = world_row(world, index);
+  if (row->status == AGENT_PENDING) row->acts = 0;
+  if (!world_is_active(world, index)) return;
   bool demoted = row->level_floor > 0, quarantined = row->status == AGENT_QUARANTINED;
   lifecycle_forget_overruns(world, index);
   world->sums->statistics.reinstated += demoted || quarantined;

@@ -84,25 +84,19 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
 
 /* ------------------------------------------------------------------------------------------- what an intake takes */
 
-/* Whether an observer may be added with this id. That of a journal's snapshot has it already when its command waited
- * there. */
-static bool claims_observer(struct muster_world *world, const struct command *command) {
-  struct world_observers *observers = world->observers;
-  bool waits = world->recorder->journal.on && !observers->table.rows[command->index].present &&
-               identity_generation(&observers->ids, command->index) == command->generation;
-  if (waits) return true;
-  if (!identity_claim(&observers->ids, command->index)) return false;
-  identity_assign(&observers->ids, command->index, command->generation);
-  return true;
-}
-
 bool world_record_accepts(struct muster_world *world, const struct command *command) {
   ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
+  struct identity *observers = &world->observers->ids;
   bool adds = command->kind == COMMAND_OBSERVER_ADD;
-  if (!command_is_possible(world, command) || (adds && !claims_observer(world, command)))
+  /* One that waits in the snapshot has its id. */
+  bool known = adds && command->index < identity_high(observers) &&
+               identity_generation(observers, command->index) == command->generation &&
+               !world->observers->table.rows[command->index].present;
+  if (!command_is_possible(world, command) || (adds && !known && !identity_claim(observers, command->index)))
     return recorder_diverges(world->recorder, "its record has a command %u for %u, which cannot be", command->kind,
                              command->index);
+  if (adds) identity_assign(&world->observers->ids, command->index, command->generation);
   return true;
 }
 
@@ -173,6 +167,7 @@ uint32_t world_record_take_spawns(struct muster_world *world, uint32_t *agents, 
     recorder_diverges(world->recorder, "agent %u becomes active, but was not spawned", agents[i]);
     return i;
   }
+  if (replays && count) spawn_queue_go_on(&world->commands->queues.spawns, agents[count - 1]);
   return count;
 }
 

@@ -32,6 +32,7 @@ static uint32_t count_values(const struct ring *ring, void *value) {
 }
 
 static void put_wake(struct muster_world *world, uint32_t agent) {
+  ASSERT(agent < world->def.limits.agents_max && recorder_records(world->recorder));
   uint32_t woken = wakes_is_woken(&world->commands->wakes, agent) ? agent : IDENTITY_NONE;
   tape_put(&world->recorder->tape, &woken, sizeof woken);
 }
@@ -41,7 +42,7 @@ static void put_values(struct muster_world *world, const struct ring *ring, uint
 }
 
 /* Other threads may give more meanwhile: what was counted stays. */
-static void put_waiting(struct muster_world *world) {
+static void waiting_put(struct muster_world *world) {
   struct intake_queues *queues = &world->commands->queues;
   struct tape *tape = &world->recorder->tape;
   struct command command;
@@ -63,7 +64,7 @@ static void put_waiting(struct muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-static void take_waiting(struct muster_world *world) {
+static void waiting_take(struct muster_world *world) {
   recorder_waiting *waiting = &world->recorder->waiting;
   exchange_counts(&world->recorder->tape, waiting);
   waiting->bytes = tape_take_place(&world->recorder->tape, (size_t)waiting->wakes * sizeof(uint32_t) +
@@ -76,9 +77,9 @@ void world_record_waiting(struct muster_world *world) {
   if (recorder_records(world->recorder)) world_record_newborns(world);
   if (!recorder_mark(world->recorder, TAG_WAITING)) return;
   if (recorder_replays(world->recorder))
-    take_waiting(world);
+    waiting_take(world);
   else
-    put_waiting(world);
+    waiting_put(world);
 }
 
 /* ------------------------------------------------------------------------------------------------------- going on */
@@ -88,7 +89,10 @@ static void refill_spawns(struct muster_world *world) {
   enum { SOME = 64 };
   struct spawn_queue *spawns = &world->commands->queues.spawns;
   uint32_t some[SOME];
+  uint32_t next = spawns->next;
   while (spawn_queue_take(spawns, some, SOME)) continue;
+  spawns->next = next;
+  store_relaxed_u32(&spawns->count, 0); /* the replay took agents by the record, and counted none of them off */
   for (uint32_t i = 0; i < identity_high(&world->agents.ids); i++)
     if (world->agents.store.rows[i].status == AGENT_PENDING && identity_generation(&world->agents.ids, i) & 1)
       spawn_queue_add(spawns, i);
@@ -152,6 +156,7 @@ static void refill_messages(struct muster_world *world, const unsigned char *fro
 }
 
 void world_record_refill(struct muster_world *world) {
+  ASSERT(recorder_replays(world->recorder) && !world_is_in_frame(world));
   const recorder_waiting *waiting = &world->recorder->waiting;
   const unsigned char *at = waiting->bytes;
   refill_spawns(world);

@@ -24,15 +24,20 @@ typedef struct busy_kind {
   uint32_t activation_delay, cycles_max;
   float level_pressure, weight_reduction;
   uint64_t budget_ns;
+  bool repeats; /* nothing in it depends on the order of threads: no actions in parallel */
+  bool wall;    /* on the wall clock, where no type has sets then */
 } busy_kind;
 
+/* Called in each update and action of a test that sets it. */
+static void (*busy_interrupt)(void);
+
 static const busy_kind busy_kinds[] = {
-    {"plain", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.0f, 0.0f, 8000000u},
-    {"overloaded", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.5f, 0.3f, 900000u},
-    {"in the paper's order", MUSTER_ORDER_DELAYS, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.0f, 0.0f, 1500000u},
-    {"with factors", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_FACTORS, 0, 3, 0.5f, 0.0f, 2000000u},
-    {"planned", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 8, 1, 0.0f, 0.0f, 4000000u},
-    {"by deadlines", MUSTER_ORDER_DEADLINE, MUSTER_IMPORTANCE_FACTORS, 0, 2, 0.5f, 0.0f, 900000u}};
+    {"plain", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.0f, 0.0f, 8000000u, false, false},
+    {"overloaded", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.5f, 0.3f, 900000u, false, false},
+    {"in the paper's order", MUSTER_ORDER_DELAYS, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.0f, 0.0f, 1500000u, false, false},
+    {"with factors", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_FACTORS, 0, 3, 0.5f, 0.0f, 2000000u, false, false},
+    {"planned", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 8, 1, 0.0f, 0.0f, 4000000u, false, false},
+    {"by deadlines", MUSTER_ORDER_DEADLINE, MUSTER_IMPORTANCE_FACTORS, 0, 2, 0.5f, 0.0f, 900000u, false, false}};
 
 enum { BUSY_KINDS = sizeof busy_kinds / sizeof *busy_kinds };
 
@@ -60,6 +65,7 @@ static inline void busy_write(muster_update *update, uint64_t random) {
 static inline muster_atom_result busy_think(muster_update *update) {
   busy_mind *mind = update->state;
   uint64_t random = muster_update_random(update);
+  if (busy_interrupt) busy_interrupt();
   mind->sum = mind->sum * 31 + random + update->set + update->elapsed_ns + update->level;
   mind->told_ns += update->elapsed_ns;
   busy_read(update, mind);
@@ -77,6 +83,7 @@ static inline muster_atom_result busy_act(muster_update *update) {
   busy_mind *mind = muster_update_state_of(update, update->agent);
   muster_agent_def child = muster_agent_def_default();
   muster_neighbour near[1];
+  if (busy_interrupt) busy_interrupt();
   mind->sum = mind->sum * 7 + update->elapsed_ns;
   child.type = update->type;
   child.position = update->position;
@@ -153,7 +160,7 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
                                       {busy_think, MUSTER_ROLE_BEHAVIOUR, 0},
                                       {busy_act, MUSTER_ROLE_ACTION, 600}};
   muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.kind = kind->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
   def.limits.agents_max = 4000;
   def.order = kind->order;
   if (kind->order != MUSTER_ORDER_DEADLINE) def.elastic = MUSTER_ELASTIC_RATE;
@@ -179,11 +186,15 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
   type.elapsed.step_ns = 10000000u;
   type.elapsed.steps_max = 10;
   type.wake_gap_ns = 50000000u;
-  type.act = MUSTER_ACT_PARALLEL;
+  type.act = kind->repeats ? MUSTER_ACT_REGION : MUSTER_ACT_PARALLEL;
   type.overruns.demote = 3;
   type.overruns.quarantine = 4;
   register_type(&little, &type);
-  busy_register_sets(&little);
+  type.name = "setter";
+  if (kind->wall)
+    register_type(&little, &type);
+  else
+    busy_register_sets(&little);
   return little;
 }
 

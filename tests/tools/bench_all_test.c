@@ -67,12 +67,12 @@ static json_t *read_figures(const char *folder) {
 /* Where README.md and the book show figures. */
 static const struct place {
   const char *path, *name; /* below the tree, and in a folder of its own */
-  const char *sections[16];
+  const char *sections[20];
 } places[] = {{"/README.md", "README.md", {"summary"}},
               {"/tools/docs/benchmarks.md",
                "benchmarks.md",
                {"machine", "control", "activation", "wright", "quality", "sweep", "slices", "rankin", "osborne",
-                "scale", "replication", "cores", "promise", "costs", "dispatch"}}};
+                "scale", "replication", "journal", "cores", "promise", "costs", "dispatch"}}};
 
 enum { PLACES = sizeof places / sizeof *places };
 

@@ -122,3 +122,24 @@ Test(quarantine, an_agent_without_a_period_that_was_about_to_run_is_saved_and_lo
   little_world_destroy(&little);
   little_world_destroy(&other);
 }
+
+/* ------------------------------------------------------------------------------------------------- of one agent */
+
+/* One that waits for its intake runs not even in the frame that activates it; it does when it is reinstated. */
+Test(quarantine, of_an_agent_that_is_not_active_yet_begins_with_its_activity) {
+  little_world little = open_world();
+  muster_agent other = spawn_at(&little, 1), agent = spawn_at(&little, 2), free = spawn_at(&little, 3);
+  cr_assert_eq(muster_agent_quarantine(little.world, agent), MUSTER_OK);
+  cr_assert_eq(muster_agent_quarantine(little.world, free), MUSTER_OK);
+  cr_assert_eq(muster_agent_reinstate(little.world, free), MUSTER_OK);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    if (frame == REINSTATED_AT) cr_assert_eq(muster_agent_reinstate(little.world, agent), MUSTER_OK);
+    cr_assert_eq(run_frame(&little).agents_quarantined, frame < REINSTATED_AT, "frame %u", frame);
+    if (frame < REINSTATED_AT) cr_assert_eq(updates_of(&little, agent), 0);
+    expect_sound(&little);
+  }
+  cr_expect_gt(updates_of(&little, agent), 0);
+  cr_expect_geq(updates_of(&little, other), FRAMES - 2);
+  cr_expect_geq(updates_of(&little, free), FRAMES - 2);
+  little_world_destroy(&little);
+}

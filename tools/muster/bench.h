@@ -44,8 +44,8 @@ typedef struct bench_def {
   int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
 } bench_def;
 
-extern const bench_def bench_activation, bench_control, bench_cores, bench_law, bench_lines, bench_machine, bench_pool,
-    bench_quality, bench_replication, bench_scale, bench_sets, bench_stages, bench_sweep;
+extern const bench_def bench_activation, bench_control, bench_cores, bench_journal, bench_law, bench_lines,
+    bench_machine, bench_pool, bench_quality, bench_replication, bench_scale, bench_sets, bench_stages, bench_sweep;
 
 /* Those that have options of their own, by name; ended by a null. */
 extern const bench_def *const benches[];

@@ -253,6 +253,21 @@ static const char *const replication[] = {
     "{replication senders[way=nearby].ns|*1e-3} us by a query around each player.\n",
     NULL};
 
+static const char *const journal[] = {
+    "| `wildlife` 100,000, two workers, 10 ms at 30 Hz | completed updates, of those without | bytes a frame | "
+    "the fork's pause, p50 and max |\n",
+    "|---|---|---|---|\n",
+    "=| $1 | {journal rows[journal=$2].ratio|*100} % | {journal rows[journal=$2].bytes_per_frame|large} | "
+    "{journal rows[journal=$2].pause_ns|*1e-6}, {journal rows[journal=$2].pause_max_ns|*1e-6} ms |\n",
+    "+never synced@none",
+    "+synced each second@second",
+    "+synced each frame@frame",
+    "\nA recovery of {journal recovery.frames|large} frames was predicted to take {journal "
+    "recovery.predicted_ns|*1e-6} "
+    "ms and took\n",
+    "{journal recovery.took_ns|*1e-6} ms.\n",
+    NULL};
+
 #define VERDICT " {$2 rows[system=muster,measure=$4].against_best|verdict} |\n"
 
 /* By the pool's whole jobs, and by its ranges. */
@@ -308,6 +323,7 @@ const all_section all_sections[] = {
     {"osborne", "Osborne & Dickinson's herds", osborne, NULL},
     {"scale", "What scheduling costs", scale, "scale"},
     {"replication", "What clients must be told", replication, NULL},
+    {"journal", "No frame lost", journal, "journal"},
     {"cores", "More processors than there are", cores, "cores"},
     {"promise", "The promise", promise, NULL},
     {"costs", "What else costs", costs, NULL},

@@ -3,6 +3,7 @@
 #include "catalog.h"
 #include "complaint.h"
 #include "output.h"
+#include "run_note.h"
 
 #include <muster/record.h>
 
@@ -14,94 +15,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------- the options, as a note */
-
-/* Lines of NAME=VALUE: the texts, then numbers. */
-typedef struct noted_number {
-  const char *name;
-  size_t offset, bytes;
-} noted_number;
-
-#define NUMBER(name)                                                                                                   \
-  { #name, offsetof(run_options, name), sizeof((run_options){0}.name) }
-
-static const noted_number numbers[] = {
-    NUMBER(agents),      NUMBER(observers), NUMBER(workers),       NUMBER(budget_ns),
-    NUMBER(capacity_ns), NUMBER(cost_ns),   NUMBER(rate),          NUMBER(frames),
-    NUMBER(warm_up),     NUMBER(seed),      NUMBER(elastic),       NUMBER(activation_delay),
-    NUMBER(audit),       NUMBER(no_pace),   NUMBER(virtual_clock), NUMBER(up_axis),
-    NUMBER(record_from),
-};
-
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
-
 static bool put_state(const void *bytes, size_t count, void *stream) {
   return fwrite(bytes, 1, count, stream) == count;
 }
 
-/* Behind the lines stand a NUL and, when the world is not new, what its module saves. False with the reason in
+/* Behind the lines stands, when the world is not new, what its module saves. False with the reason in
  * muster_last_error(). */
 static bool write_note(const struct recording *recording, const muster_world *world, FILE *stream) {
-  char whole[PATH_MAX] = "";
   const run_options *options = recording->options;
   const struct host *host = recording->host;
-  if (options->path && !realpath(options->path, whole)) {
-    muster_module_fail(MUSTER_E_SYSTEM, "cannot note where '%s' is", options->path);
-    return false;
-  }
-  fprintf(stream, "scenario=%s\npath=%s\n", options->module->name, whole);
-  for (size_t i = 0; i < NUMBERS; i++) {
-    uint64_t value = 0;
-    memcpy(&value, (const char *)options + numbers[i].offset, numbers[i].bytes);
-    fprintf(stream, "%s=%lu\n", numbers[i].name, value);
-  }
-  for (uint32_t i = 0; i < options->given_count; i++)
-    fprintf(stream, "set %s=%s\n", options->given[i].name, options->given[i].text);
-  fprintf(stream, "skipped_ns=%lu\n", host->skipped_ns);
-  fputc('\0', stream);
+  if (!run_note_write(options, host->skipped_ns, stream)) return false;
   if (options->record_from <= 1) return true;
   if (host->module->register_types && !host->module->save) return true;
   if (host->module->save) return host->module->save(host->instance, world, put_state, stream) == MUSTER_OK;
   muster_module_fail(MUSTER_E_STATE, "'%s' cannot be saved: it is recorded from its first frame on only",
                      options->module->name);
   return false;
-}
-
-static bool read_number(run_options *options, const char *name, const char *text) {
-  for (size_t i = 0; i < NUMBERS; i++) {
-    if (strcmp(name, numbers[i].name) != 0) continue;
-    uint64_t value = strtoull(text, NULL, 10);
-    memcpy((char *)options + numbers[i].offset, &value, numbers[i].bytes);
-    return true;
-  }
-  return false;
-}
-
-static void read_setting(run_options *options, const char *name, const char *text) {
-  if (options->given_count < MODULE_VALUES_MAX)
-    options->given[options->given_count++] = (module_given){.name = name, .text = text};
-}
-
-/* Reads the lines where they stand: the options' texts point into them. */
-static bool read_note(struct replaying *replaying, char *note) {
-  run_options *options = &replaying->options;
-  *options = (run_options){0};
-  for (char *line = strtok(note, "\n"); line; line = strtok(NULL, "\n")) {
-    char *value = strchr(line, '=');
-    if (!value) return false;
-    *value++ = '\0';
-    if (strcmp(line, "scenario") == 0)
-      options->scenario = value;
-    else if (strcmp(line, "path") == 0)
-      options->path = *value ? value : NULL;
-    else if (strncmp(line, "set ", 4) == 0)
-      read_setting(options, line + 4, value);
-    else if (strcmp(line, "skipped_ns") == 0)
-      replaying->skipped_ns = strtoull(value, NULL, 10);
-    else if (!read_number(options, line, value))
-      return false;
-  }
-  return options->scenario && options->rate && options->frames && options->workers;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
@@ -204,7 +133,7 @@ static bool read_info(struct replaying *replaying, const char *path, uint64_t un
     memcpy(replaying->note, text, (size_t)(end - text));
     if (info->frames_before) replaying->state = end + 1;
     replaying->state_bytes = info->note_bytes - (size_t)(end + 1 - text);
-    if (read_note(replaying, replaying->note)) return true;
+    if (run_note_read(&replaying->options, &replaying->skipped_ns, replaying->note)) return true;
   }
   complain_failure("'%s' is no record of `muster run`", path);
   return false;

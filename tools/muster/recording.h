@@ -3,15 +3,9 @@
 #define TOOLS_RECORDING_H
 
 #include "host.h"
-#include "run_options.h"
+#include "run_note.h"
 
 #include <muster/record.h>
-
-#include <limits.h>
-
-enum {
-  RECORDING_NOTE_BYTES = 2 * PATH_MAX + MODULE_VALUES_MAX * (MUSTER_MODULE_NAME_MAX + MUSTER_MODULE_TEXT_MAX + 8)
-};
 
 /* The file that is being written. */
 struct recording {
@@ -43,7 +37,7 @@ struct replaying {
   size_t state_bytes;
   uint64_t skipped_ns; /* see struct host */
   run_options options; /* of the recorded run; its texts stand in `note` */
-  char note[RECORDING_NOTE_BYTES];
+  char note[RUN_NOTE_BYTES];
 };
 
 /* Opens and checks a file. Complains and returns false when it holds no run: the frames up to `until` suffice. */

@@ -81,6 +81,7 @@ static bool run_frame(struct run *run, muster_frame_report *report) {
     return false;
   if (!host_run_frame(host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report)) return false;
   if (run->options.watch) host->module->watched(host->instance, host->world, write_line, run);
+  journaling_turn(&run->journaling);
   return true;
 }
 
@@ -200,6 +201,25 @@ static bool open_world(struct run *run) {
   return false;
 }
 
+/* Brings the world to where the journal ends that it goes on from, and begins the one that it keeps. False after a
+ * complaint. */
+static bool open_journal(struct run *run) {
+  if (run->found.host) {
+    progress_step(&run->progress, "recovering %lu frames", run->found.info.frames - run->found.info.snapshot_frames);
+    bool recovered = journal_found_recover(&run->found, &run->host, NULL, NULL);
+    progress_end(&run->progress);
+    if (!recovered) {
+      complain_failure("%s", muster_last_error());
+      return false;
+    }
+    run->frame = run->found.info.frames;
+    fprintf(stderr, "goes on from frame %lu, hash %016lx\n", run->frame, muster_world_hash(run->host.world));
+  }
+  if (!run->options.journal || journaling_begin(&run->journaling, &run->options, &run->host)) return true;
+  complain_failure("%s", muster_last_error());
+  return false;
+}
+
 static void close_world(struct run *run) {
   machine_crew_destroy(run->machine, NULL);
   host_close(&run->host);
@@ -209,9 +229,14 @@ static int run_world(struct run *run, int (*write_report)(struct run *run)) {
   bool stopped = false;
   run->progress = progress_begin();
   if (!open_world(run)) return STATUS_FAILED;
+  if (!open_journal(run)) {
+    close_world(run);
+    return STATUS_FAILED;
+  }
   bool found = find_watched(run);
   bool paced = !run->options.virtual_clock && !run->options.no_pace && !run->host.replays;
   run->pacing = pacing_begin(run->options.rate, paced);
+  run->pacing.start_ns -= pacing_sim_time(&run->pacing, run->frame); /* the frames before are over */
   bool ran = found && warm_up(run, &stopped) && run_frames(run, &stopped);
   progress_end(&run->progress);
   int status = STATUS_USAGE;
@@ -222,6 +247,7 @@ static int run_world(struct run *run, int (*write_report)(struct run *run)) {
   if (ran && run->signal) status = 128 + run->signal;
   if (ran && run->host.replays) say_replayed(run);
   if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
+  if (!journaling_end(&run->journaling)) status = STATUS_FAILED;
   close_world(run);
   return status;
 }
@@ -253,6 +279,7 @@ static int run_prepared(struct run *run, int (*write_report)(struct run *run)) {
 int run_and_report(struct run *run, int (*write_report)(struct run *run)) {
   run->setup = setup_of(&run->options);
   run->last = UINT64_MAX;
+  if (run->found.host) journal_found_prepare(&run->found, &run->setup);
   if (run->options.record && run->options.record_from <= 1) {
     run->setup.prepare = recording_begin;
     run->setup.prepare_user = &run->recording;
@@ -281,9 +308,93 @@ int run_replayed(struct replaying *replaying, uint32_t workers, uint64_t last) {
   return run_prepared(&run, report);
 }
 
+/* What makes the world is as in the journal's run; what is done with it is as was asked for now. */
+static void take_found_options(run_options *options, const run_options *found) {
+  run_options whole = *found;
+  whole.json = options->json;
+  whole.trace = options->trace;
+  whole.trace_frames = options->trace_frames;
+  whole.watch = options->watch;
+  whole.journal = options->journal;
+  whole.journal_sync = options->journal_sync;
+  whole.workers = options->workers;
+  whole.budget_ns = options->budget_ns;
+  whole.frames = options->frames;
+  whole.warm_up = options->warm_up;
+  whole.audit = options->audit;
+  whole.machine = options->machine;
+  whole.no_pace = options->no_pace;
+  whole.record_from = 0;
+  *options = whole;
+}
+
+/* Looks for the journal to go on from. Returns the exit status. */
+static int find_journal(struct run *run) {
+  run_options *options = &run->options;
+  if (!options->recover) return STATUS_OK;
+  muster_result result = journal_found_open(&run->found, options->journal);
+  if (result == MUSTER_E_STALE) return STATUS_OK;
+  if (result) return complain_failure("%s", muster_last_error());
+  if (options->scenario_given && options->module != run->found.options.module)
+    return complain_usage("the journal '%s' is of '%s', not of '%s'; leave that out to go on with it", options->journal,
+                          run->found.options.scenario, options->scenario);
+  take_found_options(options, &run->found.options);
+  return STATUS_OK;
+}
+
+/* A frame of a journal has been run again. */
+static void add_replayed(void *user) {
+  struct run *run = user;
+  muster_frame_report report = muster_frame_report_default();
+  run->frame++;
+  if (muster_frame_report_read(run->host.world, &report) == MUSTER_OK) record_add(&run->record, &report);
+}
+
+static int report_replayed(struct run *run) {
+  run->progress = progress_begin();
+  if (!open_world(run)) return STATUS_FAILED;
+  progress_step(&run->progress, "replaying %lu frames", run->options.frames);
+  bool same = journal_found_recover(&run->found, &run->host, add_replayed, run);
+  progress_end(&run->progress);
+  int status = same ? tell(run, report) : complain_failure("%s", muster_last_error());
+  if (same) say_replayed(run);
+  close_world(run);
+  return status;
+}
+
+int run_journal_replayed(const char *path, const char *json, uint32_t workers) {
+  struct run run = {0};
+  if (journal_found_open(&run.found, path) != MUSTER_OK) return complain_failure("%s", muster_last_error());
+  const muster_journal_info *info = &run.found.info;
+  int status = STATUS_FAILED;
+  run.options = run.found.options;
+  run.options.json = json;
+  run.options.frames = info->frames - info->snapshot_frames;
+  run.first = run.frame = info->snapshot_frames;
+  run.setup = setup_of(&run.options);
+  run.setup.workers = workers;
+  run.setup.world.audit = false; /* what was measured then is in the journal */
+  run.setup.replays = true;
+  journal_found_prepare(&run.found, &run.setup);
+  run.json.descriptor = run.trace.descriptor = run.recording.descriptor = -1;
+  if (!json || output_open(&run.json, json)) {
+    if (record_create(&run.record, run.options.frames ? run.options.frames : 1))
+      status = report_replayed(&run);
+    else
+      complain_failure("out of memory for %lu frames", run.options.frames);
+  }
+  record_destroy(&run.record);
+  output_discard(&run.json);
+  journal_found_close(&run.found);
+  return status;
+}
+
 int run_command(int count, char **arguments) {
   struct run run = {0};
   int status;
   if (!run_options_read(&run.options, RUN_TO_REPORT, count, arguments, &status)) return status;
-  return run_and_report(&run, report);
+  status = find_journal(&run);
+  if (status == STATUS_OK) status = run_and_report(&run, report);
+  journal_found_close(&run.found);
+  return status;
 }

@@ -3,6 +3,7 @@
 #define TOOLS_RUN_H
 
 #include "host.h"
+#include "journaling.h"
 #include "noise.h"
 #include "output.h"
 #include "pacing.h"
@@ -21,9 +22,11 @@ struct run {
   struct progress progress;
   run_record record;
   struct recording recording;
-  struct noise noise;    /* as the counted frames began */
-  machine_crew *machine; /* watches between the frames; null = not used */
-  machine_report seen;   /* by them */
+  struct journaling journaling;
+  struct journal_found found; /* goes on from it; without bytes of a host there is none */
+  struct noise noise;         /* as the counted frames began */
+  machine_crew *machine;      /* watches between the frames; null = not used */
+  machine_report seen;        /* by them */
   sigset_t stop_signals;
   int signal;     /* that ended it early; 0 = none */
   uint64_t frame; /* frames run so far, warm-up included */
@@ -39,5 +42,8 @@ int run_and_report(struct run *run, int (*report)(struct run *run));
 
 /* Replays a run up to frame `last` on so many workers and reports it. Returns the exit status. */
 int run_replayed(struct replaying *replaying, uint32_t workers, uint64_t last);
+
+/* Replays a journal from its snapshot to its last complete frame and reports it. Returns the exit status. */
+int run_journal_replayed(const char *path, const char *json, uint32_t workers);
 
 #endif

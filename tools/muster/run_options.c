@@ -53,6 +53,12 @@ static const char help_of_options[] =
     "  --trace-frames N   how many of them (default 120)\n"
     "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`; - is standard output\n"
     "  --record-from N    record from frame N on, warm-up included (default: the first)\n"
+    "  --journal PATH     keep a journal, so that a run that is killed loses no frame; its files are PATH-1.snapshot "
+    "and so on\n"
+    "  --journal-sync none|second|frame\n"
+    "                     when it is brought to the disk (default none: whenever the system does)\n"
+    "  --recover          go on from the journal's last complete frame, with the population and the seed of its run; "
+    "without one begin anew\n"
     "  --watch NAME       what one character does, as it happens: townsfolk; of `muster run` alone\n"
     "  -h, --help\n"
     "\n"
@@ -132,6 +138,18 @@ static bool read_fit(void *user, const char *text) {
   return false;
 }
 
+static bool read_sync(void *user, const char *text) {
+  run_options *options = user;
+  static const char *const names[] = {"none", "second", "frame"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    options->journal_sync = (muster_journal_sync)i;
+    return true;
+  }
+  complain_usage("--journal-sync is '%s'; give none, second or frame", text);
+  return false;
+}
+
 /* Splits the argument where it stands. A line end in a value would end its line in a record. The module's table checks
  * the rest. */
 static bool read_setting(void *user, const char *text) {
@@ -178,6 +196,9 @@ static const option_def known[] = {RUN("agent", TEXT, agent),
                                    RUN("help-settings", ON, help_settings),
                                    RUN("record", TEXT, record),
                                    RUN_WITHIN("record-from", COUNT, record_from, 1, FRAMES_MAX),
+                                   RUN("journal", TEXT, journal),
+                                   OPTION_BY("journal-sync", read_sync),
+                                   RUN("recover", ON, recover),
                                    RUN("json", TEXT, json),
                                    RUN("trace", TEXT, trace),
                                    RUN_WITHIN("trace-frames", COUNT32, trace_frames, 1, TRACE_FRAMES_MOST),
@@ -242,6 +263,19 @@ static int find_contradiction_of_output(const run_options *options) {
   return find_same_files(options);
 }
 
+/* Of a journal with what else was asked for. */
+static int find_contradiction_of_journal(const run_options *options, run_purpose purpose) {
+  if (options->journal && purpose != RUN_TO_REPORT)
+    return complain_usage("--journal is for `muster run`, which a later run can go on from");
+  if (options->journal && options->record)
+    return complain_usage("--journal and --record exclude each other: `muster replay --from` replays a journal, too");
+  if (!options->journal && options->recover)
+    return complain_usage("--recover goes on from a journal; add --journal PATH");
+  if (!options->journal && options->journal_sync)
+    return complain_usage("--journal-sync is about a journal; add --journal PATH");
+  return STATUS_OK;
+}
+
 /* What contradicts; STATUS_OK when nothing does. */
 static int find_contradiction(const run_options *options, run_purpose purpose) {
   if (options->watch && purpose != RUN_TO_REPORT)
@@ -252,7 +286,8 @@ static int find_contradiction(const run_options *options, run_purpose purpose) {
     return complain_usage("--trace-frames is the length of a trace; add --trace FILE");
   if (options->record_from && !options->record)
     return complain_usage("--record-from is where a record begins; add --record FILE");
-  return options->machine ? find_contradiction_of_machine(options, purpose) : STATUS_OK;
+  int status = find_contradiction_of_journal(options, purpose);
+  return !status && options->machine ? find_contradiction_of_machine(options, purpose) : status;
 }
 
 /* Shows the settings, or checks those that were given. False: `status` is the exit status. */
@@ -308,5 +343,6 @@ bool run_options_read(run_options *options, run_purpose purpose, int count, char
     return false;
   }
   if (optind < count) options->scenario = arguments[optind];
+  options->scenario_given = optind < count;
   return complete(options, purpose, status);
 }

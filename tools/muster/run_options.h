@@ -4,6 +4,7 @@
 
 #include "base/module_tables.h"
 
+#include <muster/journal.h>
 #include <stdio.h>
 
 typedef struct run_options {
@@ -14,10 +15,14 @@ typedef struct run_options {
   const char *trace;           /* the same for the trace of the last frames */
   const char *agent;           /* which one to explain, as typed */
   const char *record;          /* where the run is recorded; null = nowhere, "-" = standard output */
+  const char *journal;         /* what its files are called; null = none is kept */
   const char *watch;           /* the name of the agent to watch; null = none */
   uint32_t given_count;        /* settings of the module, checked */
   module_given given[MODULE_VALUES_MAX];
-  bool help_settings;         /* shows which there are */
+  bool help_settings;  /* shows which there are */
+  bool recover;        /* goes on from the journal, when there is one */
+  bool scenario_given; /* on the command line */
+  muster_journal_sync journal_sync;
   uint32_t agents, observers; /* 0 = the scenario's own */
   uint32_t workers;
   uint32_t shards; /* 0 = by the number of agents */

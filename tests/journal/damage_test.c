@@ -1,0 +1,234 @@
+/* A journal that was cut or changed at any byte: recovery to the last complete frame before the damage, or a refusal
+ * that names it; never another world. MUSTER_FLIPS in the environment says how many bits are turned, and each of these
+ * worlds is then recovered. */
+#include "support/journal_town.h"
+
+enum { DAMAGED_FRAMES = 24, FLIPS_DEFAULT = 2500, RECOVERED_EACH = 25 };
+
+/* A journal of a town that died, as it was. */
+typedef struct whole_journal {
+  journal_place place;
+  told_frames *told;
+  char journal[PLACE_BYTES], snapshot[PLACE_BYTES];
+  file_bytes journal_was, snapshot_was;
+  uint64_t *sizes; /* of the journal's file after each frame; shared */
+} whole_journal;
+
+static uint64_t *sizes_now;
+static const journal_place *place_now;
+
+static void measure_journal(muster_journal *journal, little_world *little, uint32_t frame) {
+  struct stat status;
+  (void)journal, (void)little;
+  must(stat(place_find(place_now, ".journal").path, &status) == 0, "there is no journal");
+  sizes_now[frame] = (uint64_t)status.st_size;
+}
+
+static whole_journal whole_begin(uint32_t frames) {
+  whole_journal whole = {.place = place_make(), .told = told_create()};
+  whole.sizes = sizes_now = shared_memory((frames + 1) * sizeof *whole.sizes);
+  place_now = &whole.place;
+  town_life life = {.path = whole.place.path,
+                    .told = whole.told,
+                    .frames = frames,
+                    .def = muster_journal_def_default(),
+                    .after = measure_journal};
+  live_until_death(town_live, &life);
+  snprintf(whole.journal, PLACE_BYTES, "%s", place_find(&whole.place, ".journal").path);
+  snprintf(whole.snapshot, PLACE_BYTES, "%s", place_find(&whole.place, ".snapshot").path);
+  whole.journal_was = file_read(whole.journal);
+  whole.snapshot_was = file_read(whole.snapshot);
+  cr_assert_eq(whole.journal_was.count, whole.sizes[frames], "something was written after the last frame");
+  return whole;
+}
+
+static void whole_end(whole_journal *whole) {
+  place_remove(&whole->place);
+  told_destroy(whole->told);
+  free(whole->journal_was.bytes);
+  free(whole->snapshot_was.bytes);
+}
+
+/* Recovers, which must come to the frame that is named, as it was. */
+static void expect_world(const whole_journal *whole, uint64_t frames, const char *what, size_t at) {
+  muster_journal_info info;
+  little_world little = town();
+  muster_result result = journal_recover(&little, whole->place.path, &info);
+  cr_assert_eq(result, MUSTER_OK, "%s %zu: %s", what, at, muster_last_error());
+  cr_assert_eq(info.frames, frames, "%s %zu: frame %llu of %llu", what, at, (unsigned long long)info.frames,
+               (unsigned long long)frames);
+  cr_assert_eq(muster_world_hash(little.world), whole->told->hashes[frames], "%s %zu: another world", what, at);
+  little_world_destroy(&little);
+}
+
+/* The last frame that is complete in so many bytes of the journal. */
+static uint64_t frames_within(const whole_journal *whole, uint32_t frames, size_t bytes) {
+  uint64_t complete = 0;
+  for (uint32_t i = 1; i <= frames; i++)
+    if (whole->sizes[i] <= bytes) complete = i;
+  return complete;
+}
+
+Test(journal_damage, cut_at_every_byte_of_its_last_two_frames) {
+  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  muster_journal_info info;
+  for (size_t at = whole.sizes[DAMAGED_FRAMES]; at >= whole.sizes[DAMAGED_FRAMES - 2]; at--) {
+    uint64_t complete = frames_within(&whole, DAMAGED_FRAMES, at);
+    cr_assert_eq(truncate(whole.journal, (off_t)at), 0);
+    cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_OK, "cut at %zu: %s", at, muster_last_error());
+    cr_assert_eq(info.frames, complete, "cut at %zu: frame %llu", at, (unsigned long long)info.frames);
+    cr_assert_eq(info.lost_bytes, at - whole.sizes[complete], "cut at %zu", at);
+    cr_assert_eq(info.damage[0], '\0', "cut at %zu is only cut: %s", at, info.damage);
+    cr_assert(!info.clean);
+    if (at % 64 == 0 || at == whole.sizes[complete]) expect_world(&whole, complete, "cut at", at);
+  }
+  whole_end(&whole);
+}
+
+Test(journal_damage, cut_anywhere_else) {
+  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  muster_journal_info info;
+  for (size_t at = 0; at < whole.sizes[DAMAGED_FRAMES - 2]; at += 13) {
+    file_write(whole.journal, whole.journal_was.bytes, at);
+    muster_result result = journal_look(whole.place.path, &info);
+    cr_assert(result == MUSTER_OK || result == MUSTER_E_INPUT, "cut at %zu: %d", at, (int)result);
+    if (result == MUSTER_OK) cr_assert_eq(info.frames, frames_within(&whole, DAMAGED_FRAMES, at), "cut at %zu", at);
+    if (result == MUSTER_OK && at % 53 == 0) expect_world(&whole, info.frames, "cut at", at);
+  }
+  file_write(whole.journal, whole.journal_was.bytes, whole.journal_was.count);
+  for (size_t at = 0; at < whole.snapshot_was.count; at += 101) {
+    file_write(whole.snapshot, whole.snapshot_was.bytes, at);
+    cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_E_INPUT, "snapshot cut at %zu", at);
+    cr_assert_not_null(strstr(muster_last_error(), ".snapshot"), "which file? %s", muster_last_error());
+  }
+  whole_end(&whole);
+}
+
+static uint64_t damage_random(uint64_t *random) {
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random;
+}
+
+/* What may come of a bit that was turned at that place of the journal. */
+static void expect_survived(const whole_journal *whole, size_t at, bool recovers) {
+  muster_journal_info info;
+  uint64_t before = frames_within(whole, DAMAGED_FRAMES, at); /* frames that end before the damage */
+  muster_result result = journal_look(whole->place.path, &info);
+  cr_assert(result == MUSTER_OK || result == MUSTER_E_INPUT, "bit at %zu: %d", at, (int)result);
+  if (result == MUSTER_E_INPUT) {
+    cr_assert_not_null(strstr(muster_last_error(), "world-"), "bit at %zu, but which file? %s", at,
+                       muster_last_error());
+    return;
+  }
+  cr_assert_eq(info.frames, before, "bit at %zu: frame %llu of %llu", at, (unsigned long long)info.frames,
+               (unsigned long long)before);
+  cr_assert(info.damage[0] || info.lost_bytes, "bit at %zu: nobody noticed", at);
+  if (recovers) expect_world(whole, info.frames, "bit at", at);
+}
+
+Test(journal_damage, a_bit_that_turned_is_noticed, .timeout = 14400) {
+  const char *wanted = getenv("MUSTER_FLIPS");
+  uint64_t flips = wanted ? strtoull(wanted, NULL, 10) : FLIPS_DEFAULT, random = 88172645463325252u;
+  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  muster_journal_info info;
+  for (uint64_t i = 0; i < flips; i++) {
+    bool in_snapshot = damage_random(&random) % 4 == 0;
+    const file_bytes *was = in_snapshot ? &whole.snapshot_was : &whole.journal_was;
+    const char *path = in_snapshot ? whole.snapshot : whole.journal;
+    size_t at = damage_random(&random) % was->count;
+    unsigned char changed = was->bytes[at] ^ (unsigned char)(1u << damage_random(&random) % 8);
+    file_change(path, at, &changed, 1);
+    if (in_snapshot)
+      cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_E_INPUT, "bit at %zu of the snapshot", at);
+    else
+      expect_survived(&whole, at, wanted || i % RECOVERED_EACH == 0);
+    file_change(path, at, &was->bytes[at], 1);
+  }
+  expect_world(&whole, DAMAGED_FRAMES, "bits turned back", 0);
+  whole_end(&whole);
+}
+
+Test(journal_damage, bytes_behind_the_last_frame_are_lost_and_told) {
+  whole_journal whole = whole_begin(6);
+  muster_journal_info info;
+  unsigned char rubbish[300];
+  memset(rubbish, 0xa5, sizeof rubbish);
+  int descriptor = open(whole.journal, O_WRONLY | O_APPEND | O_CLOEXEC);
+  cr_assert_eq(write(descriptor, rubbish, sizeof rubbish), (ssize_t)sizeof rubbish);
+  close(descriptor);
+  cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, 6);
+  cr_assert_eq(info.lost_bytes, sizeof rubbish);
+  cr_assert_neq(info.damage[0], '\0', "rubbish is no end that is missing");
+  expect_world(&whole, 6, "rubbish behind", whole.journal_was.count);
+  whole_end(&whole);
+}
+
+/* ------------------------------------------------------------------------------------------------------- of others */
+
+static void expect_refused(const journal_place *place, little_world little, const char *says) {
+  muster_journal_info info;
+  cr_assert_eq(journal_recover(&little, place->path, &info), MUSTER_E_INPUT, "it was taken");
+  cr_assert_not_null(strstr(muster_last_error(), says), "\"%s\" is not in: %s", says, muster_last_error());
+  little_world_destroy(&little);
+}
+
+Test(journal_damage, another_module_is_refused_by_what_differs) {
+  whole_journal whole = whole_begin(6);
+  muster_type_def type = town_type();
+  type.state_bytes *= 2;
+  expect_refused(&whole.place, town_of(1, MUSTER_CLOCK_VIRTUAL, &type), "townsman");
+  type = town_type();
+  type.name = "farmer";
+  expect_refused(&whole.place, town_of(1, MUSTER_CLOCK_VIRTUAL, &type), "farmer");
+  type = town_type();
+  expect_refused(&whole.place, town_of(1, MUSTER_CLOCK_WALL, &type), "clock");
+  expect_world(&whole, 6, "the right one", 0);
+  whole_end(&whole);
+}
+
+/* Two journals, of which one gets the other's snapshot under its own name. */
+Test(journal_damage, another_snapshot_is_refused) {
+  whole_journal one = whole_begin(6), other = whole_begin(9);
+  muster_journal_info info;
+  file_bytes spawned = {0};
+  file_write(one.snapshot, other.snapshot_was.bytes, other.snapshot_was.count);
+  muster_result result = journal_look(one.place.path, &info);
+  cr_assert_eq(result, MUSTER_E_INPUT, "two that do not belong together were taken: %d", (int)result);
+  cr_assert_not_null(strstr(muster_last_error(), "world-"), "%s", muster_last_error());
+  expect_refused(&one.place, town(), "world-");
+  file_write(one.snapshot, one.snapshot_was.bytes, one.snapshot_was.count);
+  expect_world(&one, 6, "its own again", 0);
+  free(spawned.bytes);
+  whole_end(&one);
+  whole_end(&other);
+}
+
+/* The number that stands for the layout of all structures is at the same place of both files' heads. */
+Test(journal_damage, another_build_is_refused) {
+  whole_journal whole = whole_begin(6);
+  muster_journal_info info;
+  for (size_t at = 0; at < 16; at++) {
+    unsigned char changed = whole.journal_was.bytes[at] ^ 0x10;
+    file_change(whole.journal, at, &changed, 1);
+    muster_result result = journal_look(whole.place.path, &info);
+    cr_assert_eq(result, MUSTER_E_INPUT, "byte %zu of the head: %d", at, (int)result);
+    cr_assert_not_null(strstr(muster_last_error(), ".journal"), "byte %zu: %s", at, muster_last_error());
+    file_change(whole.journal, at, &whole.journal_was.bytes[at], 1);
+  }
+  expect_world(&whole, 6, "this build", 0);
+  whole_end(&whole);
+}
+
+Test(journal_damage, without_a_journal_there_is_none) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  little_world little = town();
+  cr_assert_eq(journal_look(place.path, &info), MUSTER_E_STALE);
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_E_STALE);
+  cr_assert_eq(journal_look("/nowhere/at/all", &info), MUSTER_E_STALE);
+  little_world_destroy(&little);
+  place_remove(&place);
+}

@@ -1,0 +1,189 @@
+/* Snapshots follow each other, the files of those before are removed, and whatever a death leaves behind, the newest
+ * complete snapshot and its journal are found. */
+#include "support/journal_town.h"
+
+#include <sys/resource.h>
+
+enum { ROTATIONS = 12 };
+
+static void take_snapshot(muster_journal *journal) {
+  uint64_t before = journal_status(journal).changes_safe;
+  must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
+  while (journal_status(journal).changes_safe == before) {
+    muster_journal_turn(journal);
+    must(journal_status(journal).runs && !journal_status(journal).snapshots_failed, "the snapshot failed");
+    sched_yield();
+  }
+}
+
+static void rotate_now(muster_journal *journal, little_world *little, uint32_t frame) {
+  (void)little;
+  if (frame % 3 != 0) return;
+  uint64_t before = journal_status(journal).snapshots;
+  take_snapshot(journal);
+  must(journal_status(journal).snapshots == before + 1, "it is not counted");
+}
+
+Test(journal_rotation, old_files_are_removed_and_the_newest_go_on) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path,
+                    .told = told_create(),
+                    .frames = ROTATIONS * 3 + 2,
+                    .def = muster_journal_def_default(),
+                    .after = rotate_now};
+  live_until_death(town_live, &life);
+  cr_assert_leq(place_count(&place, "world-", ".snapshot"), 2);
+  cr_assert_leq(place_count(&place, "world-", ".journal"), 2);
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.snapshot_frames, ROTATIONS * 3);
+  cr_assert_eq(info.frames, ROTATIONS * 3 + 2);
+  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
+  little_world_destroy(&little);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
+/* The process that writes a snapshot is killed by the first thing that it does for the host: others keep going. */
+static _Atomic uint32_t *writers_left;
+static pid_t frames_process;
+
+static bool die_while_saving(muster_journal_put put, void *put_user, void *user) {
+  (void)user;
+  if (!put("half", 4, put_user)) return false;
+  if (getpid() != frames_process && atomic_fetch_add(writers_left, 1) % 4 == 0) die();
+  return true;
+}
+
+static void snapshot_at_times(muster_journal *journal, little_world *little, uint32_t frame) {
+  (void)little;
+  frames_process = getpid();
+  if (frame % 4 == 1) must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
+  muster_journal_status status = journal_status(journal);
+  /* Looks until the process is gone, so that the next snapshot may begin. */
+  for (uint64_t gone = status.snapshots + status.snapshots_failed;
+       frame % 4 == 1 && status.snapshots + status.snapshots_failed == gone; sched_yield()) {
+    muster_journal_turn(journal);
+    status = journal_status(journal);
+    must(status.runs, "the journal ended: %s", status.ended_by);
+  }
+}
+
+Test(journal_rotation, a_snapshot_whose_process_is_killed_leaves_the_one_before) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  writers_left = shared_memory(sizeof *writers_left);
+  town_life life = {.path = place.path,
+                    .told = told_create(),
+                    .frames = 22,
+                    .def = muster_journal_def_default(),
+                    .after = snapshot_at_times};
+  life.def.save_host = die_while_saving;
+  frames_process = 0;
+  live_until_death(town_live, &life);
+  cr_assert_geq(atomic_load(writers_left), 4, "snapshots were written in processes of their own");
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, 22);
+  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[22]);
+  little_world_destroy(&little);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
+/* The frames' process is killed while a snapshot is written, by the process that writes it. */
+static bool kill_the_frames(muster_journal_put put, void *put_user, void *user) {
+  (void)user;
+  bool taken = put("half", 4, put_user);
+  if (frames_process && getpid() != frames_process) kill(frames_process, SIGKILL);
+  return taken;
+}
+
+static void snapshot_once(muster_journal *journal, little_world *little, uint32_t frame) {
+  (void)little;
+  frames_process = getpid();
+  if (frame == 9) must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
+}
+
+Test(journal_rotation, a_death_in_the_middle_of_a_snapshot_loses_no_frame) {
+  for (uint32_t round = 0; round < 8; round++) {
+    journal_place place = place_make();
+    muster_journal_info info;
+    town_life life = {.path = place.path,
+                      .told = told_create(),
+                      .frames = 3000,
+                      .def = muster_journal_def_default(),
+                      .after = snapshot_once};
+    life.def.save_host = kill_the_frames;
+    frames_process = 0;
+    live_until_death(town_live, &life);
+    little_world little = town();
+    cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    cr_assert(info.frames == life.told->frames || info.frames == life.told->frames + 1);
+    if (info.frames == life.told->frames) cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
+    little_world_destroy(&little);
+    told_destroy(life.told);
+    place_remove(&place);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------- incidents */
+
+Test(journal_rotation, journals_of_crashes_are_kept_and_the_oldest_is_removed) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  for (uint32_t i = 0; i < 5; i++) {
+    town_life life = {.path = place.path, .told = told_create(), .frames = 3 + i, .def = muster_journal_def_default()};
+    life.def.incidents_max = 2;
+    live_until_death(town_live, &life);
+    told_destroy(life.told);
+    cr_assert_eq(place_count(&place, "-incident-", ".journal"), i < 2 ? i : 2);
+  }
+  cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, 7);
+  place_remove(&place);
+}
+
+static void end_in_order(void *user) {
+  town_life *life = user;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, life->def, life->path);
+  for (uint32_t frame = 0; frame < life->frames; frame++) town_frame(&little, frame);
+  told_frame(life->told, &little, life->frames);
+  must(muster_journal_end(journal, life->def.recovery_max_ns == 11000000) == MUSTER_OK, "it does not end");
+  little_world_destroy(&little);
+}
+
+Test(journal_rotation, one_that_was_ended_goes_on_and_is_no_incident) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path, .told = told_create(), .frames = 7, .def = muster_journal_def_default()};
+  live_until_death(end_in_order, &life);
+  cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(info.clean);
+  cr_assert_eq(info.frames, 7);
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[7]);
+  muster_journal *journal = journal_begin(&little, place.path);
+  run_frame(&little);
+  cr_assert_eq(place_count(&place, "-incident-", ""), 0);
+  cr_assert_eq(muster_journal_end(journal, false), MUSTER_OK);
+  little_world_destroy(&little);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
+Test(journal_rotation, one_that_was_removed_is_gone) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path, .told = told_create(), .frames = 4, .def = muster_journal_def_default()};
+  life.def.recovery_max_ns = 11000000; /* a sign to the process: remove them */
+  live_until_death(end_in_order, &life);
+  cr_assert_eq(journal_look(place.path, &info), MUSTER_E_STALE);
+  cr_assert_eq(place_count(&place, "world", ""), 0);
+  told_destroy(life.told);
+  place_remove(&place);
+}

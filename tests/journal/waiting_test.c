@@ -1,0 +1,186 @@
+/* What a host asked for and no frame had taken when the world died arrives afterwards, once; and no id is given twice.
+ */
+#include "support/journal_town.h"
+
+enum { CROWD_AGENTS = 3000, CROWD_IDS = 8192, FEW_FRAMES = 3 };
+
+/* The ids that were told to a host. */
+typedef struct crowd_ids {
+  const char *path;
+  told_frames *told;
+  _Atomic uint32_t count;
+  muster_agent ids[CROWD_IDS];
+} crowd_ids;
+
+static little_world crowd_world(void) {
+  muster_world_def def = muster_world_def_default();
+  muster_type_def type = town_type();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 2 * CROWD_AGENTS;
+  def.limits.commands_max = 64;
+  little_world little = little_world_create(2, &def);
+  register_type(&little, &type);
+  return little;
+}
+
+static void crowd_spawn(crowd_ids *crowd, const little_world *little) {
+  muster_agent agent = spawn_at(little, (double)(crowd->count % 500));
+  crowd->ids[crowd->count] = agent;
+  crowd->count++;
+}
+
+/* One frame with so little time that an intake takes in a part only. */
+static void crowd_frame(little_world *little) {
+  muster_frame_report report = run_frame_with(little, 50000);
+  must(report.spawns_waiting > 0, "all %u agents are in", report.agents);
+}
+
+static void crowd_live(void *user) {
+  crowd_ids *crowd = user;
+  little_world little = crowd_world();
+  journal_begin(&little, crowd->path);
+  for (uint32_t i = 0; i < CROWD_AGENTS; i++) crowd_spawn(crowd, &little);
+  muster_agent first = crowd->ids[0];
+  muster_agent_wake_at(little.world, first, 900000000u);
+  for (uint32_t frame = 0; frame < FEW_FRAMES; frame++) {
+    crowd_frame(&little);
+    told_frame(crowd->told, &little, frame + 1);
+  }
+}
+
+static uint32_t find_id(const crowd_ids *crowd, muster_agent agent) {
+  for (uint32_t i = 0; i < crowd->count; i++)
+    if (muster_agent_index(crowd->ids[i]) == muster_agent_index(agent) &&
+        muster_agent_generation(crowd->ids[i]) == muster_agent_generation(agent))
+      return i;
+  return UINT32_MAX;
+}
+
+Test(journal_waiting, spawns_that_no_intake_had_taken_come_in_and_their_ids_stay_theirs) {
+  journal_place place = place_make();
+  crowd_ids *crowd = shared_memory(sizeof *crowd);
+  muster_journal_info info;
+  crowd->path = place.path;
+  crowd->told = told_create();
+  live_until_death(crowd_live, crowd);
+  little_world little = crowd_world();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, FEW_FRAMES);
+  cr_assert_eq(muster_world_hash(little.world), crowd->told->hashes[FEW_FRAMES]);
+  for (uint32_t i = 0; i < 200; i++) {
+    muster_agent agent = spawn_at(&little, 1.0);
+    cr_assert_eq(find_id(crowd, agent), UINT32_MAX, "id %u.%u is given twice", muster_agent_index(agent),
+                 muster_agent_generation(agent));
+  }
+  muster_frame_report report = run_frame(&little);
+  for (uint32_t i = 0; report.spawns_waiting && i < 1000; i++) report = run_frame(&little);
+  cr_assert_eq(report.agents, CROWD_AGENTS + 200);
+  for (uint32_t i = 0; i < CROWD_AGENTS; i++)
+    cr_assert(muster_agent_exists(little.world, crowd->ids[i]), "agent %u", i);
+  little_world_destroy(&little);
+  told_destroy(crowd->told);
+  place_remove(&place);
+}
+
+/* Ids of agents that left are not given again with the same generation. */
+static void leavers_live(void *user) {
+  crowd_ids *crowd = user;
+  little_world little = town();
+  journal_begin(&little, crowd->path);
+  for (uint32_t frame = 0; frame < 30; frame++) {
+    for (uint32_t i = 0; i < 5; i++) crowd_spawn(crowd, &little);
+    if (frame > 3)
+      for (uint32_t i = 0; i < 5; i++) muster_agent_remove(little.world, crowd->ids[crowd->count - 11 - i]);
+    run_frame(&little);
+    told_frame(crowd->told, &little, frame + 1);
+  }
+}
+
+Test(journal_waiting, ids_of_agents_that_left_are_not_given_again) {
+  journal_place place = place_make();
+  crowd_ids *crowd = shared_memory(sizeof *crowd);
+  muster_journal_info info;
+  crowd->path = place.path;
+  crowd->told = told_create();
+  live_until_death(leavers_live, crowd);
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(little.world), crowd->told->hashes[30]);
+  for (uint32_t frame = 0; frame < 20; frame++) {
+    uint32_t begin = crowd->count;
+    for (uint32_t i = 0; i < 5; i++) {
+      muster_agent agent = spawn_at(&little, 1.0);
+      cr_assert_eq(find_id(crowd, agent), UINT32_MAX, "frame %u: id %u.%u is given twice", frame,
+                   muster_agent_index(agent), muster_agent_generation(agent));
+      crowd->ids[crowd->count++] = agent;
+    }
+    run_frame(&little);
+    for (uint32_t i = begin; i < crowd->count; i++) muster_agent_remove(little.world, crowd->ids[i]);
+  }
+  little_world_destroy(&little);
+  told_destroy(crowd->told);
+  place_remove(&place);
+}
+
+/* What waits longer than a frame: a wake far ahead, a message to an agent that sleeps, a tuning. */
+static muster_atom_result sleeper_work(muster_update *update) {
+  uint64_t *sum = update->state;
+  muster_message messages[4];
+  uint32_t count = muster_update_messages(update, messages, 4);
+  *sum += 1;
+  for (uint32_t i = 0; i < count; i++) *sum += (uint64_t)1000 * messages[i].size;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world sleepers(void) {
+  static const muster_atom work = {sleeper_work, MUSTER_ROLE_BEHAVIOUR, 2000};
+  muster_type_def type = town_type();
+  type.atoms = &work;
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  return town_of(1, MUSTER_CLOCK_VIRTUAL, &type);
+}
+
+static void sleepers_live(void *user) {
+  crowd_ids *crowd = user;
+  little_world little = sleepers();
+  journal_begin(&little, crowd->path);
+  for (uint32_t i = 0; i < 3; i++) crowd_spawn(crowd, &little);
+  run_frames(&little, 2);
+  muster_agent_tuning tuning = muster_agent_tuning_default();
+  tuning.designer = 0.25f;
+  muster_agent_wake_at(little.world, crowd->ids[0], 500000000u);
+  muster_agent_send(little.world, crowd->ids[1], "abc", 3);
+  muster_agent_tune(little.world, crowd->ids[2], &tuning);
+  run_frames(&little, 1);
+  told_frame(crowd->told, &little, 3);
+  muster_agent_wake(little.world, crowd->ids[2]); /* of the frame that is never complete */
+}
+
+static uint64_t sum_of(const little_world *little, muster_agent agent) {
+  return *(const uint64_t *)info_of(little, agent).state;
+}
+
+Test(journal_waiting, wakes_and_messages_arrive_once_and_tunings_stay) {
+  journal_place place = place_make();
+  crowd_ids *crowd = shared_memory(sizeof *crowd);
+  muster_journal_info info;
+  crowd->path = place.path;
+  crowd->told = told_create();
+  live_until_death(sleepers_live, crowd);
+  little_world little = sleepers();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(little.world), crowd->told->hashes[3]);
+  uint64_t woken = sum_of(&little, crowd->ids[0]), idle = sum_of(&little, crowd->ids[2]);
+  run_frames(&little, 60);
+  cr_assert_eq(sum_of(&little, crowd->ids[0]), woken + 1, "the wake of 500 ms");
+  cr_assert_eq(sum_of(&little, crowd->ids[2]), idle, "a wake after the last complete frame came back");
+  muster_agent_wake(little.world, crowd->ids[1]);
+  run_frames(&little, 3);
+  cr_assert_eq(sum_of(&little, crowd->ids[1]) / 1000, 3, "the message");
+  muster_agent_wake(little.world, crowd->ids[1]);
+  run_frames(&little, 3);
+  cr_assert_eq(sum_of(&little, crowd->ids[1]) / 1000, 3, "the message came twice");
+  little_world_destroy(&little);
+  told_destroy(crowd->told);
+  place_remove(&place);
+}

@@ -1,0 +1,116 @@
+/* tests/support/journals.h - journals in a folder of their own, and worlds in processes that die, which tell what their
+ * frames came to in memory that outlives them. */
+#ifndef JOURNALS_H
+#define JOURNALS_H
+
+#include "support/journal_files.h"
+#include "support/little_world.h"
+
+#include <muster/journal.h>
+
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { TOLD_FRAMES_MAX = 4096 };
+
+/* What a world that died had told. */
+typedef struct told_frames {
+  _Atomic uint64_t frames; /* that ended; of each the hash */
+  _Atomic uint64_t safe;   /* muster_journal_status.frames_safe after the last of them */
+  uint64_t hashes[TOLD_FRAMES_MAX];
+  bool begins[TOLD_FRAMES_MAX]; /* a journal began behind that frame */
+} told_frames;
+
+static inline void *shared_memory(size_t bytes) {
+  void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  cr_assert_neq(shared, MAP_FAILED);
+  return shared;
+}
+
+static inline told_frames *told_create(void) {
+  return shared_memory(sizeof(told_frames));
+}
+
+static inline void told_destroy(told_frames *told) {
+  munmap(told, sizeof *told);
+}
+
+static inline void told_frame(told_frames *told, const little_world *little, uint64_t frames) {
+  told->hashes[frames] = muster_world_hash(little->world);
+  atomic_store(&told->frames, frames);
+}
+
+/* In a process that is to die: ends it otherwise, with the reason. */
+static inline __attribute__((format(printf, 2, 3))) void must(bool holds, const char *format, ...) {
+  va_list arguments;
+  if (holds) return;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, " (%s)\n", muster_last_error());
+  _exit(3);
+}
+
+static inline _Noreturn void die(void) {
+  kill(getpid(), SIGKILL);
+  for (;;) pause();
+}
+
+/* Waits for a process of the test, which must have died by SIGKILL. */
+static inline void expect_killed(pid_t process) {
+  int status = 0;
+  cr_assert_eq(waitpid(process, &status, 0), process);
+  cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "it ended with status %x", (unsigned)status);
+}
+
+/* Runs it in a process of its own, which must die by SIGKILL. */
+static inline void live_until_death(void (*live)(void *user), void *user) {
+  fflush(NULL);
+  pid_t process = fork();
+  cr_assert_geq(process, 0);
+  if (process == 0) {
+    live(user);
+    die();
+  }
+  expect_killed(process);
+}
+
+static inline muster_result journal_look(const char *path, muster_journal_info *info) {
+  muster_journal_look_def look = muster_journal_look_def_default();
+  *info = muster_journal_info_default();
+  look.path = path;
+  return muster_journal_look(&look, info, NULL);
+}
+
+static inline muster_result journal_recover(little_world *little, const char *path, muster_journal_info *info) {
+  muster_journal_recover_def recover = muster_journal_recover_def_default();
+  *info = muster_journal_info_default();
+  recover.path = path;
+  muster_result result = muster_journal_recover(little->world, &recover, info);
+  little->now_ns = info->sim_now_ns;
+  return result;
+}
+
+static inline muster_journal *journal_begin_as(const little_world *little, muster_journal_def def, const char *path) {
+  muster_journal *journal = NULL;
+  def.path = path;
+  muster_result result = muster_journal_begin(little->world, &def, &journal);
+  must(result == MUSTER_OK && journal, "no journal begins at %s: %d", path, (int)result);
+  return journal;
+}
+
+static inline muster_journal *journal_begin(const little_world *little, const char *path) {
+  return journal_begin_as(little, muster_journal_def_default(), path);
+}
+
+static inline muster_journal_status journal_status(muster_journal *journal) {
+  muster_journal_status status = muster_journal_status_default();
+  must(muster_journal_status_read(journal, &status) == MUSTER_OK, "a journal has no status");
+  return status;
+}
+
+#endif

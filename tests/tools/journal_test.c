@@ -1,0 +1,118 @@
+/* `muster run --journal`, --recover and `muster replay --from`: a run that is killed goes on from its last complete
+ * frame, and what was in the journal of the crash is replayed bit for bit. */
+#include "program.h"
+#include "support/journal_files.h"
+
+#include <signal.h>
+#include <time.h>
+
+static char *line_with(const char *format, const char *path) {
+  static char line[1024];
+  snprintf(line, sizeof line, format, path, path);
+  return line;
+}
+
+static program_run *run_with(const char *format, const char *path) {
+  return program_start(line_with(format, path));
+}
+
+/* Starts a run that would take long, and kills it when its journal holds some frames. */
+static void run_and_kill(const char *line, const char *path) {
+  char words[1024], name[256], *arguments[PROGRAM_ARGUMENTS_MAX];
+  struct stat file = {0};
+  pid_t child;
+  int status, nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  posix_spawn_file_actions_t actions;
+  snprintf(words, sizeof words, "%s", line);
+  snprintf(name, sizeof name, "%s-1.journal", path);
+  program_split(words, arguments);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, nowhere, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, nowhere, STDERR_FILENO);
+  cr_assert_eq(posix_spawn(&child, program_path(), &actions, NULL, arguments, environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(nowhere);
+  for (; stat(name, &file) != 0 || file.st_size < 100000; usleep(1000))
+    cr_assert_eq(waitpid(child, &status, WNOHANG), 0, "it ended by itself");
+  kill(child, SIGKILL);
+  cr_assert_eq(waitpid(child, &status, 0), child);
+}
+
+static unsigned long number_behind(const char *text, const char *words) {
+  const char *found = strstr(text, words);
+  cr_assert_not_null(found, "\"%s\" is not in: %s", words, text);
+  return strtoul(found + strlen(words), NULL, 10);
+}
+
+static void expect_replayed(const char *path, const char *ending, unsigned long frames) {
+  static const char *const workers[] = {"1", "4"};
+  json_t *first = NULL;
+  for (int i = 0; i < 2; i++) {
+    char line[512];
+    snprintf(line, sizeof line, "replay --from %s%s --json - --workers %s", path, ending, workers[i]);
+    program_run *replay = program_start(line);
+    cr_assert_eq(replay->status, 0, "%s", replay->errors);
+    cr_assert_eq(number_behind(replay->errors, "replayed "), frames, "%s", replay->errors);
+    json_t *report = json_loads(replay->output, JSON_REJECT_DUPLICATES, NULL);
+    cr_assert_not_null(report, "%s", replay->output);
+    if (!first) first = json_incref(report);
+    cr_assert(json_equal(first, report), "on %s workers: %s", workers[i], replay->output);
+    json_decref(report);
+    free(replay);
+  }
+  json_decref(first);
+}
+
+static void live_again(const char *options) {
+  journal_place place = place_make();
+  char line[1024];
+  snprintf(line, sizeof line, "run %s --workers 2 --no-pace --frames 100000 --journal %s", options, place.path);
+  run_and_kill(line, place.path);
+  program_run *again = run_with("run --no-pace --frames 20 --warm-up 0 --json - --recover --journal %s", place.path);
+  cr_assert_eq(again->status, 0, "%s", again->errors);
+  unsigned long frame = number_behind(again->errors, "goes on from frame ");
+  cr_assert_gt(frame, 0);
+  expect_replayed(place.path, "-incident-1", frame);
+  free(again);
+  again = run_with("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
+  cr_assert_geq(number_behind(again->errors, "goes on from frame "), frame + 20, "%s", again->errors);
+  free(again);
+  place_remove(&place);
+}
+
+Test(run_journal, a_run_that_is_killed_goes_on_and_its_crash_is_replayed) {
+  live_again("wildlife --agents 800 --budget 1ms");
+}
+
+Test(run_journal, so_does_one_in_virtual_time_with_settings) {
+  live_again("fixed --agents 500 --set side=50 --virtual --capacity 0.5ms");
+}
+
+Test(run_journal, so_does_one_of_herds) {
+  live_again("herd --agents 5000 --budget 1ms");
+}
+
+Test(run_journal, without_a_journal_recover_begins_anew) {
+  journal_place place = place_make();
+  program_run *run =
+      run_with("run fixed --agents 100 --no-pace --frames 5 --warm-up 1 --recover --journal %s", place.path);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_assert_null(strstr(run->errors, "goes on"), "%s", run->errors);
+  free(run);
+  run = run_with("run wildlife --no-pace --recover --journal %s", place.path);
+  cr_assert_eq(run->status, 2);
+  cr_assert_not_null(strstr(run->errors, "is of 'fixed', not of 'wildlife'"), "%s", run->errors);
+  free(run);
+  place_remove(&place);
+}
+
+Test(run_journal, what_cannot_be_is_refused_in_one_line) {
+  PROGRAM_EXPECT_REFUSALS(
+      {"run fixed --recover", 2, "add --journal"}, {"run fixed --journal-sync frame", 2, "add --journal"},
+      {"run fixed --journal a --journal-sync daily", 2, "give none, second or frame"},
+      {"run fixed --journal a --record b", 2, "exclude each other"},
+      {"run fixed --agents 10 --journal /nowhere/at-all", 1, "/nowhere/at-all"},
+      {"run empty --agents 10 --frames 1 --journal /tmp/muster-none", 1, "cannot be saved"},
+      {"explain fixed --journal a", 2, "is for `muster run`"}, {"replay --from /nowhere/at-all", 1, "/nowhere/at-all"},
+      {"replay --from a b", 2, "beside it"}, {"replay --from a --until 3", 2, "--until is for a record"});
+}
