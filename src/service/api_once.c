@@ -1,7 +1,6 @@
 #include "service/api_once.h"
 
 #include "base/assert.h"
-#include "service/journals.h"
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
@@ -115,7 +114,6 @@ static size_t write_problem(const api_problem *problem, char text[HTTP_ERROR_BYT
 
 static void keep_answer(api_call *call) {
   char problem[HTTP_ERROR_BYTES];
-  unsigned char record[KEYS_RECORD_MAX];
   const api_once *once = &call->once;
   bool refused = call->problem.status != 0;
   key_entry entry = {.status = (uint16_t)(refused ? call->problem.status : call->status),
@@ -127,8 +125,7 @@ static void keep_answer(api_call *call) {
                      .bytes = (uint32_t)(refused ? write_problem(&call->problem, problem) : call->whole_bytes)};
   memcpy(entry.key, once->key, sizeof entry.key);
   memcpy(entry.digest, once->digest, sizeof entry.digest);
-  const key_entry *kept = keys_finish(&call->world->keys, &entry);
-  journals_note(call->world, JOURNAL_KEYS, record, keys_write(kept, record));
+  keys_finish(&call->world->keys, &entry); /* it is noted with its frame: service/journals_host.c */
 }
 
 void once_end(api_call *call) {

@@ -158,11 +158,19 @@ static void note_holds(muster_journal *journal, hosted_world *world) {
     world->kept.noted_holds = world->holds;
 }
 
+/* Of the requests that were carried out before this frame, which have their effect in it. */
+static void note_keys(muster_journal *journal, hosted_world *world) {
+  unsigned char note[1 + KEYS_RECORD_MAX] = {JOURNAL_KEYS};
+  size_t room = KEYS_NOTED_MAX, bytes;
+  while ((bytes = keys_note(&world->keys, &room, note + 1)) > 0) muster_journal_note(journal, note, 1 + bytes);
+}
+
 void journals_end_frame(muster_journal *journal, void *user) {
   hosted_world *world = user;
   note_state(journal, world);
   note_pace(journal, world);
   note_holds(journal, world);
+  note_keys(journal, world);
 }
 
 muster_result journals_note(hosted_world *world, char kind, const void *bytes, size_t count) {

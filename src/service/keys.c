@@ -83,14 +83,20 @@ static key_entry *make_place(struct keys *keys, const char *key) {
 }
 
 /* The request was carried out, whatever becomes of its answer. */
-static void keep_body(key_entry *place, const key_entry *entry) {
-  place->body = entry->bytes && entry->bytes <= KEYS_BODY_MAX ? malloc(entry->bytes) : NULL;
-  place->bytes = place->body ? entry->bytes : 0;
-  if (place->body) memcpy(place->body, entry->body, entry->bytes);
-  if (place->body || !entry->bytes) return;
-  place->body = strdup(left_out);
-  place->body_kind = place->body ? KEY_BODY_JSON : KEY_BODY_NONE;
-  place->bytes = place->body ? sizeof left_out - 1 : 0;
+static void leave_out(key_entry *entry) {
+  entry->body = (void *)left_out;
+  entry->bytes = sizeof left_out - 1;
+  entry->body_kind = KEY_BODY_JSON;
+}
+
+static void keep_body(key_entry *place) {
+  if (place->bytes > KEYS_BODY_MAX) leave_out(place);
+  void *copy = malloc(place->bytes + 1u);
+  if (copy) memcpy(copy, place->bytes ? place->body : "", place->bytes);
+  place->body = copy;
+  if (copy) return;
+  place->bytes = 0;
+  place->body_kind = KEY_BODY_NONE;
 }
 
 const key_entry *keys_finish(struct keys *keys, const key_entry *entry) {
@@ -101,7 +107,7 @@ const key_entry *keys_finish(struct keys *keys, const key_entry *entry) {
   else
     place = make_place(keys, entry->key);
   *place = *entry;
-  keep_body(place, entry);
+  keep_body(place);
   return place;
 }
 
@@ -131,7 +137,12 @@ static key_record record_of(const key_entry *entry) {
   return record;
 }
 
-size_t keys_write(const key_entry *entry, unsigned char out[KEYS_RECORD_MAX]) {
+/* The oldest that is kept, counted since the begin. */
+static uint64_t first_kept(const struct keys *keys) {
+  return keys->count > KEYS_MAX ? keys->count - KEYS_MAX : 0;
+}
+
+static size_t write_entry(const key_entry *entry, unsigned char out[KEYS_RECORD_MAX]) {
   key_record record = record_of(entry);
   memcpy(out, &record, sizeof record);
   memcpy(out + sizeof record, entry->key, record.key_bytes);
@@ -139,9 +150,14 @@ size_t keys_write(const key_entry *entry, unsigned char out[KEYS_RECORD_MAX]) {
   return sizeof record + record.key_bytes + entry->bytes;
 }
 
-/* The oldest that is kept, counted since the begin. */
-static uint64_t first_kept(const struct keys *keys) {
-  return keys->count > KEYS_MAX ? keys->count - KEYS_MAX : 0;
+size_t keys_note(struct keys *keys, size_t *room, unsigned char out[KEYS_RECORD_MAX]) {
+  if (keys->noted < first_kept(keys)) keys->noted = first_kept(keys);
+  if (keys->noted == keys->count) return 0;
+  key_entry entry = keys->entries[keys->noted++ % KEYS_MAX];
+  bool fits = entry.bytes <= *room;
+  if (fits) *room -= entry.bytes;
+  if (!fits) leave_out(&entry);
+  return write_entry(&entry, out);
 }
 
 size_t keys_saved_bytes(const struct keys *keys) {
@@ -210,5 +226,7 @@ static bool walk(struct keys *keys, const unsigned char *bytes, size_t count, bo
 bool keys_take(struct keys *keys, const void *bytes, size_t count) {
   if (!walk(keys, bytes, count, false)) return false;
   if (count && !keys_begin(keys)) return error_set(MUSTER_E_MEMORY, "no memory for the keys of requests"), false;
-  return walk(keys, bytes, count, true);
+  bool kept = walk(keys, bytes, count, true);
+  keys->noted = keys->count;
+  return kept;
 }

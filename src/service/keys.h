@@ -10,7 +10,7 @@
  * its status and a few words. So the keys of a world take 64 MiB at most, and usually less than one.
  *
  * A world with a journal (muster/journal.h) has its keys there: all of them in the snapshots (keys_save), and each one
- * in the frame that its request belongs to (keys_write). All functions are for one thread: that of the frames, until it
+ * in the frame that its request belongs to (keys_note). All functions are for one thread: that of the frames, until it
  * has forked. */
 #ifndef SERVICE_KEYS_H
 #define SERVICE_KEYS_H
@@ -22,7 +22,8 @@ enum {
   KEY_BYTES_MAX = 64,       /* of a key */
   KEYS_DIGEST_BYTES = 32,   /* of a request */
   KEYS_BODY_MAX = 16 << 10, /* of an answer */
-  KEYS_RECORD_MAX = KEYS_BODY_MAX + 256
+  KEYS_RECORD_MAX = KEYS_BODY_MAX + 256,
+  KEYS_NOTED_MAX = 4 << 20 /* of the answers that are noted with one frame: the others are left out */
 };
 
 /* What the body of an answer is. Numbers are in files. */
@@ -46,6 +47,7 @@ struct keys {
   uint32_t *buckets;  /* the newest entry of each, + 1; 0 = none */
   uint32_t *next;     /* of each entry the next one in its bucket, + 1 */
   uint64_t count;     /* kept since the begin: the newest is at (count - 1) % KEYS_MAX */
+  uint64_t noted;     /* of them, from the first on */
 };
 
 /* Whether a text is a key: 1 .. KEY_BYTES_MAX visible ASCII characters. */
@@ -64,8 +66,9 @@ const key_entry *keys_finish(struct keys *keys, const key_entry *entry);
 /* The answer of the request with this key has gone out. */
 void keys_hand_out(struct keys *keys, const char *key);
 
-/* Writes one as the bytes that keys_take reads; returns how many. */
-size_t keys_write(const key_entry *entry, unsigned char out[KEYS_RECORD_MAX]);
+/* Writes the next one that was kept and is not noted yet, as bytes that keys_take reads; returns how many, 0 = all are
+ * noted. `room` is KEYS_NOTED_MAX at first; of an answer for which that is used up only the status is written. */
+size_t keys_note(struct keys *keys, size_t *room, unsigned char out[KEYS_RECORD_MAX]);
 
 /* How many bytes keys_save puts. */
 size_t keys_saved_bytes(const struct keys *keys);
@@ -74,8 +77,9 @@ size_t keys_saved_bytes(const struct keys *keys);
  * did. */
 bool keys_save(const struct keys *keys, muster_journal_put put, void *put_user);
 
-/* Adds what keys_write or keys_save wrote: one or many, with later ones in the place of earlier ones of the same key.
- * False with the reason, and nothing is added, when the bytes are not of these functions, or there is no memory. */
+/* Adds what keys_note or keys_save wrote: one or many, with later ones in the place of earlier ones of the same key.
+ * They count as noted. False with the reason, and nothing is added, when the bytes are not of these functions, or there
+ * is no memory. */
 bool keys_take(struct keys *keys, const void *bytes, size_t count);
 
 /* Forgets all. */

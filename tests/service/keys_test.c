@@ -156,36 +156,77 @@ Test(keys, none_are_saved_as_no_bytes) {
   free(saved.bytes);
 }
 
-Test(keys, single_ones_are_added_and_replace_those_of_the_same_key) {
-  static unsigned char record[KEYS_RECORD_MAX];
-  struct keys back = {0};
-  key_entry entry = make(1);
-  entry.held = true;
-  entry.status = 500;
-  cr_assert(keys_take(&back, record, keys_write(&entry, record)));
-  entry.status = 201;
-  cr_assert(keys_take(&back, record, keys_write(&entry, record)));
-  entry = make(2);
-  cr_assert(keys_take(&back, record, keys_write(&entry, record)));
-  expect_kept(&back, 1), expect_kept(&back, 2);
-  cr_expect_eq(back.count, 2);
-  cr_expect(!keys_find(&back, "request-1")->held, "nobody waits for it any more");
-  keys_close(&back);
+/* What is noted of a table, one after the other; the record of the last one is kept. */
+static unsigned char record[KEYS_RECORD_MAX];
+
+static uint32_t note_all(struct keys *keys, struct keys *back) {
+  uint32_t count = 0;
+  size_t room = KEYS_NOTED_MAX, bytes;
+  for (; (bytes = keys_note(keys, &room, record)) > 0; count++)
+    cr_assert(keys_take(back, record, bytes), "%s", muster_last_error());
+  return count;
 }
 
-Test(keys, the_largest_one_fits_a_record) {
-  static unsigned char record[KEYS_RECORD_MAX];
-  static char long_body[KEYS_BODY_MAX];
-  struct keys back = {0};
+Test(keys, each_is_noted_once_and_comes_back) {
+  struct keys keys = {0}, back = {0};
+  cr_expect_eq(note_all(&keys, &back), 0);
+  for (uint64_t i = 0; i < SAVED; i++) keep(&keys, i);
+  cr_expect_eq(note_all(&keys, &back), SAVED);
+  cr_expect_eq(note_all(&keys, &back), 0);
+  keep(&keys, SAVED);
+  cr_expect_eq(note_all(&keys, &back), 1);
+  for (uint64_t i = 0; i <= SAVED; i++) expect_kept(&back, i);
+  cr_expect_eq(note_all(&back, &keys), 0, "what came back is noted already");
+  for (uint64_t i = 0; i < KEYS_MAX + MORE; i++) keep(&keys, i);
+  cr_expect_eq(note_all(&keys, &back), KEYS_MAX, "what is forgotten is not noted");
+  keys_close(&keys), keys_close(&back);
+}
+
+Test(keys, those_that_come_back_replace_those_of_the_same_key) {
+  struct keys keys = {0}, back = {0};
   key_entry entry = make(1);
-  memset(entry.key, 'k', KEY_BYTES_MAX);
-  entry.body = long_body;
-  entry.bytes = sizeof long_body;
-  size_t bytes = keys_write(&entry, record);
-  cr_expect_leq(bytes, sizeof record);
-  cr_assert(keys_take(&back, record, bytes), "%s", muster_last_error());
-  cr_expect_eq(keys_find(&back, entry.key)->bytes, KEYS_BODY_MAX);
-  keys_close(&back);
+  entry.status = 500;
+  entry.held = true;
+  cr_assert(keys_begin(&keys));
+  keys_finish(&keys, &entry);
+  note_all(&keys, &back);
+  cr_expect_eq(keys_find(&back, entry.key)->status, 500);
+  cr_expect(!keys_find(&back, entry.key)->held, "nobody waits for it any more");
+  keys_close(&keys);
+  keep(&keys, 1);
+  note_all(&keys, &back);
+  expect_kept(&back, 1);
+  cr_expect_eq(back.count, 1);
+  keys_close(&keys), keys_close(&back);
+}
+
+/* As many as may be held at a time, each as long as may be, do not fill the notes of a frame. */
+Test(keys, the_answers_that_are_noted_with_a_frame_are_bounded) {
+  static char long_body[KEYS_BODY_MAX];
+  struct keys keys = {0}, back = {0};
+  size_t room = KEYS_NOTED_MAX, bytes, all = 0;
+  uint32_t whole = 0, short_ones = 0;
+  memset(long_body, ' ', sizeof long_body);
+  cr_assert(keys_begin(&keys));
+  for (uint64_t i = 0; i < KEYS_MAX; i++) {
+    key_entry entry = make(i);
+    memset(entry.key + strlen(entry.key), 'k', KEY_BYTES_MAX - strlen(entry.key));
+    entry.body = long_body;
+    entry.bytes = sizeof long_body;
+    keys_finish(&keys, &entry);
+  }
+  for (; (bytes = keys_note(&keys, &room, record)) > 0; all += bytes) {
+    cr_expect_leq(bytes, sizeof record);
+    cr_assert(keys_take(&back, record, bytes), "%s", muster_last_error());
+  }
+  for (uint32_t i = 0; i < KEYS_MAX; i++) {
+    whole += back.entries[i].bytes == KEYS_BODY_MAX;
+    short_ones += back.entries[i].bytes < 1024 && back.entries[i].status == 201;
+  }
+  cr_expect_eq(whole, KEYS_NOTED_MAX / KEYS_BODY_MAX);
+  cr_expect_eq(short_ones, KEYS_MAX - whole);
+  cr_expect_lt(all, (size_t)8 << 20);
+  keys_close(&keys), keys_close(&back);
 }
 
 Test(keys, a_put_that_fails_ends_the_saving) {
