@@ -3,6 +3,7 @@
  * spawned, so that a number can stand in their position. POST .../module/strike brings the process down in the next
  * update of one of the agents of type 'bomb': each crash costs one of them. All of it can be saved. */
 #include <muster/module.h>
+#include <muster/record.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +78,8 @@ static muster_result command(void *instance, muster_world *world, const muster_m
                              muster_module_answer answer, void *answer_user) {
   counter *self = instance;
   char text[64];
-  (void)world;
   if (strcmp(call->command, "strike") == 0) {
-    self->armed = true;
+    self->armed = !muster_world_is_replaying(world);
     return MUSTER_OK;
   }
   if (strcmp(call->command, "counts") == 0) {
