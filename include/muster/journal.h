@@ -187,7 +187,10 @@ typedef struct muster_journal_recover_def {
   bool snapshot_only; /* load the snapshot, and leave out the frames since. Default false */
   const char *path;   /* required */
   void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* as in muster_replay_def. Default null */
-  void *user;                                                      /* handed to user_of */
+  /* Before each frame that is run again, by its number: the host brings what the atoms read outside of Muster to where
+   * it was. Calls that change the world succeed and change nothing, as in a replay. Default null. */
+  void (*before_frame)(muster_world *world, uint64_t frame, void *user);
+  void *user; /* handed to the callbacks */
 } muster_journal_recover_def;
 
 MUSTER_DEFAULTS(muster_journal_recover_def);

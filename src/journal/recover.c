@@ -186,7 +186,10 @@ static muster_result run_again(muster_world *world, const muster_journal_recover
   replay.user = def->user;
   mark_trying(def->path, found->number, true);
   muster_result result = replays_begin(world, &replay, found->snapshot.world, found->snapshot.world_bytes);
-  for (uint64_t i = 0; !result && i < found->extent.frames; i++) result = muster_replay_frame(world);
+  for (uint64_t i = 1; !result && i <= found->extent.frames; i++) {
+    if (def->before_frame) def->before_frame(world, found->about.frames + i, def->user);
+    result = muster_replay_frame(world);
+  }
   if (!result) result = replays_finish(world);
   mark_trying(def->path, found->number, false);
   return result;

@@ -247,7 +247,8 @@ muster_result replays_begin(muster_world *world, const muster_replay_def *def, c
   extent.head.snapshot = snapshot;
   extent.head.snapshot_bytes = snapshot_bytes;
   result = check_snapshot(&extent.head);
-  return result ? result : open_replay(world, def, &extent.head, extent.frames);
+  if (!result) result = open_replay(world, def, &extent.head, extent.frames);
+  return result ? result : replay_load(world); /* the host may look at the world before its first frame */
 }
 
 /* Names the frame as the recorded world counted it. */
@@ -259,8 +260,6 @@ static muster_result diverged(const struct recorder *recorder) {
 muster_result replays_finish(muster_world *world) {
   struct recorder *recorder = world->recorder;
   ASSERT(recorder_replays(recorder) && recorder->frames == recorder->frames_max);
-  muster_result result = recorder->snapshot ? replay_load(world) : MUSTER_OK;
-  if (result) return result;
   identity_free_rest(&world->agents.ids);
   identity_free_rest(&world->observers->ids);
   world_record_refill(world);

@@ -150,6 +150,7 @@ static void run_command(api_call *call) {
   muster_result result =
       part->module->command(part->instance, call->world->world, &given, api_commands_take_answer, &reply);
   flight_call_end();
+  journals_note_command(call->world, part->name.instance, &given);
   if (result == MUSTER_OK && reply.bytes) {
     send_reply(call, &reply);
     return;

@@ -20,6 +20,7 @@
 #include "service/settings.h"
 
 #include <muster/journal.h>
+#include <muster/module.h>
 
 struct service;
 struct hosted_world;
@@ -30,10 +31,11 @@ enum { JOURNAL_REASON_BYTES = 256, JOURNAL_STATE_MAX = 1 << 20, JOURNALS_PATH_BY
 
 /* What stands in a journal beside the world. The numbers are fixed. */
 typedef enum journal_kind {
-  JOURNAL_STATE = 'S', /* what the world's modules save; a note when it has changed */
-  JOURNAL_PACE = 'P',  /* a journal_pace; the same */
-  JOURNAL_HOLDS = 'H', /* a struct holds; the same */
-  JOURNAL_KEYS = 'K'   /* idempotency keys; a note adds one */
+  JOURNAL_STATE = 'S',   /* what the world's modules save; a note when it has changed */
+  JOURNAL_PACE = 'P',    /* a journal_pace; the same */
+  JOURNAL_HOLDS = 'H',   /* a struct holds; the same */
+  JOURNAL_COMMAND = 'C', /* a note alone: a command that a module carried out before the frame (journal_command) */
+  JOURNAL_KEYS = 'K'     /* idempotency keys; a note adds one */
 } journal_kind;
 
 /* How the world runs. `number` is that of the newest snapshot file. */
@@ -44,6 +46,12 @@ typedef struct journal_pace {
   uint64_t usual_budget_ns, usual_period_ns; /* of the settings */
   uint32_t paused, steps_left;
 } journal_pace;
+
+/* A command of a module; its body follows. */
+typedef struct journal_command {
+  char instance[NAME_BYTES], command[MUSTER_MODULE_NAME_MAX + 1];
+  bool json;
+} journal_command;
 
 /* Another part of the service that keeps something in the journals. `save` puts its piece, and is called twice in a row
  * in a process that was forked for it: it changes nothing, neither allocates nor locks. `take` gets the piece and the
@@ -120,6 +128,9 @@ uint64_t journals_frames_safe(const struct hosted_world *world);
 /* Adds a note to the next frame that ends. Of a world without a journal a no-op. MUSTER_E_MEMORY, MUSTER_E_FULL.
  * Between frames. */
 muster_result journals_note(struct hosted_world *world, char kind, const void *bytes, size_t count);
+
+/* Notes a command that the instance of a module has carried out: when the frames are run again, it is given again. */
+void journals_note_command(struct hosted_world *world, const char *instance, const muster_module_call *call);
 
 /* A paused world has changed: begins a snapshot, which makes that safe, since no frame does. Errors as
  * muster_journal_snapshot(), which does not wait for one that is being written; MUSTER_OK without a journal. */

@@ -180,6 +180,21 @@ muster_result journals_note(hosted_world *world, char kind, const void *bytes, s
 /* --------------------------------------------------------------------------------------------------- how it is hosted
  */
 
+void journals_note_command(hosted_world *world, const char *instance, const muster_module_call *call) {
+  journal_command head;
+  if (!world->journal) return;
+  memset(&head, 0, sizeof head);
+  snprintf(head.instance, sizeof head.instance, "%s", instance);
+  snprintf(head.command, sizeof head.command, "%s", call->command);
+  head.json = call->json;
+  unsigned char *bytes = malloc(sizeof head + call->bytes);
+  if (!bytes) return; /* the frames come to another world then, which is noticed */
+  memcpy(bytes, &head, sizeof head);
+  if (call->bytes) memcpy(bytes + sizeof head, call->body, call->bytes);
+  journals_note(world, JOURNAL_COMMAND, bytes, sizeof head + call->bytes);
+  free(bytes);
+}
+
 bool journals_try_state(hosted_world *world, size_t *bytes) {
   bool fits = gather_state(world, bytes);
   *bytes -= fits;

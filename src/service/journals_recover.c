@@ -19,15 +19,24 @@ typedef struct bytes_list {
   size_t count, room;
 } bytes_list;
 
+typedef struct past_moment {
+  uint64_t frame;
+  journal_piece piece;
+} past_moment;
+
 /* What the journal of a world's last run has kept. */
 typedef struct journal_past {
   hosted_world *world;
   char path[JOURNALS_PATH_BYTES];
   muster_journal_info info;
   bytes_list first, last;        /* what the modules saved: with the snapshot, and at the end */
+  bytes_list timeline;           /* the paces and commands of frames since: each behind a past_moment */
+  size_t timeline_at;            /* where the next frame's begin */
+  uint64_t frame_ns;             /* the time of the frame that is run again */
   bytes_list others;             /* pieces of the keepers, each behind a journal_piece */
   size_t others_first;           /* bytes of them with the snapshot */
   journal_pace pace_first, pace; /* with the snapshot, and at the end */
+  journal_pace pace_again;       /* while the frames are run again */
   struct holds holds_first, holds;
   char refusal[JOURNAL_REASON_BYTES]; /* why a callback refused it; "" = none did */
 } journal_past;
@@ -59,6 +68,7 @@ static bool past_append(bytes_list *list, const void *bytes, size_t count) {
 static void free_past(journal_past *past) {
   free(past->first.bytes);
   free(past->last.bytes);
+  free(past->timeline.bytes);
   free(past->others.bytes);
 }
 
@@ -104,9 +114,15 @@ static bool take_host(const void *bytes, size_t count, void *user) {
 }
 
 static bool past_take_notes(const void *bytes, size_t count, uint64_t frame, void *user) {
+  journal_past *past = user;
   const unsigned char *note = bytes;
-  (void)frame;
-  return count == 0 || take_piece(user, *note, note + 1, count - 1);
+  if (count == 0) return true;
+  past_moment moment = {.frame = frame, .piece = {.kind = *note, .bytes = count - 1}};
+  if (*note == JOURNAL_PACE || *note == JOURNAL_COMMAND) {
+    if (!past_append(&past->timeline, &moment, sizeof moment)) return false;
+    if (!past_append(&past->timeline, note + 1, count - 1)) return false;
+  }
+  return *note == JOURNAL_COMMAND || take_piece(past, *note, note + 1, count - 1);
 }
 
 /* The first line names the modules; the rest is for people and for `muster replay`. */
@@ -155,6 +171,59 @@ static bool past_is_wanted(struct service *service, const journal_past *past, co
   return !saved || past->info.frames >= saved->info.frames;
 }
 
+/* ------------------------------------------------------------------------------------------------- the host's part */
+
+static bool drop_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
+  (void)status, (void)json, (void)text, (void)bytes, (void)user;
+  return true;
+}
+
+/* A command once more: what it asks of the world stands in the record, what it does to its instance does not. */
+static void give_command(hosted_world *world, const unsigned char *bytes, size_t count) {
+  journal_command head;
+  if (count < sizeof head) return;
+  memcpy(&head, bytes, sizeof head);
+  const module_part *part = module_parts_find(&world->parts, head.instance);
+  char *body = malloc(count - sizeof head + 1);
+  if (!part || !part->module->command || !body) {
+    free(body);
+    return;
+  }
+  memcpy(body, bytes + sizeof head, count - sizeof head);
+  body[count - sizeof head] = '\0';
+  const muster_module_call call = {
+      .size = sizeof call, .command = head.command, .body = body, .bytes = count - sizeof head, .json = head.json};
+  flight_call_begin(world->name, part->name.module, FLIGHT_COMMAND);
+  part->module->command(part->instance, world->world, &call, drop_answer, NULL);
+  flight_call_end();
+  free(body);
+}
+
+/* What happened between the frame before and this one. */
+static void pass_moments(journal_past *past, uint64_t frame) {
+  for (past_moment moment; past->timeline_at < past->timeline.count;) {
+    const unsigned char *at = past->timeline.bytes + past->timeline_at;
+    memcpy(&moment, at, sizeof moment);
+    if (moment.frame > frame) return;
+    past->timeline_at += sizeof moment + moment.piece.bytes;
+    if (moment.piece.kind == JOURNAL_COMMAND)
+      give_command(past->world, at + sizeof moment, moment.piece.bytes);
+    else
+      memcpy(&past->pace_again, at + sizeof moment, sizeof past->pace_again);
+  }
+}
+
+/* The modules move on as they did, beside the frames that are run again. */
+static void past_before_frame(muster_world *muster, uint64_t frame, void *user) {
+  journal_past *past = user;
+  hosted_world *world = past->world;
+  const muster_module *module = world->module;
+  if (past->frame_ns && module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, past->frame_ns);
+  pass_moments(past, frame);
+  past->frame_ns = world->sim_now_ns += past->pace_again.period_ns;
+  module->before_frame(world->instance, muster, past->frame_ns);
+}
+
 /* --------------------------------------------------------------------------------------------------------- recovery */
 
 static muster_result recover(journal_past *past, bool snapshot_only) {
@@ -163,6 +232,10 @@ static muster_result recover(journal_past *past, bool snapshot_only) {
   muster_journal_info info = muster_journal_info_default();
   def.path = past->path;
   def.snapshot_only = snapshot_only;
+  def.before_frame = past_before_frame;
+  def.user = past;
+  past->pace_again = past->pace_first;
+  past->world->sim_now_ns = past->pace_first.sim_now_ns;
   muster_result result = world->module->resume(world->instance, world->world, past->first.bytes, past->first.count);
   if (!result) result = muster_journal_recover(world->world, &def, &info);
   past->info.sim_now_ns = info.sim_now_ns;

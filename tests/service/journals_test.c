@@ -239,6 +239,36 @@ Test(journals, who_crashed_it_is_named_and_stays_in_quarantine, .timeout = 120) 
   daemon_stop(&service);
 }
 
+/* What a command does to the instance of a module is no input of the world: it is given again. */
+Test(journals, commands_are_given_again, .timeout = 120) {
+  musterd service;
+  char agent[32];
+  unsigned long long again;
+  begin(&service, STRIKER "--recovery-max 3600s ");
+  run_to(&service, 60);
+  ask_to_strike(&service, "scribble atom", agent);
+  run_to(&service, frames_of(&service) + 130);
+  daemon_kill(&service);
+  launch(&service, STRIKER "--recovery-max 3600s ");
+  expect_log(&service, "cannot be run again", false);
+  cr_expect_geq(recovered(&service, &again).frame, 190);
+  cr_expect_geq(again, 190);
+  daemon_stop(&service);
+}
+
+/* What the modules do before a frame is done again, too: these agents look at what their instance counts there. */
+Test(journals, modules_move_on_beside_the_frames, .timeout = 120) {
+  musterd service;
+  unsigned long long again;
+  begin(&service, "--world main=flashcrowd --agents 500 --hz 200 --budget 2ms --recovery-max 3600s ");
+  run_to(&service, 100);
+  daemon_kill(&service);
+  launch(&service, "--world main=flashcrowd --agents 500 --hz 200 --budget 2ms --recovery-max 3600s ");
+  expect_log(&service, "cannot be run again", false);
+  cr_expect_geq(recovered(&service, &again).frame, 100);
+  daemon_stop(&service);
+}
+
 /* ----------------------------------------------------------------------------------------------- what cannot go on */
 
 Test(journals, frames_that_come_to_another_world_are_told_and_the_snapshot_stands, .timeout = 120) {
@@ -247,7 +277,7 @@ Test(journals, frames_that_come_to_another_world_are_told_and_the_snapshot_stand
   unsigned long long again;
   begin(&service, STRIKER "--recovery-max 3600s ");
   run_to(&service, 60);
-  ask_to_strike(&service, "scribble atom", agent);
+  ask_to_strike(&service, "stray atom", agent);
   run_to(&service, frames_of(&service) + 130);
   long long last = frames_of(&service);
   daemon_kill(&service);

@@ -1,9 +1,11 @@
 /* striker.c - a module for tests whose world goes down when it is told to: POST .../module/striker/strike with "HOW
  * WHERE". How: segv, abort, exit, overflow (of the stack), loop, block, leak, wild (a write to anywhere), scribble
- * (once, into a sheep's state, which nothing notices). Where: atom or action (of the one agent of type 'bomb'), module
- * (in before_frame). The answer names the agent. Beside it, as many sheep as the world's settings say. It can be saved:
- * who the bomb is, with 64 KiB more for each observer that the settings ask for. */
+ * (once, into a sheep's state), stray (the same, but not when the frame is run again, as a wild write). Where: atom or
+ * action (of the one agent of type 'bomb'), module (in before_frame). The answer names the agent. Beside it, as many
+ * sheep as the world's settings say. It can be saved: who the bomb is, with 64 KiB more for each observer that the
+ * settings ask for. */
 #include <muster/module.h>
+#include <muster/record.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +50,7 @@ static void strike(const striker *self) {
 
 static void strike_if(striker *self, const char *where) {
   if (strcmp(self->where, where) != 0) return;
-  if (strcmp(self->how, "scribble") != 0) strike(self);
+  if (strcmp(self->how, "scribble") != 0 && strcmp(self->how, "stray") != 0) strike(self);
   *(uint32_t *)self->target += 1000000;
   *self->where = '\0';
 }
@@ -144,6 +146,8 @@ static muster_result command(void *instance, muster_world *world, const muster_m
   if (muster_agent_read(world, self->first_sheep, &info) == MUSTER_OK) self->target = (void *)(uintptr_t)info.state;
   if (sscanf(call->body, "%15s %15s %lu", self->how, self->where, &self->seed) < 2)
     return muster_module_fail(MUSTER_E_INPUT, "say how and where");
+  /* A fault is over with the process that it struck. */
+  if (strcmp(self->how, "scribble") != 0 && muster_world_is_replaying(world)) *self->where = '\0';
   int length = snprintf(text, sizeof text, "agent %u (generation %u) of type 'bomb'", muster_agent_index(self->bomb),
                         muster_agent_generation(self->bomb));
   answer(200, false, text, (size_t)length, answer_user);
