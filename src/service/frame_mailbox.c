@@ -149,6 +149,10 @@ void frame_mailbox_serve(struct frame_mailbox *mailbox, struct service *service,
   uv_mutex_unlock(&mailbox->mutex);
 }
 
+bool frame_mailbox_holds(const struct frame_mailbox *mailbox) {
+  return !STAILQ_EMPTY(&mailbox->held);
+}
+
 mailbox_counts frame_mailbox_read_counts(struct frame_mailbox *mailbox) {
   uv_mutex_lock(&mailbox->mutex);
   mailbox_counts counts = mailbox->counts;

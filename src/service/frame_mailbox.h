@@ -72,6 +72,9 @@ void frame_mailbox_wake(struct frame_mailbox *mailbox);
  * `least_ns`. Frames' thread. */
 void frame_mailbox_serve(struct frame_mailbox *mailbox, struct service *service, uint64_t until_ns, uint64_t least_ns);
 
+/* Whether a request is held. Frames' thread. */
+bool frame_mailbox_holds(const struct frame_mailbox *mailbox);
+
 /* Any thread. */
 mailbox_counts frame_mailbox_read_counts(struct frame_mailbox *mailbox);
 
