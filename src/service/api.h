@@ -53,7 +53,9 @@
  * in a second, 503 the daemon stops, or the world's process has ended.
  *
  * A request that changes something, or reads an agent, is carried out between two frames; what it queues (spawns,
- * moves, removals, weights) takes effect at the next one. */
+ * moves, removals, weights) takes effect at the next one. With a key (the header Idempotency-Key) a change is carried
+ * out once, however often it is sent, and in a world with a journal it is answered when it is safe
+ * (service/api_once.h). */
 #ifndef SERVICE_API_H
 #define SERVICE_API_H
 
