@@ -174,7 +174,8 @@ typedef struct muster_journal_look_def {
 
 MUSTER_DEFAULTS(muster_journal_look_def);
 
-/* Finds the newest complete snapshot at `path` and its journal, checks every byte up to the last complete frame, and
+/* Finds the newest complete snapshot at `path` and its journal (or, where `path` names an incident, such as
+ * PATH-incident-2, that one's), checks every byte up to the last complete frame, and
  * hands out what the host had kept. When `world`, set by its default function, is not null, it becomes the definition
  * of the world, with the default pool, allocator and log. MUSTER_E_STALE when there is no journal; MUSTER_E_INPUT, with
  * the file, the offset and the reason, when there is no complete snapshot, when the files are of another build, or do
@@ -187,10 +188,12 @@ typedef struct muster_journal_recover_def {
   bool snapshot_only; /* load the snapshot, and leave out the frames since. Default false */
   const char *path;   /* required */
   void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* as in muster_replay_def. Default null */
-  /* Before each frame that is run again, by its number: the host brings what the atoms read outside of Muster to where
-   * it was. Calls that change the world succeed and change nothing, as in a replay. Default null. */
-  void (*before_frame)(muster_world *world, uint64_t frame, void *user);
-  void *user; /* handed to the callbacks */
+  void *user;                                                      /* handed to the callbacks */
+  /* The host's own part of each frame that is run again, before and after it, with its number and its time: the host
+   * brings what the atoms read outside of Muster to where it was. Calls that change the world succeed then and change
+   * nothing. Default null. */
+  void (*before_frame)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
+  void (*after_frame)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
 } muster_journal_recover_def;
 
 MUSTER_DEFAULTS(muster_journal_recover_def);

@@ -20,9 +20,9 @@
  * the pool: data that is to go from one world to another goes through the host.
  *
  * Crashes. musterd keeps a journal of each world (muster/journal.h): after a crash it runs the frames since the last
- * snapshot again. Atoms then see muster_world_is_replaying() (muster/record.h), and keep back what they do outside of
- * Muster, such as writing a file. before_frame and commands are not called for these frames: what they asked for is in
- * the journal, and what the instance knows comes back by resume, as save wrote it at the end of the last frame.
+ * snapshot again, with before_frame and the commands that were given. What these ask of the world changes nothing then,
+ * since it is in the journal. Callbacks see muster_world_is_replaying() (muster/record.h), and keep back what they do
+ * outside of Muster, such as writing a file.
  *
  * Tables. A module may declare settings, commands and metrics in tables, each of which ends with a row without a name.
  * Names have at most MUSTER_MODULE_NAME_MAX lower-case letters, digits and _, and begin with a letter; a help text is

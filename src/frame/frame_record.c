@@ -312,12 +312,12 @@ static void pass_notes(struct recorder *recorder) {
     recorder_diverges(recorder, "its record has notes of %llu bytes", (unsigned long long)bytes);
 }
 
-/* What a frame of a journal has besides. */
+/* What a frame of a journal has besides. What the host gives at the end of the frame waits for the next one. */
 static void exchange_journal(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
+  if (recorder_records(recorder) && recorder->journal.end_frame) recorder->journal.end_frame(recorder->journal.user);
   world_record_waiting(world);
   exchange_sums(world);
-  if (recorder_records(recorder) && recorder->journal.end_frame) recorder->journal.end_frame(recorder->journal.user);
   if (!recorder_mark(recorder, TAG_NOTES)) return;
   if (recorder_records(recorder))
     put_notes(recorder);

@@ -60,12 +60,16 @@ static bool write_section(const void *bytes, size_t count, void *user) {
 
 static void end_frame(void *user) {
   muster_journal *journal = user;
+  journal->ends_frame = true;
   if (journal->def.end_frame) journal->def.end_frame(journal, journal->def.user);
+  journal->ends_frame = false;
 }
 
 muster_result muster_journal_note(muster_journal *journal, const void *bytes, size_t count) {
   if (!journal) return error_missing("journal", "journal");
   if (count && !bytes) return error_missing("journal", "note");
+  muster_result result = journal->ends_frame ? MUSTER_OK : guard_between(journal->world, "journal note");
+  if (result) return result;
   if (!recorder_records(journal->world->recorder)) return error_set(MUSTER_E_STATE, "journal: it has ended");
   if (recorder_note(journal->world->recorder, bytes, count)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "journal: the notes of one frame have more than %d bytes", NOTES_BYTES);
@@ -207,6 +211,7 @@ static muster_result write_last(muster_journal *journal) {
 muster_result muster_journal_end(muster_journal *journal, bool remove) {
   muster_result result = MUSTER_OK;
   if (!journal) return MUSTER_OK;
+  if ((result = guard_between(journal->world, "journal end"))) return result;
   bool runs = recorder_records(journal->world->recorder) && !journal->status.ended_by[0];
   if (runs && !remove) result = write_last(journal);
   rotation_give_up(journal, NULL);
@@ -221,8 +226,9 @@ muster_result muster_journal_status_read(muster_journal *journal, muster_journal
   if (!journal) return error_missing("journal status", "journal");
   muster_result result = guard_between(journal->world, "journal status");
   if (result) return result;
+  rotation_count_frames(journal);
   muster_journal_status whole = journal->status;
-  whole.runs = !journal->status.ended_by[0];
+  whole.runs = !journal->ended;
   whole.frames_written = journal->frames;
   whole.frames_safe = whole.runs ? syncer_safe(&journal->syncer) : UINT64_MAX;
   if (!whole.runs) whole.changes_safe = UINT64_MAX;

@@ -112,6 +112,7 @@ struct muster_journal {
   int process, pipe;        /* that writes the snapshot; the result comes through the pipe; pipe -1 = none */
   uint64_t begun_ns;        /* when the snapshot of `current` was complete */
   uint64_t frames;          /* of the world, at the last turn */
+  bool ends_frame;          /* the host's end_frame runs */
   bool asked;               /* the host asked for a snapshot */
   bool ended;               /* by itself */
   uint64_t changes;         /* muster_journal_snapshot() calls so far, */

@@ -16,7 +16,8 @@ struct found {
   muster_snapshot_info about; /* the world in it */
   journal_bytes record;
   record_extent extent;
-  const struct journal_note *note;
+  const unsigned char *note; /* the host's, behind the mark: at any address */
+  uint32_t note_bytes;
 };
 
 static void found_free(struct found *found) {
@@ -25,6 +26,13 @@ static void found_free(struct found *found) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------- find */
+
+/* Files of an incident have the name that was given; those of a journal have a number behind it. */
+static const char *found_name(const char *path, uint64_t number, const char *ending, journal_name name) {
+  if (number) return journal_file_name(path, "", number, ending, name);
+  snprintf(name, JOURNAL_NAME_BYTES, "%s%s", path, ending);
+  return name;
+}
 
 /* The last error, behind the name of the file that it is about. */
 static muster_result in_file(muster_result result, const char *name) {
@@ -36,13 +44,13 @@ static muster_result in_file(muster_result result, const char *name) {
 static muster_result open_snapshot(const char *path, struct found *found) {
   journal_name name;
   journal_bytes file;
-  muster_result result = journal_file_map(journal_file_name(path, "", found->number, ".snapshot", name), &file);
+  muster_result result = journal_file_map(found_name(path, found->number, ".snapshot", name), &file);
   if (result) return result;
   result = journal_snapshot_read(&file, &found->snapshot);
   journal_file_unmap(&file);
   found->about = muster_snapshot_info_default();
   if (!result) result = muster_snapshot_look(found->snapshot.world, found->snapshot.world_bytes, &found->about);
-  if (!result && found->snapshot.mark.number != found->number)
+  if (!result && found->number && found->snapshot.mark.number != found->number)
     result = error_set(MUSTER_E_INPUT, "it is the snapshot %llu of a journal",
                        (unsigned long long)found->snapshot.mark.number);
   return result ? in_file(result, name) : MUSTER_OK;
@@ -50,11 +58,12 @@ static muster_result open_snapshot(const char *path, struct found *found) {
 
 static muster_result recover_check_record(struct found *found) {
   const record_head *head = &found->extent.head;
-  found->note = head->note;
-  if (head->note_bytes < sizeof *found->note)
+  if (head->note_bytes < sizeof(struct journal_note))
     return error_set(MUSTER_E_INPUT, "it has no mark of a journal's snapshot");
   journal_mark mark;
   memcpy(&mark, head->note, sizeof mark);
+  found->note = (const unsigned char *)head->note + sizeof(struct journal_note);
+  found->note_bytes = (uint32_t)(head->note_bytes - sizeof(struct journal_note));
   if (mark.id != found->snapshot.mark.id || mark.number != found->snapshot.mark.number)
     return error_set(MUSTER_E_INPUT, "it does not belong to the snapshot of that number, but to another journal's");
   if (head->frames_before != found->about.frames)
@@ -65,7 +74,7 @@ static muster_result recover_check_record(struct found *found) {
 
 static muster_result open_record(const char *path, struct found *found) {
   journal_name name;
-  muster_result result = journal_file_map(journal_file_name(path, "", found->number, ".journal", name), &found->record);
+  muster_result result = journal_file_map(found_name(path, found->number, ".journal", name), &found->record);
   if (result) return result == MUSTER_E_STALE ? error_set(MUSTER_E_INPUT, "%s: it is missing", name) : result;
   result = records_look(found->record.bytes, found->record.count, &found->extent, NULL, NULL);
   if (!result) result = recover_check_record(found);
@@ -83,6 +92,7 @@ static muster_result open_number(const char *path, uint64_t number, struct found
 /* There are two only when the process died, or the power failed, while one took the place of the other. */
 static muster_result find_newest(const char *path, struct found *found) {
   journal_numbers numbers;
+  journal_name name;
   char first[512] = "";
   bool any = false;
   muster_result result = journal_files_list(path, "", ".snapshot", &numbers), wrong = MUSTER_OK;
@@ -99,6 +109,8 @@ static muster_result find_newest(const char *path, struct found *found) {
     if (better) *found = one;
     any = true;
   }
+  if (result == MUSTER_E_STALE && access(found_name(path, 0, ".snapshot", name), F_OK) == 0)
+    return open_number(path, 0, found);
   if (result || any) return result;
   return error_set(wrong, "%s", first);
 }
@@ -130,13 +142,13 @@ static bool recover_take_note(const void *bytes, size_t count, uint64_t frame, v
 static muster_result hand_out(const muster_journal_look_def *def, struct found *found) {
   struct taker taker = {def};
   record_extent again;
-  uint32_t bytes = (uint32_t)(found->extent.head.note_bytes - sizeof *found->note);
-  if (def->take_note && !def->take_note(found->note->host, bytes, def->user))
-    return error_set(MUSTER_E_INPUT, "%s-%llu.journal: its note was refused", def->path,
-                     (unsigned long long)found->number);
+  journal_name name;
+  if (def->take_note && !def->take_note(found->note, found->note_bytes, def->user))
+    return error_set(MUSTER_E_INPUT, "%s: its note was refused",
+                     found_name(def->path, found->number, ".journal", name));
   if (def->take_host && !def->take_host(found->snapshot.host, found->snapshot.host_bytes, def->user))
-    return error_set(MUSTER_E_INPUT, "%s-%llu.snapshot: what the host had kept was refused", def->path,
-                     (unsigned long long)found->number);
+    return error_set(MUSTER_E_INPUT, "%s: what the host had kept was refused",
+                     found_name(def->path, found->number, ".snapshot", name));
   if (!def->take_notes) return MUSTER_OK;
   muster_result result = records_look(found->record.bytes, found->record.count, &again, recover_take_note, &taker);
   return result ? in_file(result, def->path) : MUSTER_OK;
@@ -172,6 +184,7 @@ muster_result muster_journal_look(const muster_journal_look_def *given, muster_j
 /* If the frames kill this process, too, the next one finds the file and does not run them. */
 static void mark_trying(const char *path, uint64_t number, bool begins) {
   journal_name name;
+  if (!number) return; /* an incident is only looked at */
   journal_file_name(path, "", number, ".replaying", name);
   if (!begins) unlinkat(AT_FDCWD, name, 0);
   int descriptor = begins ? journal_file_create(name) : -1;
@@ -186,9 +199,9 @@ static muster_result run_again(muster_world *world, const muster_journal_recover
   replay.user = def->user;
   mark_trying(def->path, found->number, true);
   muster_result result = replays_begin(world, &replay, found->snapshot.world, found->snapshot.world_bytes);
-  for (uint64_t i = 1; !result && i <= found->extent.frames; i++) {
-    if (def->before_frame) def->before_frame(world, found->about.frames + i, def->user);
-    result = muster_replay_frame(world);
+  for (uint64_t i = 0; !result && i < found->extent.frames; i++) {
+    result = replays_frame(world, def->before_frame, def->user);
+    if (!result && def->after_frame) def->after_frame(world, world->frames, world->last_now_ns, def->user);
   }
   if (!result) result = replays_finish(world);
   mark_trying(def->path, found->number, false);

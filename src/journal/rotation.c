@@ -241,16 +241,6 @@ muster_result muster_journal_snapshot(muster_journal *journal) {
   return MUSTER_OK;
 }
 
-/* Frames that came since the last turn. */
-static void count_frames_since(muster_journal *journal) {
-  const muster_world *world = journal->world;
-  if (world->frames == journal->frames) return;
-  journal->frames = world->frames;
-  journal->current.replay_ns += world->sums->report.wall_ns;
-  if (journal->next.descriptor >= 0) journal->next.replay_ns += world->sums->report.wall_ns;
-  syncer_note(&journal->syncer, journal->frames);
-}
-
 /* The record has ended by itself: its files would bring back a past. */
 static void end_by_itself(muster_journal *journal) {
   const struct recorder *recorder = journal->world->recorder;
@@ -267,14 +257,25 @@ static void end_by_itself(muster_journal *journal) {
       journal->path, (unsigned long long)journal->frames, why);
 }
 
-void muster_journal_turn(muster_journal *journal) {
-  if (!journal || journal->ended || guard_between(journal->world, "journal")) return;
-  if (!recorder_records(journal->world->recorder) || syncer_problem(&journal->syncer)) {
+void rotation_count_frames(muster_journal *journal) {
+  const muster_world *world = journal->world;
+  if (journal->ended) return;
+  if (!recorder_records(world->recorder) || syncer_problem(&journal->syncer)) {
     journal->ended = true;
     end_by_itself(journal);
     return;
   }
-  count_frames_since(journal);
+  if (world->frames == journal->frames) return;
+  journal->frames = world->frames;
+  journal->current.replay_ns += world->sums->report.wall_ns;
+  if (journal->next.descriptor >= 0) journal->next.replay_ns += world->sums->report.wall_ns;
+  syncer_note(&journal->syncer, journal->frames);
+}
+
+void muster_journal_turn(muster_journal *journal) {
+  if (!journal || journal->ended || guard_between(journal->world, "journal")) return;
+  rotation_count_frames(journal);
+  if (journal->ended) return;
   rotation_look(journal);
   if (journal->next.descriptor >= 0 || syncer_moves(&journal->syncer)) return;
   if (!journal->asked && !rotation_is_due(journal)) return;

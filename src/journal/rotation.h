@@ -4,6 +4,10 @@
 
 #include <muster/journal.h>
 
+/* Counts the frames that ended since it was called last; or notices that the record has ended, whose files would bring
+ * back a past: they are removed. */
+void rotation_count_frames(muster_journal *journal);
+
 /* A snapshot was written in so much processor time: how long loading one takes follows from that. */
 void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns);
 

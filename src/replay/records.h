@@ -65,6 +65,12 @@ muster_result records_look(const void *bytes, size_t count, record_extent *exten
 muster_result replays_begin(muster_world *world, const muster_replay_def *def, const void *snapshot,
                             size_t snapshot_bytes);
 
+/* Called before a frame with its number and its time. */
+typedef void (*replay_before)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
+
+/* As muster_replay_frame(); `before` may be null. */
+muster_result replays_frame(muster_world *world, replay_before before, void *user);
+
 /* All frames were replayed: the world goes on like any other. MUSTER_E_INPUT when what waited cannot have. */
 muster_result replays_finish(muster_world *world);
 

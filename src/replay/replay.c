@@ -105,16 +105,6 @@ static void hold_live(struct identity *ids, uint64_t *held) {
     if (identity_generation(ids, i) & 1) identity_claim(ids, i);
 }
 
-/* What waited for an intake is in the record as well, as the intakes took it: spawns are taken from there. */
-static void forget_spawns(struct muster_world *world) {
-  enum { TOGETHER_TAKEN = 64 };
-  uint32_t agents[TOGETHER_TAKEN];
-  struct spawn_queue *spawns = &world->commands->queues.spawns;
-  uint32_t next = spawns->next;
-  while (spawn_queue_take(spawns, agents, TOGETHER_TAKEN)) continue;
-  spawns->next = next; /* the intakes of the record went on there */
-}
-
 muster_result replay_load(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
   uint64_t *agents = world->agents.ids.held, *observers = world->observers->ids.held;
@@ -135,7 +125,8 @@ muster_result replay_load(struct muster_world *world) {
     identity_claim(&world->agents.ids, world->commands->spawn_ids[i]);
   if (world->herds->table.count) identity_claim(&world->agents.ids, world->herds->table.spare);
   if (result) return result;
-  forget_spawns(world);
+  spawn_queue_clear(
+      &world->commands->queues.spawns); /* those that waited are in the record, as the intakes took them */
   recorder->snapshot = NULL;
   return recorder->trouble[0] ? error_set(MUSTER_E_INPUT, "replay: %s", recorder->trouble) : MUSTER_OK;
 }

@@ -273,10 +273,9 @@ muster_result replays_finish(muster_world *world) {
   return MUSTER_OK;
 }
 
-muster_result muster_replay_frame(muster_world *world) {
+muster_result replays_frame(muster_world *world, replay_before before, void *user) {
   struct chunk section;
-  muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
-  if (result) return result;
+  muster_result result;
   if (!recorder_replays(world->recorder)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
   struct recorder *recorder = world->recorder;
   if (recorder->trouble[0]) return diverged(recorder);
@@ -287,9 +286,17 @@ muster_result muster_replay_frame(muster_world *world) {
   if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section))) return result;
   if (recorder->frames == 0) recorder->between = section.kind == TAPE_BETWEEN;
   muster_frame frame;
-  if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);
+  if (replay_until_frame(world, &frame)) {
+    if (before) before(world, world->frames + 1, frame.sim_now_ns, user);
+    frame_run_checked(world, &frame);
+  }
   if (recorder->tape.failed) recorder_diverges(recorder, "its record of this frame ends before it");
   if (recorder->trouble[0]) return diverged(recorder);
   recorder->frames++;
   return MUSTER_OK;
+}
+
+muster_result muster_replay_frame(muster_world *world) {
+  muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
+  return result ? result : replays_frame(world, NULL, NULL);
 }

@@ -30,6 +30,11 @@ uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t
   return taken;
 }
 
+void spawn_queue_clear(struct spawn_queue *spawns) {
+  for (uint32_t i = 0; i < spawns->words; i++) store_relaxed_u64(&spawns->bits[i], 0);
+  store_relaxed_u32(&spawns->count, 0);
+}
+
 void intake_queues_create(struct intake_queues *queues, uint32_t agents_max, uint32_t commands_max,
                           struct arena *arena) {
   spawn_queue_create(&queues->spawns, agents_max, arena);

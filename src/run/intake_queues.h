@@ -50,6 +50,9 @@ static inline void spawn_queue_go_on(struct spawn_queue *spawns, uint32_t agent)
   spawns->next = agent + 1 < spawns->words * 64 ? agent + 1 : 0;
 }
 
+/* Nobody waits, and the intake goes on where it would have. While no other thread adds. */
+void spawn_queue_clear(struct spawn_queue *spawns);
+
 /* Takes up to `most` agents; returns how many. One thread. O(taken + words passed over). */
 uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t most);
 

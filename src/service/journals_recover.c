@@ -214,7 +214,8 @@ static void pass_moments(journal_past *past, uint64_t frame) {
 }
 
 /* The modules move on as they did, beside the frames that are run again. */
-static void past_before_frame(muster_world *muster, uint64_t frame, void *user) {
+static void past_before_frame(muster_world *muster, uint64_t frame, uint64_t sim_now_ns, void *user) {
+  (void)sim_now_ns; /* of the world: it is the same */
   journal_past *past = user;
   hosted_world *world = past->world;
   const muster_module *module = world->module;

@@ -86,13 +86,8 @@ void world_record_waiting(struct muster_world *world) {
 
 /* Spawned agents that wait are those that are pending. */
 static void refill_spawns(struct muster_world *world) {
-  enum { SOME = 64 };
   struct spawn_queue *spawns = &world->commands->queues.spawns;
-  uint32_t some[SOME];
-  uint32_t next = spawns->next;
-  while (spawn_queue_take(spawns, some, SOME)) continue;
-  spawns->next = next;
-  store_relaxed_u32(&spawns->count, 0); /* the replay took agents by the record, and counted none of them off */
+  spawn_queue_clear(spawns);
   for (uint32_t i = 0; i < identity_high(&world->agents.ids); i++)
     if (world->agents.store.rows[i].status == AGENT_PENDING && identity_generation(&world->agents.ids, i) & 1)
       spawn_queue_add(spawns, i);

@@ -3,7 +3,7 @@
  * worlds is then recovered. */
 #include "support/journal_town.h"
 
-enum { DAMAGED_FRAMES = 24, FLIPS_DEFAULT = 2500, RECOVERED_EACH = 25 };
+enum { DAMAGED_FRAMES = 24, FLIPS_DEFAULT = 10000, RECOVERED_EACH = 100 };
 
 /* A journal of a town that died, as it was. */
 typedef struct whole_journal {

@@ -2,7 +2,7 @@
 #include "support/busy_worlds.h"
 #include "support/journal_lives.h"
 
-enum { LIVES = 10, LIFE_FRAMES = 12, LATER_FRAMES = 20 };
+enum { LIVES = 10, LIFE_FRAMES = 9, LATER_FRAMES = 12 };
 
 static little_world lives_world(const void *of, uint32_t workers) {
   busy_interrupt = die_in_update;

@@ -56,11 +56,11 @@ Test(journal_misuse, what_is_missing_is_refused) {
   muster_journal_recover_def recover = muster_journal_recover_def_default();
   def.path = place.path;
   cr_expect_eq(muster_journal_begin(NULL, &def, &journal), MUSTER_E_ARGUMENT);
-  cr_expect_eq(muster_journal_begin(little.world, NULL, &journal), MUSTER_E_ARGUMENT);
+  cr_expect_eq(muster_journal_begin(little.world, NULL, &journal), MUSTER_E_NOT_INITIALISED);
   cr_expect_eq(muster_journal_begin(little.world, &def, NULL), MUSTER_E_ARGUMENT);
-  cr_expect_eq(muster_journal_look(NULL, &info, NULL), MUSTER_E_ARGUMENT);
+  cr_expect_eq(muster_journal_look(NULL, &info, NULL), MUSTER_E_NOT_INITIALISED);
   cr_expect_eq(muster_journal_look(&look, &info, NULL), MUSTER_E_ARGUMENT, "without a path");
-  cr_expect_eq(muster_journal_recover(little.world, NULL, &info), MUSTER_E_ARGUMENT);
+  cr_expect_eq(muster_journal_recover(little.world, NULL, &info), MUSTER_E_NOT_INITIALISED);
   cr_expect_eq(muster_journal_recover(little.world, &recover, &info), MUSTER_E_ARGUMENT, "without a path");
   cr_expect_eq(muster_journal_recover(NULL, &recover, &info), MUSTER_E_ARGUMENT);
   cr_expect_eq(muster_journal_note(NULL, "a", 1), MUSTER_E_ARGUMENT);

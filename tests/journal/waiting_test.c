@@ -184,3 +184,62 @@ Test(journal_waiting, wakes_and_messages_arrive_once_and_tunings_stay) {
   told_destroy(crowd->told);
   place_remove(&place);
 }
+
+/* ------------------------------------------------------------------------------------------------ during a frame */
+
+/* What any thread gives while a frame runs waits for the next one, here given where the frame ends. */
+typedef struct late_host {
+  crowd_ids *crowd;
+  little_world *little;
+  uint64_t frames;
+} late_host;
+
+static void give_late(muster_journal *journal, void *user) {
+  late_host *host = user;
+  const crowd_ids *crowd = host->crowd;
+  muster_agent_tuning tuning = muster_agent_tuning_default();
+  (void)journal;
+  if (++host->frames != 3) return;
+  tuning.designer = 0.25f;
+  must(muster_agent_wake(host->little->world, crowd->ids[0]) == MUSTER_OK, "a wake");
+  must(muster_agent_send(host->little->world, crowd->ids[1], "abc", 3) == MUSTER_OK, "a message");
+  must(muster_agent_move(host->little->world, crowd->ids[2], (muster_position){77, 0, 0}) == MUSTER_OK, "a move");
+  must(muster_agent_tune(host->little->world, crowd->ids[2], &tuning) == MUSTER_OK, "a tuning");
+  crowd_spawn(host->crowd, host->little);
+}
+
+static void late_live(void *user) {
+  crowd_ids *crowd = user;
+  little_world little = sleepers();
+  late_host host = {.crowd = crowd, .little = &little};
+  muster_journal_def def = muster_journal_def_default();
+  def.end_frame = give_late;
+  def.user = &host;
+  journal_begin_as(&little, def, crowd->path);
+  for (uint32_t i = 0; i < 3; i++) crowd_spawn(crowd, &little);
+  run_frames(&little, 3);
+  told_frame(crowd->told, &little, 3);
+}
+
+Test(journal_waiting, what_was_given_during_the_last_frame_arrives) {
+  journal_place place = place_make();
+  crowd_ids *crowd = shared_memory(sizeof *crowd);
+  muster_journal_info info;
+  crowd->path = place.path;
+  crowd->told = told_create();
+  live_until_death(late_live, crowd);
+  little_world little = sleepers();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, 3);
+  uint64_t woken = sum_of(&little, crowd->ids[0]);
+  run_frames(&little, 3);
+  cr_expect_eq(sum_of(&little, crowd->ids[0]), woken + 1, "the wake");
+  cr_expect_eq(info_of(&little, crowd->ids[2]).position.x, 77.0, "the move");
+  cr_expect(muster_agent_exists(little.world, crowd->ids[3]), "the spawn");
+  muster_agent_wake(little.world, crowd->ids[1]);
+  run_frames(&little, 3);
+  cr_expect_eq(sum_of(&little, crowd->ids[1]) / 1000, 3, "the message");
+  little_world_destroy(&little);
+  told_destroy(crowd->told);
+  place_remove(&place);
+}

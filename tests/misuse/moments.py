@@ -75,6 +75,7 @@ HEAD = r"""/* Written by tests/misuse/moments.py. */
 #include "support/little_world.h"
 
 %(include)s
+#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -90,6 +91,7 @@ struct prepared {
   muster_agent agent;
   muster_type type;
   muster_observer observer;
+  muster_journal *journal; /* for calls that take one */
 };
 
 /* What became of it, for the process that asks. */
@@ -101,6 +103,8 @@ static struct {
 
 static struct prepared prepared;
 static void (*call)(const struct prepared *with);
+static int journals; /* whether it takes a journal */
+static char journal_path[] = "/tmp/muster-moments-XXXXXX/world";
 static const char *moment;
 static int fill; /* what a definition leaves null */
 
@@ -169,6 +173,11 @@ static void ask_once(void) {
   prepared.observer = muster_observer_add(little.world, &observer);
   prepared.agent = spawn_at(&little, 0);
   const muster_agent leaves = spawn_at(&little, 1);
+  if (journals) {
+    muster_journal_def journal = muster_journal_def_default();
+    journal.path = journal_path;
+    muster_journal_begin(little.world, &journal, &prepared.journal);
+  }
   run_frames(&little, 2);
   if (is_moment("removed")) muster_agent_remove(little.world, leaves);
   run_frames(&little, 2);
@@ -193,6 +202,21 @@ static void ask_in_child(void) {
   waitpid(child, &status, 0);
 }
 
+/* Makes the folder of journals, or removes it with what is in it. */
+static void journal_folder(int wanted) {
+  char folder[64], file[400];
+  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(journal_path, '/') - journal_path), journal_path);
+  if (wanted && !mkdtemp(folder)) _exit(1);
+  if (wanted) memcpy(journal_path, folder, strlen(folder));
+  DIR *entries = wanted ? NULL : opendir(folder);
+  for (struct dirent *entry; entries && (entry = readdir(entries));) {
+    snprintf(file, sizeof file, "%s/%s", folder, entry->d_name);
+    unlink(file);
+  }
+  if (entries) closedir(entries);
+  if (!wanted) rmdir(folder);
+}
+
 /* A definition whose required fields were null says nothing about the moment. */
 static void report(const char *function) {
   fill = 0;
@@ -209,18 +233,22 @@ static void report(const char *function) {
 int main(void) {
   static const char *moments[] = {%(moments)s};
   outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  journal_folder(1);
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     for (size_t m = 0; m < sizeof moments / sizeof *moments; m++) {
       call = calls[i].call;
+      journals = calls[i].journals;
       moment = moments[m];
       report(calls[i].name);
     }
+  journal_folder(0);
   return 0;
 }
 """
 
 PREPARED = {"muster_world *": "with->world", "muster_pool *": "with->pool", "muster_update *": "with->update",
-            "muster_agent": "with->agent", "muster_type": "with->type", "muster_observer": "with->observer"}
+            "muster_agent": "with->agent", "muster_type": "with->type", "muster_observer": "with->observer",
+            "muster_journal *": "with->journal"}
 AMOUNT = "5000000000u"  # a time and a budget that are both possible
 
 
@@ -236,6 +264,8 @@ class Arguments:
             return PREPARED[plain]
         if plain == "char *" and "const" in type_:
             return '"agent"'
+        if plain.endswith("**"):
+            return "buffer()"
         if plain.endswith(" *"):
             return self._pointer(name, plain[:-2])
         record = self.public.records.get(plain)
@@ -252,6 +282,8 @@ class Arguments:
             self.lines.append(f"  *{name} = {default}();")
             for field in self.public.records[pointed].fields:
                 value = "(void *)agree" if "(*" in field.type else "buffer()" if "*" in field.type else "64"
+                if field.path == "path":
+                    value = "journal_path"
                 if "*" in field.type or field.type == "size_t":
                     self.lines.append(f"  if (fill && !{name}->{field.path}) {name}->{field.path} = {value};")
         elif f"{pointed}_init" in self.public.functions:
@@ -267,6 +299,10 @@ class Arguments:
         return name
 
 
+def takes_journal(public, name):
+    return any(type_ == "muster_journal *" for _, type_ in public.functions[name].parameters)
+
+
 def write_driver(public, path):
     text = [HEAD % {"include": interface.including(public.root)}]
     for name in public.exported():
@@ -274,8 +310,8 @@ def write_driver(public, path):
         given = [arguments.of(f"a{i}", type_) for i, (_, type_) in enumerate(public.functions[name].parameters)]
         text.append("\n".join([f"static void call_{name}(const struct prepared *with) {{", *arguments.lines,
                                f"  {name}({', '.join(given)});", "}\n"]))
-    text.append("static const struct { const char *name; void (*call)(const struct prepared *with); } calls[] = {")
-    text += [f'  {{"{name}", call_{name}}},' for name in public.exported()] + ["};\n"]
+    text.append("static const struct { const char *name; void (*call)(const struct prepared *with); int journals; } calls[] = {")
+    text += [f'  {{"{name}", call_{name}, {int(takes_journal(public, name))}}},' for name in public.exported()] + ["};\n"]
     text.append(TAIL.replace("%(moments)s", ", ".join(f'"{moment}"' for moment in MOMENTS)))
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(text))

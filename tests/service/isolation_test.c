@@ -191,7 +191,9 @@ static bool is_told(const fault *which, const char *who) {
 /* How the strikes ended. */
 typedef struct outcome {
   uint32_t count, silent_count, differed;
-  double seconds[STRIKES_MOST], silent[STRIKES_MOST], inside[STRIKES_MOST]; /* of `inside` the process itself tells */
+  double seconds[STRIKES_MOST], silent[STRIKES_MOST];
+  double net[STRIKES_MOST];    /* without the pause of a world that ends again and again, and the silence */
+  double inside[STRIKES_MOST]; /* as the process tells itself */
 } outcome;
 
 static outcome ends;
@@ -268,8 +270,18 @@ static void print_times(const char *what, double *seconds, uint32_t count) {
 static void print_returns(void) {
   print_times("the world is back after the strike", ends.seconds, ends.count - ends.silent_count);
   print_times("after a strike that is silent for 1 s", ends.silent, ends.silent_count);
+  print_times("both, without that second and the pauses between ends", ends.net, ends.count);
   print_times("of these, recovered in", ends.inside, ends.count - ends.differed);
   fprintf(stderr, "%u times the frames came to another world, and a snapshot stood\n", ends.differed);
+}
+
+/* How long the world waited before it started again, since it had ended before. */
+static double pause_of_restart(void) {
+  double pause = 0;
+  char *log = daemon_log(&service), *line = strstr(log, "world main starts again in ");
+  if (line) sscanf(line, "world main starts again in %lf s", &pause);
+  free(log);
+  return pause;
 }
 
 /* Strikes once; the number is of its random. Adds to the times that nobody could be blamed. */
@@ -284,6 +296,7 @@ static void strike_once(const fault *which, uint64_t random, uint32_t *starved) 
     ends.silent[ends.silent_count++] = seconds;
   else
     ends.seconds[ends.count - ends.silent_count] = seconds;
+  ends.net[ends.count] = seconds - pause_of_restart() - which->silent;
   bool told = is_told(which, who);
   *starved += !told;
   if (journal) expect_last_frame(which, written);

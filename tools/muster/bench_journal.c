@@ -87,8 +87,9 @@ static void print_journal(const void *user) {
          lost <= lost_most ? "" : ", which is more than wanted");
   printf("a snapshot has %s and took its process %s\n", text_bytes((double)none->snapshot_bytes),
          text_ns(none->snapshot_ns));
-  printf("a recovery of %.0f frames was predicted to take %s and took %s%s\n", work->recovery.frames,
-         text_ns((uint64_t)work->recovery.predicted_ns), text_ns((uint64_t)work->recovery.took_ns),
+  printf("a recovery of %.0f frames was predicted to take %s and took %s, %s of that in the library%s\n",
+         work->recovery.frames, text_ns((uint64_t)work->recovery.predicted_ns),
+         text_ns((uint64_t)work->recovery.took_ns), text_ns((uint64_t)work->recovery.call_ns),
          none->holds ? "" : "; the journal said that it cannot keep its bound");
 }
 
@@ -110,8 +111,8 @@ static void write_journal(const void *user, json_writer *writer) {
              work->agents, work->workers, work->budget_ns, work->frames, work->common.rounds,
              1 - work->rows[WAY_NONE].ratio, lost_most / 100);
   for (uint32_t i = 0; i < JOURNAL_WAYS; i++) write_row(&work->rows[i], writer);
-  json_print(writer, "] recovery{ frames=%g predicted_ns=%g took_ns=%g }", work->recovery.frames,
-             work->recovery.predicted_ns, work->recovery.took_ns);
+  json_print(writer, "] recovery{ frames=%g predicted_ns=%g took_ns=%g call_ns=%g }", work->recovery.frames,
+             work->recovery.predicted_ns, work->recovery.took_ns, work->recovery.call_ns);
 }
 
 static bool draw_journal(const void *user, const char *folder) {

@@ -95,7 +95,7 @@ static bool add_up_journal(journal_bench *bench, journal_row *row, journal_recov
   if (status.snapshot_ns) row->snapshot_ns = status.snapshot_ns;
   row->sync_ns = status.sync_ns;
   row->holds = row->holds && status.holds;
-  recovery->predicted_ns = (double)status.recovery_ns;
+  if (row == &bench->work->rows[WAY_NONE]) recovery->predicted_ns = (double)status.recovery_ns;
   return true;
 }
 
@@ -110,7 +110,8 @@ static bool take_kept(const void *bytes, size_t count, void *user) {
 }
 
 /* Recovers another world from the files as they are now, as a new process would. */
-static bool recover_beside(journal_bench *bench, const kept_bytes *kept, muster_journal_info *info, uint64_t *hash) {
+static bool recover_beside(journal_bench *bench, const kept_bytes *kept, muster_journal_info *info, uint64_t *hash,
+                           journal_recovery *recovery) {
   struct host other;
   host_setup setup = bench->setup;
   muster_journal_recover_def recover = muster_journal_recover_def_default();
@@ -118,7 +119,9 @@ static bool recover_beside(journal_bench *bench, const kept_bytes *kept, muster_
   setup.state = kept->bytes;
   setup.state_bytes = kept->count;
   if (!host_open(&other, &setup)) return false;
+  uint64_t begin_ns = clock_system();
   bool recovered = muster_journal_recover(other.world, &recover, info) == MUSTER_OK;
+  recovery->call_ns = (double)(clock_system() - begin_ns);
   if (recovered) *hash = muster_world_hash(other.world);
   host_close(&other);
   return recovered;
@@ -132,7 +135,8 @@ static const char *measure_recovery(journal_bench *bench, journal_recovery *reco
   look.path = bench->work->path;
   look.take_host = take_kept;
   look.user = &kept;
-  bool recovered = muster_journal_look(&look, &info, NULL) == MUSTER_OK && recover_beside(bench, &kept, &info, &hash);
+  bool recovered =
+      muster_journal_look(&look, &info, NULL) == MUSTER_OK && recover_beside(bench, &kept, &info, &hash, recovery);
   recovery->took_ns = (double)(clock_system() - begin_ns);
   recovery->frames = (double)(info.frames - info.snapshot_frames);
   free(kept.bytes);
@@ -144,7 +148,7 @@ static const char *measure_recovery(journal_bench *bench, journal_recovery *reco
 
 static bool run_turn(journal_bench *bench, journal_row *row, uint32_t round) {
   muster_frame_report report;
-  uint64_t completed = 0, snapshots = 0;
+  uint64_t completed = 0, snapshots = 1; /* that of the begin makes no pause */
   for (uint64_t i = 0; i < bench->work->frames; i++) {
     if (!run_one(bench, &report)) return false;
     completed += report.completed;
@@ -204,14 +208,16 @@ static void sum_up_row(const journal_work *work, journal_row *row) {
 }
 
 static void sum_up_recoveries(journal_work *work) {
-  double predicted[JOURNAL_ROUNDS_MOST], took[JOURNAL_ROUNDS_MOST], frames[JOURNAL_ROUNDS_MOST];
-  for (uint32_t i = 0; i < work->common.rounds; i++) {
-    predicted[i] = work->recoveries[i].predicted_ns;
-    took[i] = work->recoveries[i].took_ns;
-    frames[i] = work->recoveries[i].frames;
+  uint32_t rounds = work->common.rounds;
+  double values[4][JOURNAL_ROUNDS_MOST];
+  for (uint32_t i = 0; i < rounds; i++) {
+    values[0][i] = work->recoveries[i].predicted_ns;
+    values[1][i] = work->recoveries[i].took_ns;
+    values[2][i] = work->recoveries[i].call_ns;
+    values[3][i] = work->recoveries[i].frames;
   }
-  work->recovery = (journal_recovery){median_of(predicted, work->common.rounds), median_of(took, work->common.rounds),
-                                      median_of(frames, work->common.rounds)};
+  work->recovery = (journal_recovery){median_of(values[0], rounds), median_of(values[1], rounds),
+                                      median_of(values[2], rounds), median_of(values[3], rounds)};
 }
 
 const char *journal_measure(void *user) {

@@ -127,17 +127,18 @@ struct repeated {
   void *user;
 };
 
-static void before_repeated(muster_world *world, const muster_frame *frame, void *user) {
+static void before_repeated(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user) {
   const struct repeated *repeated = user;
   const struct host *host = repeated->host;
-  if (host->module->before_frame) host->module->before_frame(host->instance, world, frame->sim_now_ns);
+  (void)frame;
+  if (host->module->before_frame) host->module->before_frame(host->instance, world, sim_now_ns);
 }
 
-static void after_repeated(muster_world *world, const muster_frame *frame, void *user) {
+static void after_repeated(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user) {
   const struct repeated *repeated = user;
   struct host *host = repeated->host;
-  (void)world;
-  if (host->module->skip_ns) host->skipped_ns += host->module->skip_ns(host->instance, frame->sim_now_ns);
+  (void)world, (void)frame;
+  if (host->module->skip_ns) host->skipped_ns += host->module->skip_ns(host->instance, sim_now_ns);
   if (repeated->ran) repeated->ran(repeated->user);
 }
 
