@@ -349,6 +349,10 @@ static bool fall_back(struct service *service, journal_past *past, const snapsho
   if (newest && !back)
     log_line(MUSTER_LOG_ERROR, "world %s: nor can the snapshot of its journal: %s", world->name, muster_last_error());
   if (!back) hosting_open_again(service, world);
+  if (newest && !back) { /* the settings are others, or the module is: it does not differ from itself */
+    world->kept.why[0] = '\0';
+    world->kept.broken = false;
+  }
   world->kept.save_soon = true;
   return back;
 }

@@ -277,6 +277,22 @@ Test(journals, one_of_another_module_is_refused_and_kept, .timeout = 120) {
   daemon_stop(&service);
 }
 
+/* It begins anew, with a journal. */
+Test(journals, one_of_other_settings_is_refused_and_kept, .timeout = 120) {
+  musterd service;
+  begin(&service, VIRTUAL);
+  run_to(&service, 10);
+  daemon_kill(&service);
+  launch(&service, VIRTUAL "--agents 700 ");
+  expect_log(&service, "or of other options (agents, observers, path)", true);
+  expect_log(&service, ".differing-1", true);
+  expect_log(&service, "700 agents to begin with", true);
+  json_t *journal = journal_of(&service);
+  cr_expect(control_is_true(journal, "on") && !control_is_true(journal, "broken"));
+  json_decref(journal);
+  daemon_stop(&service);
+}
+
 Test(journals, one_that_is_damaged_is_used_up_to_there, .timeout = 120) {
   musterd service;
   char path[512];
