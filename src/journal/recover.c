@@ -139,7 +139,7 @@ static bool recover_take_note(const void *bytes, size_t count, uint64_t frame, v
   return taker->def->take_notes(bytes, count, frame, taker->def->user);
 }
 
-static muster_result hand_out(const muster_journal_look_def *def, struct found *found) {
+static muster_result recover_hand_out(const muster_journal_look_def *def, struct found *found) {
   struct taker taker = {def};
   record_extent again;
   journal_name name;
@@ -172,7 +172,7 @@ muster_result muster_journal_look(const muster_journal_look_def *given, muster_j
   if (!result) result = find_newest(def.path, &found);
   if (result) return result;
   recover_describe(def.path, &found, &whole);
-  result = hand_out(&def, &found);
+  result = recover_hand_out(&def, &found);
   if (!result && world) result = sized_write(SIZED(world_def), &found.extent.head.world, world);
   found_free(&found);
   if (!result && info) result = sized_write(SIZED(journal_info), &whole, info);
@@ -191,7 +191,8 @@ static void mark_trying(const char *path, uint64_t number, bool begins) {
   if (descriptor >= 0) close(descriptor);
 }
 
-static muster_result run_again(muster_world *world, const muster_journal_recover_def *def, const struct found *found) {
+static muster_result recover_run_again(muster_world *world, const muster_journal_recover_def *def,
+                                       const struct found *found) {
   muster_replay_def replay = muster_replay_def_default();
   replay.bytes = found->record.bytes;
   replay.count = found->record.count;
@@ -231,7 +232,7 @@ muster_result muster_journal_recover(muster_world *world, const muster_journal_r
   if (!result) result = find_newest(def.path, &found);
   if (result) return result;
   recover_describe(def.path, &found, &whole);
-  result = def.snapshot_only ? recover_load(world, &def, &found) : run_again(world, &def, &found);
+  result = def.snapshot_only ? recover_load(world, &def, &found) : recover_run_again(world, &def, &found);
   whole.sim_now_ns = world->last_now_ns;
   if (def.snapshot_only) whole.frames = whole.snapshot_frames;
   found_free(&found);

@@ -106,6 +106,9 @@ bool journals_path(const struct settings *settings, const char *world, char path
 bool journals_bring_back(struct service *service, struct hosted_world *world, const struct snapshot_file *file,
                          const struct snapshot_file_world *saved);
 
+/* The service ends while frames are run again, which is not their fault: the next start may try again. Any thread. */
+void journals_cut_short(const struct settings *settings);
+
 /* Begins the journals of all open worlds; where that is refused, the log says why. */
 void journals_begin(struct service *service);
 
