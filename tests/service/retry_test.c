@@ -22,12 +22,12 @@ static void stop(void) {
   daemon_stop(&service);
 }
 
-static void start_walkers(void) {
-  daemon_start(&service, "--agents 200 --modules " MUSTER_TEST_MODULES " --world main=walkers");
+static void start_counter(void) {
+  daemon_start(&service, "--modules " MUSTER_TEST_MODULES " --world main=counter");
 }
 
 TestSuite(retry, .init = start, .fini = stop, .timeout = 120);
-TestSuite(retry_of_commands, .init = start_walkers, .fini = stop, .timeout = 120);
+TestSuite(retry_counted, .init = start_counter, .fini = stop, .timeout = 120);
 
 static void ask_once(const char *method, const char *path, const char *key, const char *body, int status,
                      daemon_reply *answer) {
@@ -163,59 +163,67 @@ Test(retry, answers_say_of_which_frame_they_are) {
   cr_expect(again.status == 404 && frame_of(&again) == before + 3);
 }
 
-/* Agents around a place where none was before. */
-static long long count_far_away(void) {
+/* ---------------------------------------------------------------------------------------------- a world that counts */
+
+/* Of type 'mark', which stay where they are; spawns are spread over frames. */
+static long long count_marks(void) {
   long long count = 0, cursor = 0;
-  control_step(&service, 1);
   for (bool more = true; more;) {
     char path[128];
-    snprintf(path, sizeof path, WORLD "/agents?near=50000,0,100&limit=1000&cursor=%lld", cursor);
+    snprintf(path, sizeof path, WORLD "/agents?type=mark&limit=1000&cursor=%lld", cursor);
     json_t *page = control_ask(&service, "GET", path, NULL, 200), *next = json_object_get(page, "next");
     count += (long long)json_array_size(control_member(page, "agents"));
-    more = json_is_integer(next) || json_is_string(next);
-    if (more) cursor = json_is_integer(next) ? json_integer_value(next) : atoll(json_string_value(next));
+    more = json_is_string(next);
+    if (more) cursor = atoll(json_string_value(next));
     json_decref(page);
   }
   return count;
 }
 
 /* The agents are there once; which ones they are, the list of agents tells. */
-Test(retry, of_a_long_answer_the_status_is_kept) {
-  static char body[SPAWNED * 80];
+Test(retry_counted, of_a_long_answer_the_status_is_kept) {
+  static char body[SPAWNED * 64];
   size_t length = 0;
   for (int i = 0; i < SPAWNED; i++)
-    length += (size_t)sprintf(body + length, "%s{\"type\": \"hare\", \"position\": {\"x\": 50000, \"y\": %d}}",
-                              i ? ", " : "[", i % 10);
+    length += (size_t)sprintf(body + length, "%s{\"type\": \"mark\", \"position\": {\"x\": %d, \"y\": 0}}",
+                              i ? ", " : "[", i);
   sprintf(body + length, "]");
   ask_once("POST", WORLD "/agents", "many", body, 201, &reply);
   ask_once("POST", WORLD "/agents", "many", body, 201, &again);
   cr_expect(is_replayed(&again));
   cr_expect(strstr(again.body, "\"left_out\"") && !strstr(reply.body, "\"left_out\""), "%s", again.body);
-  cr_expect_eq(count_far_away(), SPAWNED);
+  while (count_marks() < SPAWNED) continue;
+  json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  control_await_count(&service, WORLD, "frames", control_count(world, "frames") + 3);
+  json_decref(world);
+  cr_expect_eq(count_marks(), SPAWNED);
 }
 
-/* -------------------------------------------------------------------------------------------------------- commands */
-
-static double count_added(void) {
-  json_t *module = control_ask(&service, "GET", WORLD "/module", NULL, 200);
-  double added = control_number(module, "instances.0.metrics.0.value");
-  json_decref(module);
-  return added;
+static long long times_counted(const char *number) {
+  char path[32];
+  json_t *counts = control_ask(&service, "POST", WORLD "/module/counts", NULL, 200);
+  snprintf(path, sizeof path, "%s", number);
+  long long times = control_count(counts, path);
+  json_decref(counts);
+  return times;
 }
 
-Test(retry_of_commands, a_command_of_a_module_is_carried_out_once) {
-  ask_once("POST", WORLD "/module/add", "add", "7", 200, &reply);
-  ask_once("POST", WORLD "/module/add", "add", "7", 200, &again);
+Test(retry_counted, a_command_of_a_module_is_carried_out_once) {
+  ask_once("POST", WORLD "/module/count", "count", "7", 200, &reply);
+  ask_once("POST", WORLD "/module/count", "count", "7", 200, &again);
   cr_expect(is_replayed(&again));
-  cr_expect_str_eq(again.body, reply.body);
-  cr_expect_eq(count_added(), 7);
+  cr_expect_str_eq(again.body, "7 was counted 1 times");
+  char type[64];
+  cr_expect(daemon_header(&again, "Content-Type", type, sizeof type) && strncmp(type, "text/plain", 10) == 0, "%s",
+            again.text);
+  cr_expect_eq(times_counted("7"), 1);
   /* It may have changed something before it failed: its error is an answer as any other. */
-  ask_once("POST", WORLD "/module/add", "add none", "0", 400, &reply);
-  ask_once("POST", WORLD "/module/add", "add-none", "0", 400, &reply);
-  ask_once("POST", WORLD "/module/add", "add-none", "0", 400, &again);
+  ask_once("POST", WORLD "/module/count", "too-large", "9999", 400, &reply);
+  ask_once("POST", WORLD "/module/count", "too-large", "9999", 400, &again);
   cr_expect(is_replayed(&again) && !is_replayed(&reply));
   cr_expect_str_eq(again.body, reply.body);
   ask_once("POST", WORLD "/module/no-command", "unknown", "0", 404, &reply);
-  ask_once("POST", WORLD "/module/add", "unknown", "1", 200, &again);
-  cr_expect(!is_replayed(&again) && count_added() == 8);
+  ask_once("POST", WORLD "/module/count", "unknown", "7", 200, &again);
+  cr_expect(!is_replayed(&again));
+  cr_expect_eq(times_counted("7"), 2);
 }
