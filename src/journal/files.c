@@ -47,7 +47,9 @@ muster_result journal_files_list(const char *path, const char *what, const char 
   snprintf(base, sizeof base, "%s", path);
   numbers->count = 0;
   const char *name = basename(base);
-  DIR *entries = opendir(dirname(folder));
+  int descriptor = files_open_folder(dirname(folder)); /* as a confined process may, too */
+  DIR *entries = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+  if (!entries && descriptor >= 0) close(descriptor);
   if (!entries) return error_set(errno == ENOENT ? MUSTER_E_STALE : MUSTER_E_SYSTEM, "%s: %s", path, strerror(errno));
   for (struct dirent *entry; (entry = readdir(entries));) {
     uint64_t number = files_number_in(entry->d_name, name, what, ending);

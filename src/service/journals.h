@@ -106,6 +106,9 @@ bool journals_path(const struct settings *settings, const char *world, char path
 bool journals_bring_back(struct service *service, struct hosted_world *world, const struct snapshot_file *file,
                          const struct snapshot_file_world *saved);
 
+/* The service ends while frames are run again, which is not their fault: the next start may try again. Any thread. */
+void journals_cut_short(const struct settings *settings);
+
 /* Begins the journals of all open worlds; where that is refused, the log says why. */
 void journals_begin(struct service *service);
 
@@ -115,8 +118,8 @@ void journals_end(struct service *service, struct hosted_world *world);
 /* Between two frames, of all worlds: snapshots that are due. */
 void journals_turn(struct service *service);
 
-/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): a journal of a paused
- * world may be bringing a change to safety. */
+/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): a journal may be bringing
+ * a change to safety. */
 uint64_t journals_next_turn_ns(struct service *service, uint64_t until_ns);
 
 /* Whether the world has a journal that runs. */

@@ -61,10 +61,10 @@ static const char *ending_of(const char *file, const char *name, const char *bef
   return end > number ? end : NULL;
 }
 
-static bool is_of_journal(const char *file, const char *name, bool *passing) {
+static bool is_of_journal(const char *file, const char *name, bool *replaying) {
   const char *end = ending_of(file, name, "-");
-  *passing = end && strcmp(end, ".replaying") == 0;
-  return end && (*passing || strcmp(end, ".snapshot") == 0 || strcmp(end, ".journal") == 0);
+  *replaying = end && strcmp(end, ".replaying") == 0;
+  return end && (*replaying || strcmp(end, ".snapshot") == 0 || strcmp(end, ".journal") == 0);
 }
 
 uint32_t journals_count_incidents(const char *path) {
@@ -91,21 +91,29 @@ static void put_file_aside(int folder, const char *file, const char *what) {
     log_line(MUSTER_LOG_WARNING, "%s is kept as %s", file, aside);
 }
 
-/* Names that are made meanwhile may be found, too: they are none of the journal's. */
-bool journals_put_aside(const char *path, const char *what) {
-  bool any = false;
+/* Removes what says that a journal's frames are being run again; with `what` puts its other files aside. Names that are
+ * made meanwhile may be found, too: they are none of the journal's. */
+static bool clear(const char *path, const char *what) {
+  bool any = false, replaying;
   DIR *folder = open_folder_of(path);
   for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
     char file[NAME_MAX + 1];
-    bool passing;
-    if (!is_of_journal(entry->d_name, name_in(path), &passing)) continue;
+    if (!is_of_journal(entry->d_name, name_in(path), &replaying)) continue;
     snprintf(file, sizeof file, "%s", entry->d_name);
-    if (passing)
-      unlinkat(dirfd(folder), file, 0);
-    else
-      put_file_aside(dirfd(folder), file, what);
+    if (replaying) unlinkat(dirfd(folder), file, 0);
+    if (!replaying && what) put_file_aside(dirfd(folder), file, what);
     any = true;
   }
   if (folder) closedir(folder);
   return any;
+}
+
+bool journals_put_aside(const char *path, const char *what) {
+  return clear(path, what);
+}
+
+void journals_cut_short(const struct settings *settings) {
+  char path[JOURNALS_PATH_BYTES];
+  for (uint32_t i = 0; i < settings->world_count; i++)
+    if (journals_path(settings, settings->worlds[i].name, path)) clear(path, NULL);
 }

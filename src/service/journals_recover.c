@@ -20,8 +20,7 @@ typedef struct bytes_list {
 } bytes_list;
 
 typedef struct past_moment {
-  uint64_t frame;
-  journal_piece piece;
+  uint64_t frame, bytes;
 } past_moment;
 
 /* What the journal of a world's last run has kept. */
@@ -30,13 +29,11 @@ typedef struct journal_past {
   char path[JOURNALS_PATH_BYTES];
   muster_journal_info info;
   bytes_list first, last;        /* what the modules saved: with the snapshot, and at the end */
-  bytes_list timeline;           /* the paces and commands of frames since: each behind a past_moment */
-  size_t timeline_at;            /* where the next frame's begin */
-  uint64_t frame_ns;             /* the time of the frame that is run again */
+  bytes_list commands;           /* of the frames since, each behind a past_moment */
+  size_t commands_at;            /* where those of the next frame begin */
   bytes_list others;             /* pieces of the keepers, each behind a journal_piece */
   size_t others_first;           /* bytes of them with the snapshot */
   journal_pace pace_first, pace; /* with the snapshot, and at the end */
-  journal_pace pace_again;       /* while the frames are run again */
   struct holds holds_first, holds;
   char refusal[JOURNAL_REASON_BYTES]; /* why a callback refused it; "" = none did */
 } journal_past;
@@ -68,7 +65,7 @@ static bool past_append(bytes_list *list, const void *bytes, size_t count) {
 static void free_past(journal_past *past) {
   free(past->first.bytes);
   free(past->last.bytes);
-  free(past->timeline.bytes);
+  free(past->commands.bytes);
   free(past->others.bytes);
 }
 
@@ -117,12 +114,9 @@ static bool past_take_notes(const void *bytes, size_t count, uint64_t frame, voi
   journal_past *past = user;
   const unsigned char *note = bytes;
   if (count == 0) return true;
-  past_moment moment = {.frame = frame, .piece = {.kind = *note, .bytes = count - 1}};
-  if (*note == JOURNAL_PACE || *note == JOURNAL_COMMAND) {
-    if (!past_append(&past->timeline, &moment, sizeof moment)) return false;
-    if (!past_append(&past->timeline, note + 1, count - 1)) return false;
-  }
-  return *note == JOURNAL_COMMAND || take_piece(past, *note, note + 1, count - 1);
+  if (*note != JOURNAL_COMMAND) return take_piece(past, *note, note + 1, count - 1);
+  const past_moment moment = {.frame = frame, .bytes = count - 1};
+  return past_append(&past->commands, &moment, sizeof moment) && past_append(&past->commands, note + 1, count - 1);
 }
 
 /* The first line names the modules; the rest is for people and for `muster replay`. */
@@ -199,30 +193,32 @@ static void give_command(hosted_world *world, const unsigned char *bytes, size_t
   free(body);
 }
 
-/* What happened between the frame before and this one. */
-static void pass_moments(journal_past *past, uint64_t frame) {
-  for (past_moment moment; past->timeline_at < past->timeline.count;) {
-    const unsigned char *at = past->timeline.bytes + past->timeline_at;
+/* The commands that were given between the frame before and this one. */
+static void give_commands(journal_past *past, uint64_t frame) {
+  for (past_moment moment; past->commands_at < past->commands.count;) {
+    const unsigned char *at = past->commands.bytes + past->commands_at;
     memcpy(&moment, at, sizeof moment);
     if (moment.frame > frame) return;
-    past->timeline_at += sizeof moment + moment.piece.bytes;
-    if (moment.piece.kind == JOURNAL_COMMAND)
-      give_command(past->world, at + sizeof moment, moment.piece.bytes);
-    else
-      memcpy(&past->pace_again, at + sizeof moment, sizeof past->pace_again);
+    past->commands_at += sizeof moment + moment.bytes;
+    give_command(past->world, at + sizeof moment, moment.bytes);
   }
 }
 
 /* The modules move on as they did, beside the frames that are run again. */
 static void past_before_frame(muster_world *muster, uint64_t frame, uint64_t sim_now_ns, void *user) {
-  (void)sim_now_ns; /* of the world: it is the same */
   journal_past *past = user;
   hosted_world *world = past->world;
+  give_commands(past, frame);
+  world->module->before_frame(world->instance, muster, sim_now_ns);
+}
+
+static void past_after_frame(muster_world *muster, uint64_t frame, uint64_t sim_now_ns, void *user) {
+  const journal_past *past = user;
+  hosted_world *world = past->world;
   const muster_module *module = world->module;
-  if (past->frame_ns && module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, past->frame_ns);
-  pass_moments(past, frame);
-  past->frame_ns = world->sim_now_ns += past->pace_again.period_ns;
-  module->before_frame(world->instance, muster, past->frame_ns);
+  (void)muster, (void)frame;
+  world->sim_now_ns = sim_now_ns;
+  if (module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, sim_now_ns);
 }
 
 /* --------------------------------------------------------------------------------------------------------- recovery */
@@ -230,17 +226,14 @@ static void past_before_frame(muster_world *muster, uint64_t frame, uint64_t sim
 static muster_result recover(journal_past *past, bool snapshot_only) {
   const hosted_world *world = past->world;
   muster_journal_recover_def def = muster_journal_recover_def_default();
-  muster_journal_info info = muster_journal_info_default();
   def.path = past->path;
   def.snapshot_only = snapshot_only;
   def.before_frame = past_before_frame;
+  def.after_frame = past_after_frame;
   def.user = past;
-  past->pace_again = past->pace_first;
   past->world->sim_now_ns = past->pace_first.sim_now_ns;
   muster_result result = world->module->resume(world->instance, world->world, past->first.bytes, past->first.count);
-  if (!result) result = muster_journal_recover(world->world, &def, &info);
-  past->info.sim_now_ns = info.sim_now_ns;
-  return result;
+  return result ? result : muster_journal_recover(world->world, &def, NULL);
 }
 
 static bool take_saved(const void *bytes, size_t count, void *user) {
@@ -268,6 +261,7 @@ static muster_result past_load(hosted_world *world, const bytes_list *state, con
 static muster_result move_to_fresh(struct service *service, const journal_past *past) {
   hosted_world *world = past->world;
   bytes_list saved = {0};
+  uint64_t sim_now_ns = world->sim_now_ns;
   muster_save_def def = muster_save_def_default();
   def.write = take_saved;
   def.user = &saved;
@@ -278,11 +272,12 @@ static muster_result move_to_fresh(struct service *service, const journal_past *
   if (!result) result = past_load(world, &past->last, &saved);
   if (!result && muster_world_hash(world->world) != hash)
     result = error_set(MUSTER_E_INPUT, "the world that came of it is another");
+  world->sim_now_ns = sim_now_ns;
   free(saved.bytes);
   return result;
 }
 
-static muster_result run_again(struct service *service, journal_past *past) {
+static muster_result past_run_again(struct service *service, journal_past *past) {
   muster_result result = recover(past, false);
   if (result || has_state(past->world, &past->last)) return result;
   return move_to_fresh(service, past);
@@ -302,7 +297,7 @@ static muster_result load_snapshot(struct service *service, journal_past *past) 
 
 /* ----------------------------------------------------------------------------------------------------------- back */
 
-static void hand_out(const journal_past *past) {
+static void past_hand_out(const journal_past *past) {
   const unsigned char *next = past->others.bytes, *end = next + past->others.count;
   for (journal_piece piece; next < end; next += piece.bytes) {
     memcpy(&piece, next, sizeof piece);
@@ -326,18 +321,6 @@ static void set_pace(const journal_past *past) {
   world->paused = pace->paused;
   world->steps_left = pace->steps_left;
   world->holds = past->holds;
-}
-
-/* The host's time is that of the snapshot, or what follows from the last frame's. */
-static void set_time(const journal_past *past) {
-  hosted_world *world = past->world;
-  const muster_module *module = world->module;
-  if (past->info.frames == past->info.snapshot_frames) {
-    world->sim_now_ns = past->pace_first.sim_now_ns;
-    return;
-  }
-  world->sim_now_ns = past->info.sim_now_ns;
-  if (module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, past->info.sim_now_ns);
 }
 
 static void tell_back(const journal_past *past, uint64_t begin_ns) {
@@ -366,13 +349,17 @@ static bool fall_back(struct service *service, journal_past *past, const snapsho
   if (newest && !back)
     log_line(MUSTER_LOG_ERROR, "world %s: nor can the snapshot of its journal: %s", world->name, muster_last_error());
   if (!back) hosting_open_again(service, world);
+  if (newest && !back) { /* the settings are others, or the module is: it does not differ from itself */
+    world->kept.why[0] = '\0';
+    world->kept.broken = false;
+  }
   world->kept.save_soon = true;
   return back;
 }
 
 static bool come_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
-  muster_result result =
-      past->info.tried ? error_set(MUSTER_E_STATE, "the last process died meanwhile, too") : run_again(service, past);
+  muster_result result = past->info.tried ? error_set(MUSTER_E_STATE, "the last process died meanwhile, too")
+                                          : past_run_again(service, past);
   bool back = !result || fall_back(service, past, saved);
   if (result) journals_put_aside(past->path, "differing");
   return back;
@@ -386,9 +373,8 @@ static bool bring_back(struct service *service, journal_past *past, const struct
   bool same = saved && past->info.frames == saved->info.frames;
   bool back = !same && come_back(service, past, saved);
   if (!same && !back) return false;
-  if (back) set_time(past);
   set_pace(past);
-  hand_out(past);
+  past_hand_out(past);
   if (back) tell_back(past, begin_ns);
   return back;
 }

@@ -46,6 +46,7 @@ static void end_start(uv_timer_t *timer) {
   log_line(MUSTER_LOG_WARNING, "stopping: the start is cut short, while a world is being opened");
   control_socket_close(&service->control);
   flight_end(&service->flight);
+  journals_cut_short(&service->settings);
   _exit(service->status);
 }
 

@@ -1,115 +1,13 @@
 /* What becomes of the worlds of a musterd that dies: they go on from their last complete frame. The module that dies is
  * striker.c. */
-#include "control.h"
-#include "service/snapshot_file.h"
+#include "comeback.h"
 
-#include <muster/journal.h>
-
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 TestSuite(journals, .init = daemon_expect_deaths);
-
-/* All that decides how this world goes on is in it: under the virtual clock it is the same whenever it is run. */
-#define VIRTUAL "--world main=wildlife --agents 600 --virtual=yes --capacity 1s --hz 200 --budget 2ms "
-#define STRIKER "--world main=striker --agents 300 --hz 100 --budget 2ms --flight-file @/flight "
-#define SAVED   "--snapshot-file @/state --snapshot-interval 3600s "
-
-/* Begins the log anew, so that what it says is of the next run. */
-static void forget_log(const musterd *service) {
-  daemon_write(service, "log", "");
-}
-
-static void drop_notices(const musterd *service) {
-  char notice[1024];
-  while (recv(service->notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
-}
-
-static void launch(musterd *service, const char *flags) {
-  char all[1024];
-  snprintf(all, sizeof all, "%s%s%s", flags, SAVED, strstr(flags, "=striker") ? " --modules " MUSTER_TEST_MODULES : "");
-  drop_notices(service);
-  forget_log(service);
-  daemon_launch(service, all);
-  if (daemon_await(service, "READY=1")) return;
-  char *log = daemon_log(service);
-  cr_assert(false, "it ended with %d: %s", service->status, log);
-}
-
-static void begin(musterd *service, const char *flags) {
-  daemon_prepare(service);
-  launch(service, flags);
-}
-
-static void expect_log(const musterd *service, const char *text, bool expected) {
-  char *log = daemon_log(service);
-  cr_expect_eq(strstr(log, text) != NULL, expected, "\"%s\" %s in: %s", text, expected ? "is not" : "should not be",
-               log);
-  free(log);
-}
-
-/* A frame and the hash of the world after it. */
-typedef struct moment {
-  unsigned long long frame, hash;
-} moment;
-
-/* As the log says it of a world that came back. */
-static moment recovered(const musterd *service, unsigned long long *again) {
-  moment found = {0};
-  char *log = daemon_log(service), *line = strstr(log, "world main: recovered in ");
-  cr_assert_not_null(line, "it has not come back: %s", log);
-  line = strstr(line, "frame ");
-  cr_assert_eq(sscanf(line, "frame %llu goes on, hash %llx; of its frames %llu", &found.frame, &found.hash, again), 3);
-  free(log);
-  return found;
-}
-
-static void path_of(const musterd *service, const char *name, char path[256]) {
-  snprintf(path, 256, "%s/%s", service->folder, name);
-}
-
-static moment saved(const musterd *service, const char *name) {
-  char path[256];
-  struct snapshot_file file;
-  path_of(service, name, path);
-  cr_assert_eq(snapshot_file_open(&file, path), MUSTER_OK, "%s", muster_last_error());
-  const snapshot_file_world *world = snapshot_file_find(&file, "main");
-  cr_assert_not_null(world);
-  moment found = {world->info.frames, world->info.hash};
-  snapshot_file_close(&file);
-  return found;
-}
-
-static void end(musterd *service) {
-  daemon_signal(service, SIGTERM);
-  cr_assert_eq(daemon_wait(service), 0);
-}
-
-static long long frames_of(const musterd *service) {
-  json_t *world = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
-  long long frames = control_count(world, "frame.number");
-  json_decref(world);
-  return frames;
-}
-
-static void run_to(const musterd *service, long long frame) {
-  while (frames_of(service) < frame) usleep(2000);
-}
-
-static json_t *journal_of(const musterd *service) {
-  json_t *world = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
-  json_t *journal = json_incref(control_member(world, "journal"));
-  json_decref(world);
-  return journal;
-}
 
 /* What the same world is after that frame when nothing happens to it. */
 static unsigned long long undisturbed(unsigned long long frame) {
@@ -194,10 +92,11 @@ Test(journals, a_service_that_stops_in_order_goes_on_from_the_same_frame, .timeo
 static void ask_to_strike(const musterd *service, const char *order, char agent[32]) {
   static daemon_reply reply;
   unsigned index, generation;
-  daemon_ask_bytes(service, "POST", "/v1/worlds/main/module/strike", "text/plain", order, strlen(order), &reply);
-  cr_assert_eq(reply.status, 200, "%s: %s", order, reply.body);
-  cr_assert_eq(sscanf(reply.body, "agent %u (generation %u)", &index, &generation), 2, "%s", reply.body);
+  control_find_agent(service, "bomb", &index, &generation);
   snprintf(agent, 32, "%u.%u", index, generation);
+  daemon_ask_once(service, "POST", "/v1/worlds/main/module/strike", NULL, order, &reply);
+  /* The answer waits for a frame, in which the process dies. */
+  cr_assert(reply.status == 200 || reply.status == 0, "%s: %d: %s", order, reply.status, reply.body);
 }
 
 static bool is_quarantined(const musterd *service, const char *agent) {
@@ -376,6 +275,22 @@ Test(journals, one_of_another_module_is_refused_and_kept, .timeout = 120) {
   expect_log(&service, "it is of another module: the world's is wildlife now", true);
   expect_log(&service, ".damaged-1", true);
   expect_log(&service, "100 agents to begin with", true);
+  daemon_stop(&service);
+}
+
+/* It begins anew, with a journal. */
+Test(journals, one_of_other_settings_is_refused_and_kept, .timeout = 120) {
+  musterd service;
+  begin(&service, VIRTUAL);
+  run_to(&service, 10);
+  daemon_kill(&service);
+  launch(&service, VIRTUAL "--agents 700 ");
+  expect_log(&service, "or of other options (agents, observers, path)", true);
+  expect_log(&service, ".differing-1", true);
+  expect_log(&service, "700 agents to begin with", true);
+  json_t *journal = journal_of(&service);
+  cr_expect(control_is_true(journal, "on") && !control_is_true(journal, "broken"));
+  json_decref(journal);
   daemon_stop(&service);
 }
 

@@ -42,7 +42,7 @@ void ctl_show_worlds(const json_t *answer) {
   if (json_array_size(worlds) == 0) return;
   if (told) putchar('\n');
   ctl_show_table(worlds, "world module paused network? agents# frames# hz budget_ns frame=frame.wall_ns pressure "
-                         "carried=frame.carried# levels");
+                         "carried=frame.carried# journal=journal.on? levels");
 }
 
 void ctl_show_restart(const json_t *process) {
