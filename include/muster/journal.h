@@ -19,7 +19,7 @@
  *     for (;;) {
  *       muster_frame_run(world, &frame);        // the frame is in the journal
  *       send out what waits for muster_journal_status.frames_safe;
- *       muster_journal_turn(journal);           // a new snapshot, when it is time for one
+ *       muster_journal_turn(journal, spare_ns); // a new snapshot, when it is time for one
  *     }
  *     muster_journal_end(journal);              // with a last snapshot
  *
@@ -31,7 +31,8 @@
  * process dies, but not when the machine does; with _SECOND the machine may lose the last second; with _FRAME nothing
  * that was safe.
  *
- * Snapshots are written by a process that is forked between two frames, as often as it takes to keep the predicted time
+ * Snapshots are taken between two frames, in the time that the host has to spare there, or else by a process that is
+ * forked, as often as it takes to keep the predicted time
  * of a recovery under recovery_max_ns: loading the snapshot, and running the frames since again, which takes about the
  * time that they took. Muster waits for a frame with few suspended updates. Where the snapshot alone takes too long, or
  * snapshots would cost more than a fiftieth of the time, that is told in the log and in the status.
@@ -105,10 +106,13 @@ MUSTER_API muster_result muster_journal_begin(muster_world *world, const muster_
  * Thread of the frames, between frames or in end_frame. */
 MUSTER_API muster_result muster_journal_note(muster_journal *journal, const void *bytes, size_t count);
 
-/* Begins a snapshot when one is due, and looks whether the one before is complete. Call it after each frame. The frames
- * pause for as long as a fork takes; that time counts as used of the next frame's budget. Thread of the frames, between
- * frames. */
-MUSTER_API void muster_journal_turn(muster_journal *journal);
+/* Takes a snapshot when one is due, and looks whether the one before is complete. Call it after each frame. `spare_ns`
+ * is how long the thread has nothing else to do, such as until the next frame is due; 0 = not at all. A snapshot that
+ * fits there is put into memory, which costs the frames nothing, and another thread writes it. One that does not fit is
+ * written by a process that is forked: the frames pause for the fork, which counts as used of the next budget, and have
+ * page faults for a while, since each page that is written meanwhile is copied. Thread of the frames, between frames.
+ */
+MUSTER_API void muster_journal_turn(muster_journal *journal, uint64_t spare_ns);
 
 /* Begins a snapshot now; when one is being written, the next one follows it. A host that changes a world in which no
  * frames run, since it is paused, makes its change safe with this: muster_journal_status.changes_safe says when that is
@@ -131,10 +135,11 @@ typedef struct muster_journal_status {
   uint64_t changes_safe;     /* calls of muster_journal_snapshot() whose snapshot is complete */
   uint64_t bytes;            /* of the journal since its begin */
   uint64_t snapshots;        /* complete ones since its begin */
+  uint64_t forked;           /* of these, how many had a process of their own */
   uint64_t snapshots_failed; /* the journal goes on from the one before */
   uint64_t snapshot_bytes;   /* of the newest */
-  uint64_t snapshot_ns;      /* how long its process took */
-  uint64_t pause_ns;         /* how long the frames paused for it */
+  uint64_t snapshot_ns;      /* how long it took */
+  uint64_t pause_ns;         /* how long the frames paused for the last fork; 0 = it had none */
   uint64_t sync_ns;          /* how long the last sync took */
   uint64_t recovery_ns;      /* predicted, if the process died now */
   char ended_by[160];        /* why it ended by itself; "" when it did not */

@@ -127,6 +127,7 @@ static muster_journal *make(muster_world *world, const muster_journal_def *def) 
 }
 
 static void release(muster_journal *journal) {
+  journal_place_free(&journal->place);
   free(journal->note);
   free(journal);
 }
@@ -158,6 +159,7 @@ static muster_result begin_files(muster_journal *journal) {
   uint64_t begin_ns = clock_thread_cpu();
   result = journal_snapshot_write(journal, journal->note->mark, journal->current.descriptor, &bytes);
   rotation_learn(journal, bytes, clock_thread_cpu() - begin_ns);
+  journal->place.took_ns = journal->snapshot_cpu_ns;
   return result;
 }
 

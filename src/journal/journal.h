@@ -73,6 +73,24 @@ void journal_files_retire(const char *path, uint64_t below, uint32_t incidents_m
  * record's file so far. */
 muster_result journal_snapshot_write(const muster_journal *journal, journal_mark mark, int record, uint64_t *bytes);
 
+/* Memory for a snapshot that is taken between two frames, and written to its file by the thread of the syncer. */
+struct journal_place {
+  unsigned char *bytes; /* null = there is none */
+  size_t room, count, wanted;
+  uint64_t took_ns;  /* predicted for the next one */
+  bool used;         /* it waits for that thread, or is being written */
+  char problem[160]; /* of that; "" = none */
+};
+
+/* Puts the snapshot there. MUSTER_E_MEMORY when there is not room enough. */
+muster_result journal_snapshot_place(muster_journal *journal);
+
+/* On the thread of the syncer: gets memory for as many bytes as are wanted, which costs no page fault later; writes
+ * what stands there to its file. `user` is the journal. */
+void journal_place_prepare(void *user);
+void journal_place_write(void *user);
+void journal_place_free(struct journal_place *place);
+
 /* What is read from a snapshot's file. */
 typedef struct journal_snapshot {
   journal_mark mark;
@@ -109,7 +127,8 @@ struct muster_journal {
   struct journal_note *note;         /* of the record */
   struct journal_part current, next; /* `next` while its snapshot is written */
   struct syncer syncer;
-  int process, pipe;        /* that writes the snapshot; the result comes through the pipe; pipe -1 = none */
+  int process, pipe; /* that writes the snapshot; the result comes through the pipe; pipe -1 = none */
+  struct journal_place place;
   int leaving;              /* one that has told its result and is about to end; 0 = none */
   uint64_t begun_ns;        /* when the snapshot of `current` was complete */
   uint64_t frames;          /* of the world, at the last turn */

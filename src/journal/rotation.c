@@ -20,7 +20,15 @@
 #include <unistd.h>
 
 /* A snapshot may be taken from this part of the limit on; it costs at most this part of the time of all processors. */
-enum { NEARLY_PERCENT = 75, COST_PART = 50, LOOKS_MAX = 8, RETRY_FRAMES = 120, NICENESS = 5 };
+enum {
+  NEARLY_PERCENT = 75,
+  PLACE_PERCENT = 130,
+  COST_PART = 50,
+  LOOKS_MAX = 8,
+  RETRY_FRAMES = 120,
+  WRITE_ROOM = 1 << 20,
+  NICENESS = 5
+};
 
 /* The result that the process writes to the pipe at its end, in one write. */
 struct verdict {
@@ -70,14 +78,15 @@ static bool rotation_is_calm(muster_journal *journal) {
   return journal->looks++ > 0 && calm;
 }
 
-static bool rotation_is_due(muster_journal *journal) {
+/* `good`: this is as good a moment as any. */
+static bool rotation_is_due(muster_journal *journal, bool good) {
   uint64_t predicted_ns = rotation_predict(journal), most_ns = journal->def.recovery_max_ns, now_ns = clock_system();
   if (journal->world->frames < journal->retry_frame || journal->current.replay_ns == 0) return false;
   if (predicted_ns < most_ns / 100 * NEARLY_PERCENT) return false;
   bool affordable = is_affordable(journal, now_ns), beyond = predicted_ns >= most_ns;
   if (beyond && !affordable) warn_of_limit(journal);
   if (affordable && !beyond) journal->warned = false;
-  return affordable && (beyond || rotation_is_calm(journal));
+  return affordable && (beyond || (good && rotation_is_calm(journal)));
 }
 
 /* ------------------------------------------------------------------------------------------------------ the process */
@@ -192,6 +201,8 @@ static void stop_process(muster_journal *journal) {
 
 void rotation_give_up(muster_journal *journal, const char *why) {
   stop_process(journal);
+  if (journal->place.used) syncer_did(&journal->syncer, true);
+  journal->place.used = false;
   if (journal->next.descriptor < 0) return;
   close(journal->next.descriptor);
   journal_files_remove(journal->path, journal->next.number);
@@ -222,14 +233,28 @@ static void rotation_hear(muster_journal *journal, const struct verdict *verdict
   rotation_give_up(journal, got == (ssize_t)sizeof *verdict ? verdict->reason : reason);
 }
 
+/* The thread of the syncer has written what stands in memory, or could not. */
+static void look_at_place(muster_journal *journal) {
+  char why[sizeof journal->place.problem];
+  memcpy(why, journal->place.problem, sizeof why);
+  journal->place.used = false;
+  if (why[0])
+    rotation_give_up(journal, why);
+  else
+    rotation_adopt(journal);
+}
+
 static void rotation_look(muster_journal *journal) {
   struct verdict verdict;
+  if (journal->place.used && syncer_did(&journal->syncer, false)) look_at_place(journal);
   if (journal->pipe < 0) return;
   ssize_t got = read(journal->pipe, &verdict, sizeof verdict);
   if (got >= 0 || (errno != EAGAIN && errno != EINTR)) rotation_hear(journal, &verdict, got);
 }
 
 void rotation_wait(muster_journal *journal) {
+  if (journal->place.used) syncer_did(&journal->syncer, true);
+  rotation_look(journal);
   while (journal->pipe >= 0) {
     struct pollfd waits = {.fd = journal->pipe, .events = POLLIN};
     poll(&waits, 1, -1);
@@ -237,7 +262,43 @@ void rotation_wait(muster_journal *journal) {
   }
 }
 
-static muster_result begin_snapshot(muster_journal *journal) {
+/* Whether a snapshot can be put into memory while the thread has nothing else to do. Memory for the next one is got
+ * ahead. */
+static bool has_place(muster_journal *journal, uint64_t spare_ns) {
+  struct journal_place *place = &journal->place;
+  size_t wanted = (size_t)journal->status.snapshot_bytes / 4 * 5 + WRITE_ROOM;
+  if (!spare_ns || !syncer_did(&journal->syncer, false)) return false;
+  if (place->wanted < wanted - wanted / 8) {
+    place->wanted = wanted;
+    syncer_do(&journal->syncer, (syncer_job){journal_place_prepare, journal});
+    return false;
+  }
+  return place->bytes && place->took_ns / 100 * PLACE_PERCENT <= spare_ns;
+}
+
+/* No page of the world is shared with another process: the frames behind it have no page faults, as they have behind a
+ * fork. */
+static muster_result place_snapshot(muster_journal *journal) {
+  struct journal_place *place = &journal->place;
+  uint64_t begin_ns = clock_system(), begin_cpu_ns = clock_thread_cpu();
+  muster_result result = rotation_open(journal);
+  if (!result) result = journal_snapshot_place(journal);
+  uint64_t took_ns = clock_system() - begin_ns;
+  place->took_ns = took_ns > place->took_ns ? took_ns : place->took_ns - (place->took_ns - took_ns) / 8;
+  if (result == MUSTER_E_MEMORY) place->wanted = 0; /* it has grown: there is to be more */
+  if (result) {
+    rotation_give_up(journal, muster_last_error());
+    return result;
+  }
+  journal->status.snapshot_ns = took_ns;
+  journal->status.pause_ns = 0;
+  rotation_learn(journal, place->count, clock_thread_cpu() - begin_cpu_ns);
+  place->used = true;
+  syncer_do(&journal->syncer, (syncer_job){journal_place_write, journal});
+  return MUSTER_OK;
+}
+
+static muster_result fork_snapshot(muster_journal *journal) {
   rotation_reap(journal, true);
   uint64_t begin_ns = clock_system();
   muster_result result = rotation_open(journal);
@@ -248,6 +309,7 @@ static muster_result begin_snapshot(muster_journal *journal) {
   journal->status.pause_ns = clock_system() - begin_ns;
   if (!world_is_virtual(journal->world)) journal->world->sums->prepaid_ns += journal->status.pause_ns;
   if (result) journal->retry_frame = journal->world->frames + RETRY_FRAMES;
+  journal->status.forked += !result;
   return result;
 }
 
@@ -258,7 +320,7 @@ muster_result muster_journal_snapshot(muster_journal *journal) {
   if (journal->status.ended_by[0]) return error_set(MUSTER_E_STATE, "journal: it has ended");
   journal->changes++;
   journal->asked = true;
-  muster_journal_turn(journal);
+  muster_journal_turn(journal, 0);
   return MUSTER_OK;
 }
 
@@ -293,14 +355,18 @@ void rotation_count_frames(muster_journal *journal) {
   syncer_note(&journal->syncer, journal->frames);
 }
 
-void muster_journal_turn(muster_journal *journal) {
+void muster_journal_turn(muster_journal *journal, uint64_t spare_ns) {
   if (!journal || journal->ended || guard_between(journal->world, "journal")) return;
   rotation_count_frames(journal);
   if (journal->ended) return;
   rotation_reap(journal, false);
   rotation_look(journal);
   if (journal->next.descriptor >= 0 || syncer_moves(&journal->syncer)) return;
-  if (!journal->asked && !rotation_is_due(journal)) return;
+  bool placed = has_place(journal, spare_ns);
+  if (!journal->asked && !rotation_is_due(journal, placed || !spare_ns)) return;
   journal->asked = false;
-  begin_snapshot(journal);
+  if (placed)
+    place_snapshot(journal);
+  else
+    fork_snapshot(journal);
 }

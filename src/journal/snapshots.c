@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { PART_MARK = 1, PART_HOST, PART_WORLD, WRITE_BYTES = 1 << 16 };
@@ -24,15 +25,24 @@ static chunks_format format_of(void) {
 
 struct snapshot_sink {
   const muster_journal *journal;
+  struct journal_place *place; /* null = it goes to the file */
   chunk_writer writer;
   int descriptor;
   uint64_t bytes;
   bool unnamed; /* an agent's user pointer has the name 0, which is that of none */
 };
 
+static bool put_in_place(struct journal_place *place, const void *bytes, size_t count) {
+  if (count > place->room - place->count) return false;
+  memcpy(place->bytes + place->count, bytes, count);
+  place->count += count;
+  return true;
+}
+
 static bool write_some(const void *bytes, size_t count, void *user) {
   struct snapshot_sink *sink = user;
   sink->bytes += count;
+  if (sink->place) return put_in_place(sink->place, bytes, count);
   return journal_file_write(sink->descriptor, bytes, count);
 }
 
@@ -69,10 +79,12 @@ static muster_result write_parts(struct snapshot_sink *sink, journal_mark mark) 
 }
 
 /* The folder is written down when the file has its name. */
-static muster_result snapshots_complete(const muster_journal *journal, struct snapshot_sink *sink, int record,
-                                        const char *fresh, const char *name) {
+static muster_result snapshots_complete(const muster_journal *journal, int file, int record, const char *fresh,
+                                        uint64_t number) {
+  journal_name name;
+  journal_file_name(journal->path, "", number, ".snapshot", name);
   bool syncs = journal->def.sync != MUSTER_JOURNAL_SYNC_NONE;
-  if (syncs && (fdatasync(sink->descriptor) || fdatasync(record)))
+  if (syncs && (fdatasync(file) || fdatasync(record)))
     return error_set(MUSTER_E_SYSTEM, "%s: %s", fresh, strerror(errno));
   if (renameat(AT_FDCWD, fresh, AT_FDCWD, name)) return error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno));
   if (syncs && !journal_files_sync_folder(journal->path))
@@ -82,19 +94,61 @@ static muster_result snapshots_complete(const muster_journal *journal, struct sn
 
 muster_result journal_snapshot_write(const muster_journal *journal, journal_mark mark, int record, uint64_t *bytes) {
   unsigned char buffer[WRITE_BYTES];
-  journal_name fresh, name;
+  journal_name fresh;
   const chunks_format format = format_of();
   journal_file_name(journal->path, "", mark.number, ".snapshot.new", fresh);
   struct snapshot_sink sink = {.journal = journal, .descriptor = journal_file_create(fresh)};
   if (sink.descriptor < 0) return MUSTER_E_SYSTEM;
   chunks_write_to(&sink.writer, &format, write_some, &sink, buffer, sizeof buffer);
   muster_result result = write_parts(&sink, mark);
-  if (!result)
-    result = snapshots_complete(journal, &sink, record, fresh,
-                                journal_file_name(journal->path, "", mark.number, ".snapshot", name));
+  if (!result) result = snapshots_complete(journal, sink.descriptor, record, fresh, mark.number);
   close(sink.descriptor);
   *bytes = sink.bytes;
   return result;
+}
+
+/* --------------------------------------------------------------------------------------------------------- a place */
+
+muster_result journal_snapshot_place(muster_journal *journal) {
+  unsigned char buffer[WRITE_BYTES];
+  const chunks_format format = format_of();
+  struct journal_place *place = &journal->place;
+  struct snapshot_sink sink = {.journal = journal, .place = place, .descriptor = -1};
+  place->count = 0;
+  chunks_write_to(&sink.writer, &format, write_some, &sink, buffer, sizeof buffer);
+  muster_result result = write_parts(&sink, journal->note->mark);
+  if (!result) return MUSTER_OK;
+  return sink.bytes > place->room ? error_set(MUSTER_E_MEMORY, "%zu bytes are not enough for it", place->room) : result;
+}
+
+void journal_place_free(struct journal_place *place) {
+  if (place->bytes) munmap(place->bytes, place->room);
+  place->bytes = NULL;
+  place->room = 0;
+}
+
+void journal_place_prepare(void *user) {
+  struct journal_place *place = &((muster_journal *)user)->place;
+  journal_place_free(place);
+  void *bytes = mmap(NULL, place->wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (bytes == MAP_FAILED) return; /* then each snapshot has a process */
+  madvise(bytes, place->wanted, MADV_DONTFORK);
+  place->bytes = bytes;
+  place->room = place->wanted;
+}
+
+void journal_place_write(void *user) {
+  muster_journal *journal = user;
+  struct journal_place *place = &journal->place;
+  journal_name fresh;
+  uint64_t number = journal->next.number;
+  int file = journal_file_create(journal_file_name(journal->path, "", number, ".snapshot.new", fresh));
+  muster_result result = file < 0 ? MUSTER_E_SYSTEM : MUSTER_OK;
+  if (!result && !journal_file_write(file, place->bytes, place->count))
+    result = error_set(MUSTER_E_SYSTEM, "%s: %s", fresh, strerror(errno));
+  if (!result) result = snapshots_complete(journal, file, journal->next.descriptor, fresh, number);
+  if (file >= 0) close(file);
+  snprintf(place->problem, sizeof place->problem, "%s", result ? muster_last_error() : "");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */

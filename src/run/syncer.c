@@ -43,7 +43,18 @@ static void run_errand(struct syncer *syncer) {
   syncer->synced_ns = begin_ns;
 }
 
+/* The mutex is held at the call and at the return. */
+static void run_job(struct syncer *syncer) {
+  const syncer_job job = syncer->job;
+  pthread_mutex_unlock(&syncer->mutex);
+  job.run(job.user);
+  pthread_mutex_lock(&syncer->mutex);
+  syncer->job.run = NULL;
+  pthread_cond_signal(&syncer->done);
+}
+
 static bool has_work(const struct syncer *syncer) {
+  if (syncer->job.run) return true;
   if (syncer->problem) return false;
   return syncer->moved || syncer->written > syncer->synced;
 }
@@ -64,7 +75,9 @@ static void *syncer_main(void *argument) {
   struct syncer *syncer = argument;
   pthread_mutex_lock(&syncer->mutex);
   while (has_work(syncer) || !syncer->ends) {
-    if (!has_work(syncer)) /* also after a problem, until the end */
+    if (syncer->job.run)
+      run_job(syncer);
+    else if (!has_work(syncer)) /* also after a problem, until the end */
       pthread_cond_wait(&syncer->work, &syncer->mutex);
     else if (is_early(syncer, clock_system()))
       wait_a_little(syncer);
@@ -129,6 +142,22 @@ void syncer_move(struct syncer *syncer, int descriptor, uint64_t number) {
   syncer->moved = number;
   pthread_cond_signal(&syncer->work);
   pthread_mutex_unlock(&syncer->mutex);
+}
+
+void syncer_do(struct syncer *syncer, syncer_job job) {
+  syncer_did(syncer, true);
+  pthread_mutex_lock(&syncer->mutex);
+  syncer->job = job;
+  pthread_cond_signal(&syncer->work);
+  pthread_mutex_unlock(&syncer->mutex);
+}
+
+bool syncer_did(struct syncer *syncer, bool waits) {
+  pthread_mutex_lock(&syncer->mutex);
+  while (waits && syncer->job.run) pthread_cond_wait(&syncer->done, &syncer->mutex);
+  bool did = !syncer->job.run;
+  pthread_mutex_unlock(&syncer->mutex);
+  return did;
 }
 
 uint64_t syncer_safe(struct syncer *syncer) {

@@ -22,6 +22,12 @@ typedef struct syncer_orders {
   void *user;
 } syncer_orders;
 
+/* Something that is done once on the thread of the syncer. */
+typedef struct syncer_job {
+  void (*run)(void *user); /* null = there is none */
+  void *user;
+} syncer_job;
+
 struct syncer {
   syncer_orders orders;
   pthread_t thread;
@@ -30,6 +36,7 @@ struct syncer {
   bool runs, ends, busy;
   int descriptor;     /* of the file; the syncer closes it when the writer moves on */
   int retired;        /* one to close; -1 = none */
+  syncer_job job;     /* that waits, or runs */
   uint64_t moved;     /* number of a file that was moved to, until after() was called for it; 0 = none */
   uint64_t written;   /* notes of the writer */
   uint64_t synced;    /* of these, on the disk */
@@ -51,6 +58,12 @@ bool syncer_moves(struct syncer *syncer);
 /* The writer goes on in another file, which has all that was noted so far. Waits for the move before, if it is not
  * complete. */
 void syncer_move(struct syncer *syncer, int descriptor, uint64_t number);
+
+/* Has a job done beside all else, after the last one. */
+void syncer_do(struct syncer *syncer, syncer_job job);
+
+/* Whether the last job has returned; with `waits`, once it has. */
+bool syncer_did(struct syncer *syncer, bool waits);
 
 /* How far the file is as safe as it is to be. With SYNCER_SECOND that is all, unless the disk is more than a second
  * behind. */

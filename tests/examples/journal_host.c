@@ -159,7 +159,7 @@ static void run_frame(struct server *server, uint64_t period_ns) {
   answer(server);
   tell(server, "frame");
   must(report.agents + report.spawns_waiting == FARMERS + server->orders, "each order hires one carrier");
-  muster_journal_turn(server->journal);
+  muster_journal_turn(server->journal, period_ns / 2);
   nanosleep(&rest, NULL);
 }
 

@@ -27,7 +27,7 @@ static void full_live(void *user) {
   for (uint32_t i = 0; i < 5; i++) town_frame(&little, i);
   must(journal_status(journal).frames_safe >= ended + 5, "answers wait for a journal that has ended");
   must(muster_journal_snapshot(journal) == MUSTER_E_STATE, "a snapshot of a journal that has ended");
-  muster_journal_turn(journal);
+  muster_journal_turn(journal, 0);
 }
 
 Test(journal_limits, a_full_disk_ends_it_with_the_reason_and_without_files) {

@@ -67,7 +67,7 @@ Test(journal_misuse, what_is_missing_is_refused) {
   cr_expect_eq(muster_journal_snapshot(NULL), MUSTER_E_ARGUMENT);
   cr_expect_eq(muster_journal_status_read(NULL, &status), MUSTER_E_ARGUMENT);
   cr_expect_eq(muster_journal_end(NULL, true), MUSTER_OK);
-  muster_journal_turn(NULL);
+  muster_journal_turn(NULL, 0);
   little_world_destroy(&little);
   place_remove(&place);
 }
@@ -93,7 +93,7 @@ static void try_inside(muster_journal *journal, void *user) {
   cr_expect_eq(muster_journal_recover(wrong->little.world, &recover, &info), MUSTER_E_STATE);
   cr_expect_eq(muster_journal_snapshot(journal), MUSTER_E_STATE);
   cr_expect_eq(muster_journal_end(journal, false), MUSTER_E_STATE);
-  muster_journal_turn(journal); /* does nothing */
+  muster_journal_turn(journal, 0); /* does nothing */
   wrong->tried++;
 }
 

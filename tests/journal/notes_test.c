@@ -45,7 +45,7 @@ static void noting_live(void *user) {
   for (; host->frame < NOTED_FRAMES; host->frame++) {
     if (host->frame == host->snapshot_at && host->frame) {
       must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
-      while (journal_status(journal).changes_safe == 0) muster_journal_turn(journal);
+      while (journal_status(journal).changes_safe == 0) muster_journal_turn(journal, 0);
     }
     for (uint64_t i = 0; i + 1 < NOTES_PER_FRAME; i++) {
       noted note = note_of(host->frame + 1, i);

@@ -32,7 +32,7 @@ static void power_live(void *user) {
     atomic_store(&life->told->safe, safe);
     if (frame + 1 == life->frames) die(); /* at once: what was told must be true */
     if (frame % 15 == 9) must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
-    muster_journal_turn(journal);
+    muster_journal_turn(journal, 0);
     nanosleep(&rest, NULL);
   }
 }

@@ -10,7 +10,7 @@ static void take_snapshot(muster_journal *journal) {
   uint64_t before = journal_status(journal).changes_safe;
   must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
   while (journal_status(journal).changes_safe == before) {
-    muster_journal_turn(journal);
+    muster_journal_turn(journal, 0);
     must(journal_status(journal).runs && !journal_status(journal).snapshots_failed, "the snapshot failed");
     sched_yield();
   }
@@ -64,7 +64,7 @@ static void snapshot_at_times(muster_journal *journal, little_world *little, uin
   /* Looks until the process is gone, so that the next snapshot may begin. */
   for (uint64_t gone = status.snapshots + status.snapshots_failed;
        frame % 4 == 1 && status.snapshots + status.snapshots_failed == gone; sched_yield()) {
-    muster_journal_turn(journal);
+    muster_journal_turn(journal, 0);
     status = journal_status(journal);
     must(status.runs, "the journal ended: %s", status.ended_by);
   }

@@ -81,7 +81,7 @@ static inline void life_live(void *user) {
     if (life->death == DEATH_IN_UPDATE && frame + 1 == life->frames) updates_left = 1 + life->number * 37 % 150;
     life->scene->frame(&little, life->scene->of, (uint32_t)frame++);
     told_frame(life->told, &little, frame);
-    if (life->turns) muster_journal_turn(journal);
+    if (life->turns) muster_journal_turn(journal, 0);
     must(journal_status(journal).runs, "%s, life %u: the journal ended: %s", life->scene->name, life->number,
          journal_status(journal).ended_by);
     if (frame > life->frames) usleep(200); /* the parent may be late */

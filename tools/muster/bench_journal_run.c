@@ -166,7 +166,7 @@ static bool run_lead(journal_bench *bench) {
   muster_frame_report report;
   for (uint32_t i = 0; i < (bench->work->common.quick ? 1 : LEAD_FRAMES); i++) {
     if (!run_one(bench, &report)) return false;
-    muster_journal_turn(bench->journal);
+    muster_journal_turn(bench->journal, pacing_spare_ns(&bench->pacing, bench->frame + 1));
   }
   return true;
 }
@@ -179,7 +179,7 @@ static bool run_turn(journal_bench *bench, journal_row *row, uint32_t round) {
     if (!run_one(bench, &report)) return false;
     completed += report.completed;
     if (!bench->journal) continue;
-    muster_journal_turn(bench->journal);
+    muster_journal_turn(bench->journal, pacing_spare_ns(&bench->pacing, bench->frame + 1));
     if (!look_at_journal(bench, row, &snapshots)) return false;
   }
   row->updates[round] = (double)completed / (double)bench->work->frames;

@@ -71,8 +71,8 @@ bool journaling_begin(struct journaling *journaling, const run_options *options,
   return begun;
 }
 
-void journaling_turn(struct journaling *journaling) {
-  if (journaling->journal) muster_journal_turn(journaling->journal);
+void journaling_turn(struct journaling *journaling, uint64_t spare_ns) {
+  if (journaling->journal) muster_journal_turn(journaling->journal, spare_ns);
 }
 
 bool journaling_end(struct journaling *journaling) {

@@ -20,7 +20,7 @@ struct journaling {
 bool journaling_begin(struct journaling *journaling, const run_options *options, const struct host *host);
 
 /* After each frame. */
-void journaling_turn(struct journaling *journaling);
+void journaling_turn(struct journaling *journaling, uint64_t spare_ns);
 
 /* Ends it, so that a later run can go on from there. Complains and returns false when it does not hold the whole run.
  * Without a journal it does nothing. */

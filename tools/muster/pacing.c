@@ -26,3 +26,8 @@ void pacing_wait(struct pacing *pacing, uint64_t number) {
   struct timespec until = {.tv_sec = (time_t)(due_ns / second_ns), .tv_nsec = (long)(due_ns % second_ns)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
 }
+
+uint64_t pacing_spare_ns(const struct pacing *pacing, uint64_t number) {
+  uint64_t due_ns = pacing->start_ns + pacing_sim_time(pacing, number), now = clock_system();
+  return pacing->paced && due_ns > now ? due_ns - now : 0;
+}

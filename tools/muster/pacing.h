@@ -21,4 +21,7 @@ uint64_t pacing_sim_time(const struct pacing *pacing, uint64_t number);
  * schedule moves on by the lost time. */
 void pacing_wait(struct pacing *pacing, uint64_t number);
 
+/* How long it is until then; 0 when frames follow each other without a pause. */
+uint64_t pacing_spare_ns(const struct pacing *pacing, uint64_t number);
+
 #endif

@@ -81,7 +81,7 @@ static bool run_frame(struct run *run, muster_frame_report *report) {
     return false;
   if (!host_run_frame(host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report)) return false;
   if (run->options.watch) host->module->watched(host->instance, host->world, write_line, run);
-  journaling_turn(&run->journaling);
+  journaling_turn(&run->journaling, pacing_spare_ns(&run->pacing, run->frame + 1));
   return true;
 }
 
