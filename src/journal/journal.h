@@ -110,6 +110,7 @@ struct muster_journal {
   struct journal_part current, next; /* `next` while its snapshot is written */
   struct syncer syncer;
   int process, pipe;        /* that writes the snapshot; the result comes through the pipe; pipe -1 = none */
+  int leaving;              /* one that has told its result and is about to end; 0 = none */
   uint64_t begun_ns;        /* when the snapshot of `current` was complete */
   uint64_t frames;          /* of the world, at the last turn */
   bool ends_frame;          /* the host's end_frame runs */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +97,14 @@ static void rotation_forget_handlers(void) {
 }
 
 /* In the forked process, in which no other thread runs. */
+/* Frames come first, also those of a program with real-time priority. */
+static void rotation_give_way(void) {
+  int policy = sched_getscheduler(0);
+  const struct sched_param usual = {0};
+  if (policy == SCHED_FIFO || policy == SCHED_RR) sched_setscheduler(0, SCHED_OTHER, &usual);
+  if (nice(NICENESS) == -1) errno = 0; /* it then runs at normal priority */
+}
+
 _Noreturn static void rotation_be_writer(muster_journal *journal, pid_t parent, int pipe) {
   struct verdict verdict;
   memset(&verdict, 0, sizeof verdict);
@@ -103,7 +112,7 @@ _Noreturn static void rotation_be_writer(muster_journal *journal, pid_t parent, 
   if (getppid() != parent) _exit(1);
   rotation_forget_handlers();
   rotation_close_others(journal->next.descriptor, pipe);
-  if (nice(NICENESS) == -1) errno = 0; /* it then runs at normal priority */
+  rotation_give_way();
   uint64_t begin_ns = clock_system();
   verdict.good =
       journal_snapshot_write(journal, journal->note->mark, journal->next.descriptor, &verdict.bytes) == MUSTER_OK;
@@ -163,7 +172,17 @@ void rotation_adopt(muster_journal *journal) {
   syncer_move(&journal->syncer, descriptor, journal->current.number);
 }
 
+/* A process that had much memory takes long to end: frames do not wait for it. */
+static void rotation_reap(muster_journal *journal, bool waits) {
+  pid_t ended = journal->leaving;
+  if (!journal->leaving) return;
+  do ended = waitpid(journal->leaving, NULL, waits ? 0 : WNOHANG);
+  while (ended < 0 && errno == EINTR);
+  if (ended) journal->leaving = 0;
+}
+
 static void stop_process(muster_journal *journal) {
+  rotation_reap(journal, true);
   if (journal->pipe < 0) return;
   kill(journal->process, SIGKILL);
   while (waitpid(journal->process, NULL, 0) < 0 && errno == EINTR) continue;
@@ -190,13 +209,14 @@ static void rotation_hear(muster_journal *journal, const struct verdict *verdict
   char reason[160];
   close(journal->pipe);
   journal->pipe = -1;
-  while (waitpid(journal->process, &status, 0) < 0 && errno == EINTR) continue;
   if (got == (ssize_t)sizeof *verdict && verdict->good) {
+    journal->leaving = journal->process;
     journal->status.snapshot_ns = verdict->took_ns;
     rotation_learn(journal, verdict->bytes, verdict->cpu_ns);
     rotation_adopt(journal);
     return;
   }
+  while (waitpid(journal->process, &status, 0) < 0 && errno == EINTR) continue;
   snprintf(reason, sizeof reason, "its process ended with %s %d", WIFSIGNALED(status) ? "signal" : "status",
            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
   rotation_give_up(journal, got == (ssize_t)sizeof *verdict ? verdict->reason : reason);
@@ -218,6 +238,7 @@ void rotation_wait(muster_journal *journal) {
 }
 
 static muster_result begin_snapshot(muster_journal *journal) {
+  rotation_reap(journal, true);
   uint64_t begin_ns = clock_system();
   muster_result result = rotation_open(journal);
   if (!result && !fork_writer(journal)) {
@@ -276,6 +297,7 @@ void muster_journal_turn(muster_journal *journal) {
   if (!journal || journal->ended || guard_between(journal->world, "journal")) return;
   rotation_count_frames(journal);
   if (journal->ended) return;
+  rotation_reap(journal, false);
   rotation_look(journal);
   if (journal->next.descriptor >= 0 || syncer_moves(&journal->syncer)) return;
   if (!journal->asked && !rotation_is_due(journal)) return;

@@ -29,15 +29,16 @@ static void run_errand(struct syncer *syncer) {
   syncer->retired = -1;
   syncer->busy = true;
   pthread_mutex_unlock(&syncer->mutex);
-  int problem = fdatasync(errand.descriptor) ? errno : 0;
+  bool syncs = syncer->orders.pace != SYNCER_NEVER;
+  int problem = syncs && fdatasync(errand.descriptor) ? errno : 0;
   if (!problem && !finish_move(syncer, &errand)) problem = errno ? errno : EIO;
   pthread_mutex_lock(&syncer->mutex);
   syncer->busy = false;
   syncer->moved = 0;
-  syncer->took_ns = clock_system() - begin_ns;
+  if (syncs) syncer->took_ns = clock_system() - begin_ns;
   syncer->problem = problem;
   pthread_cond_signal(&syncer->done);
-  if (problem) return;
+  if (problem || !syncs) return;
   syncer->synced = errand.written;
   syncer->synced_ns = begin_ns;
 }
@@ -98,7 +99,6 @@ muster_result syncer_begin(struct syncer *syncer, const syncer_orders *orders, i
   pthread_cond_init(&syncer->work, &monotonic);
   pthread_cond_init(&syncer->done, &monotonic);
   pthread_condattr_destroy(&monotonic);
-  if (orders->pace == SYNCER_NEVER) return MUSTER_OK;
   int problem = begin_thread(syncer);
   syncer->runs = !problem;
   return problem ? error_set(MUSTER_E_SYSTEM, "no thread to sync files: %s", strerror(problem)) : MUSTER_OK;
@@ -107,8 +107,10 @@ muster_result syncer_begin(struct syncer *syncer, const syncer_orders *orders, i
 void syncer_note(struct syncer *syncer, uint64_t written) {
   pthread_mutex_lock(&syncer->mutex);
   syncer->written = written;
-  if (syncer->orders.pace == SYNCER_NEVER) syncer->synced = written;
-  pthread_cond_signal(&syncer->work);
+  if (syncer->orders.pace == SYNCER_NEVER)
+    syncer->synced = written;
+  else
+    pthread_cond_signal(&syncer->work);
   pthread_mutex_unlock(&syncer->mutex);
 }
 
@@ -122,14 +124,9 @@ bool syncer_moves(struct syncer *syncer) {
 void syncer_move(struct syncer *syncer, int descriptor, uint64_t number) {
   pthread_mutex_lock(&syncer->mutex);
   while (syncer->busy || syncer->moved) pthread_cond_wait(&syncer->done, &syncer->mutex);
-  struct errand errand = {.retired = syncer->descriptor, .moved = number};
+  syncer->retired = syncer->descriptor;
   syncer->descriptor = descriptor;
-  if (syncer->orders.pace == SYNCER_NEVER) {
-    if (!finish_move(syncer, &errand)) syncer->problem = errno ? errno : EIO;
-  } else {
-    syncer->retired = errand.retired;
-    syncer->moved = number;
-  }
+  syncer->moved = number;
   pthread_cond_signal(&syncer->work);
   pthread_mutex_unlock(&syncer->mutex);
 }

@@ -16,8 +16,8 @@ typedef enum syncer_pace { SYNCER_NEVER = 0, SYNCER_SECOND, SYNCER_ALWAYS } sync
 
 typedef struct syncer_orders {
   syncer_pace pace;
-  /* Called on the thread of the syncer (with SYNCER_NEVER: of the writer) once the file that was moved to is on the
-   * disk. False when the disk refused, with errno. */
+  /* Called on the thread of the syncer once the file that was moved to is on the disk, or with SYNCER_NEVER at once: it
+   * may remove large files, which takes long. False when the disk refused, with errno. */
   bool (*after)(uint64_t number, void *user);
   void *user;
 } syncer_orders;

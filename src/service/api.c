@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "service/api_once.h"
 #include "service/health.h"
 #include "service/live.h"
 #include "service/log.h"
@@ -37,19 +38,23 @@ void api_refuse(http_request *request, const api_problem *problem) {
   http_refuse(request, problem->status, problem->code, *problem->field ? problem->field : NULL, "%s", problem->message);
 }
 
+/* Ends the document that the work has written. */
+static void api_end_document(api_call *call) {
+  if (call->whole_bytes) return;
+  json_end_object(&call->writer);
+  bool fits = json_finish(&call->writer);
+  ASSERT(fits);
+  call->whole_bytes = fits ? call->writer.length : 0;
+}
+
 static void api_answer(api_call *call) {
   size_t bytes = call->whole_bytes;
-  if (!bytes) {
-    json_end_object(&call->writer);
-    bool fits = json_finish(&call->writer);
-    ASSERT(fits);
-    bytes = fits ? call->writer.length : 0;
-  }
   http_answer_owned(call->request, bytes ? call->status : 500, call->type ? call->type : HTTP_JSON, call->text, bytes);
   call->text = NULL;
 }
 
 static void finish(api_call *call) {
+  once_add_headers(call);
   if (call->problem.status)
     api_refuse(call->request, &call->problem);
   else
@@ -59,16 +64,29 @@ static void finish(api_call *call) {
   free(call);
 }
 
+static void api_work(api_call *call) {
+  call->ran = true;
+  call->again = false;
+  call->order->work(call);
+  if (!call->again && !call->problem.status) api_end_document(call);
+}
+
 static void api_run(mailbox_request *request, struct service *service) {
   api_call *call = (api_call *)request;
   (void)service;
-  call->ran = true;
-  call->again = false;
-  if (!call->order->at_once && call->world && !call->world->world)
+  if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
-  else
-    call->order->work(call);
+  else if (!once_is_answered(call))
+    api_work(call);
+  call->ran = true;
+  if (!call->again) once_end(call);
+}
+
+/* On the loop's thread. */
+static void run_at_once(api_call *call) {
+  api_work(call);
+  if (call->world) call->once.frame = world_read_frame(call->world);
 }
 
 static void api_post(api_call *call);
@@ -83,7 +101,7 @@ static void api_done(mailbox_request *request) {
 }
 
 static void api_post(api_call *call) {
-  call->posted = (mailbox_request){.run = api_run, .done = api_done};
+  call->posted = (mailbox_request){.run = api_run, .done = api_done, .may_go = once_may_go};
   call->ran = false;
   muster_result result = frame_mailbox_post(&call->service->mailbox, &call->posted);
   if (!result) return;
@@ -116,6 +134,7 @@ static bool api_prepare(api_call *call) {
   const void *body = http_body(call->request, &bytes);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (http_has_path_value(call->request, names[i]) && !read_id(call, names[i])) return false;
+  if (!once_read(call)) return false;
   if (order->query && !order->query(call)) return false;
   if (order->read && !order->read(body, bytes, call->input, &call->problem)) return false;
   call->text = malloc(call->room);
@@ -142,7 +161,7 @@ void api_handle(http_request *request) {
   call->room = order->room ? order->room : 4096;
   call->input = call->memory;
   bool ready = api_prepare(call);
-  if (ready && order->at_once) api_run(&call->posted, call->service);
+  if (ready && order->at_once) run_at_once(call);
   if (ready && !order->at_once)
     api_post(call);
   else

@@ -49,14 +49,18 @@
  *
  * Errors are {"error": {"code", "message", "field"}}: 400 the request is wrong (nothing was changed), 404 there is no
  * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 a wrong kind
- * of body, 429 too much is waiting: try again in a second, 503 the daemon stops.
+ * of body, 422 its Idempotency-Key is that of another request (service/api_once.h), 429 too much is waiting: try again
+ * in a second, 503 the daemon stops, or the world's process has ended.
  *
  * A request that changes something, or reads an agent, is carried out between two frames; what it queues (spawns,
- * moves, removals, weights) takes effect at the next one. */
+ * moves, removals, weights) takes effect at the next one. With a key (the header Idempotency-Key) a change is carried
+ * out once, however often it is sent, and in a world with a journal it is answered when it is safe
+ * (service/api_once.h). */
 #ifndef SERVICE_API_H
 #define SERVICE_API_H
 
 #include "service/api_read.h"
+#include "service/held.h"
 #include "service/http.h"
 #include "service/service.h"
 
@@ -99,6 +103,17 @@ typedef struct api_order {
     .work = __VA_ARGS__                                                                                                \
   }
 
+/* What makes sure that a request is carried out once, and answered when its effect is safe: service/api_once.h. */
+typedef struct api_once {
+  char key[KEY_BYTES_MAX + 1]; /* "" = none */
+  unsigned char digest[KEYS_DIGEST_BYTES];
+  bool changes; /* it changes something in its world, between two frames */
+  bool holds;   /* the answer waits for: */
+  held_until until;
+  bool replayed;  /* the answer is that of an earlier time */
+  uint64_t frame; /* with which its effect is safe, or that was the last one; 0 = none */
+} api_once;
+
 /* A request on its way over the mailbox: made and freed on the loop's thread, run on the frames' thread. */
 struct api_call {
   mailbox_request posted; /* stands first */
@@ -109,6 +124,7 @@ struct api_call {
   const char *named;          /* "agent" or "observer", when the path names one; else null */
   uint32_t index, generation; /* of that one */
   bool ran;
+  bool acted;      /* something may have changed, even if there is a problem */
   bool again;      /* the work is not complete: it is called again after other requests */
   unsigned status; /* of the answer */
   size_t room;     /* bytes for the answer */
@@ -117,6 +133,7 @@ struct api_call {
   size_t whole_bytes; /* length of `text` when the work wrote that itself as a whole document; else 0 */
   const char *type;   /* of such a document; null = JSON */
   api_problem problem;
+  api_once once;
   void *input; /* the parsed request: */
   _Alignas(16) char memory[];
 };

@@ -145,6 +145,7 @@ static void run_command(api_call *call) {
   }
   const muster_module_call given = {
       .size = sizeof given, .command = order->command, .body = order->body, .bytes = order->bytes, .json = order->json};
+  call->acted = true;
   flight_call_begin(call->world->name, part->name.module, FLIGHT_COMMAND);
   muster_result result =
       part->module->command(part->instance, call->world->world, &given, api_commands_take_answer, &reply);

@@ -84,6 +84,7 @@ static void close_world(hosted_world *world) {
   if (world->module) world->module->close(world->instance);
   world->world = NULL;
   world->module = NULL;
+  keys_close(&world->keys);
   world->sim_now_ns = 0; /* it may be opened again */
 }
 

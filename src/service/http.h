@@ -155,6 +155,12 @@ void http_answer_owned(http_request *request, unsigned status, const char *type,
  * clients, and the request was refused. */
 bool http_announce(http_request *request, size_t bytes);
 
+/* Adds a header to the answer that will be given; `name` is a literal, `value` is copied and cut to 71 characters. At
+ * most HTTP_ADDED_MAX of them; an answer of an error has them, too. */
+void http_add_header(http_request *request, const char *name, const char *value);
+
+enum { HTTP_ADDED_MAX = 4 };
+
 typedef struct http_header {
   const char *name, *value;
 } http_header;
@@ -168,6 +174,11 @@ void http_answer_static(http_request *request, unsigned status, const char *type
  * sentence is printf-style. */
 bool http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+enum { HTTP_ERROR_BYTES = 2048 };
+
+/* Writes the body that http_refuse gives; returns its length. */
+size_t http_write_error(char text[HTTP_ERROR_BYTES], const char *code, const char *field, const char *message);
 
 /* --------------------------------------------------------------------------------------- answers without an end */
 

@@ -26,6 +26,12 @@ typedef struct http_connection {
   uint64_t deadline_ms; /* of the loop's clock; UINT64_MAX = none: the request is being answered */
 } http_connection;
 
+/* A header that an answer will have. */
+typedef struct http_added {
+  const char *name;
+  char value[72];
+} http_added;
+
 struct http_request {
   struct http *http;
   LIST_ENTRY(http_request) link; /* of all that are open */
@@ -41,6 +47,8 @@ struct http_request {
   bool handled, suspended, sent; /* the handler was called; the answer comes later; libmicrohttpd has the answer */
   unsigned status;               /* of the answer; 0 = not answered */
   struct MHD_Response *response;
+  uint32_t added_count;
+  http_added added[HTTP_ADDED_MAX];
   size_t answer_bytes; /* of a large answer, until the client has taken it */
   http_stream *stream; /* the answer, when it is a stream */
 };

@@ -38,6 +38,8 @@ void http_respond(http_request *request, unsigned status, const char *type, stru
   ASSERT(request->status == 0 && status >= 200 && status < 600);
   if (!response) abort(); /* out of memory for a hundred bytes */
   if (type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  for (uint32_t i = 0; i < request->added_count; i++)
+    MHD_add_response_header(response, request->added[i].name, request->added[i].value);
   request->status = status;
   request->response = response;
   request->http->counts.answers[status / 100]++;
@@ -48,11 +50,25 @@ void http_respond(http_request *request, unsigned status, const char *type, stru
   http_turn_soon(request->client->listener);
 }
 
+void http_add_header(http_request *request, const char *name, const char *value) {
+  ASSERT(request->added_count < HTTP_ADDED_MAX);
+  http_added *added = &request->added[request->added_count++];
+  added->name = name;
+  snprintf(added->value, sizeof added->value, "%s", value);
+}
+
+static bool has_added(const http_request *request, const char *name) {
+  for (uint32_t i = 0; i < request->added_count; i++)
+    if (strcmp(request->added[i].name, name) == 0) return true;
+  return false;
+}
+
 static void answer_with(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
   if (!response) abort();
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-  if (status == 429) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+  if (status == 429 && !has_added(request, MHD_HTTP_HEADER_RETRY_AFTER))
+    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
   http_respond(request, status, type, response);
 }
 
@@ -99,21 +115,26 @@ void http_answer_static(http_request *request, unsigned status, const char *type
   http_respond(request, status, type, response);
 }
 
-bool http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...) {
-  char message[512], name[128], text[2048];
+size_t http_write_error(char text[HTTP_ERROR_BYTES], const char *code, const char *field, const char *message) {
+  char name[128];
   json_writer writer;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  json_start(&writer, text, sizeof text);
+  json_start(&writer, text, HTTP_ERROR_BYTES);
   json_print(&writer, "{ error{ code=%s message=%s", code, message);
   if (field) snprintf(name, sizeof name, "%s", field);
   if (field) json_string(&writer, "field", name);
   json_print(&writer, "} }");
-  if (!json_finish(&writer))
-    writer.length = (size_t)snprintf(text, sizeof text, "{\"error\": {\"code\": \"%s\"}}\n", code);
-  answer_with(request, status, HTTP_JSON, MHD_create_response_from_buffer(writer.length, text, MHD_RESPMEM_MUST_COPY));
+  if (json_finish(&writer)) return writer.length;
+  return (size_t)snprintf(text, HTTP_ERROR_BYTES, "{\"error\": {\"code\": \"%s\"}}\n", code);
+}
+
+bool http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...) {
+  char message[512], text[HTTP_ERROR_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  size_t bytes = http_write_error(text, code, field, message);
+  answer_with(request, status, HTTP_JSON, MHD_create_response_from_buffer(bytes, text, MHD_RESPMEM_MUST_COPY));
   return false;
 }
 

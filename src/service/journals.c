@@ -173,14 +173,17 @@ void journals_turn(struct service *service) {
   }
 }
 
-/* Whether a snapshot is on its way that was asked for in a paused world. */
-static bool waits(const hosted_world *world) {
-  return world->kept.changes && read_status(world).changes_safe < world->kept.changes;
+/* Whether a snapshot is on its way that was asked for in a paused world, or a frame is, to the disk, for which answers
+ * are held. */
+static bool waits(const hosted_world *world, bool held) {
+  if (!world->journal || !(held || world->kept.changes)) return false;
+  const muster_journal_status status = read_status(world);
+  return status.changes_safe < world->kept.changes || (held && status.frames_safe < status.frames_written);
 }
 
 uint64_t journals_next_turn_ns(struct service *service, uint64_t until_ns) {
-  bool any = false;
-  for (uint32_t i = 0; i < service->world_count; i++) any = any || waits(&service->worlds[i]);
+  bool any = false, held = frame_mailbox_holds(&service->mailbox);
+  for (uint32_t i = 0; i < service->world_count; i++) any = any || waits(&service->worlds[i], held);
   uint64_t next_ns = any ? clock_system() + look_gap_ns : until_ns;
   return next_ns < until_ns ? next_ns : until_ns;
 }

@@ -118,8 +118,8 @@ void journals_end(struct service *service, struct hosted_world *world);
 /* Between two frames, of all worlds: snapshots that are due. */
 void journals_turn(struct service *service);
 
-/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): a journal of a paused
- * world may be bringing a change to safety. */
+/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): a journal may be bringing
+ * a change to safety. */
 uint64_t journals_next_turn_ns(struct service *service, uint64_t until_ns);
 
 /* Whether the world has a journal that runs. */

@@ -1,6 +1,8 @@
 /* journals_host.c - what the service keeps in a world's journal beside the world: in its snapshots, and as notes of its
  * frames. */
 #include "service/journals_pieces.h"
+
+#include "service/log.h"
 #include "service/service.h"
 
 #include "base/error.h"
@@ -9,7 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const journal_keeper journal_keepers[] = {{0}};
+static bool save_keys(hosted_world *world, muster_journal_put put, void *put_user) {
+  return keys_save(&world->keys, put, put_user);
+}
+
+/* The world goes on without them: a request that is sent again may be carried out twice. */
+static void take_keys(hosted_world *world, const void *bytes, size_t count) {
+  if (!keys_take(&world->keys, bytes, count))
+    log_line(MUSTER_LOG_ERROR, "world %s: its journal has no requests that could be read: %s", world->name,
+             muster_last_error());
+}
+
+const journal_keeper journal_keepers[] = {{JOURNAL_KEYS, save_keys, take_keys}, {0}};
 
 /* ------------------------------------------------------------------------------------------------------- snapshots */
 
@@ -145,11 +158,19 @@ static void note_holds(muster_journal *journal, hosted_world *world) {
     world->kept.noted_holds = world->holds;
 }
 
+/* Of the requests that were carried out before this frame, which have their effect in it. */
+static void note_keys(muster_journal *journal, hosted_world *world) {
+  unsigned char note[1 + KEYS_RECORD_MAX] = {JOURNAL_KEYS};
+  size_t room = KEYS_NOTED_MAX, bytes;
+  while ((bytes = keys_note(&world->keys, &room, note + 1)) > 0) muster_journal_note(journal, note, 1 + bytes);
+}
+
 void journals_end_frame(muster_journal *journal, void *user) {
   hosted_world *world = user;
   note_state(journal, world);
   note_pace(journal, world);
   note_holds(journal, world);
+  note_keys(journal, world);
 }
 
 muster_result journals_note(hosted_world *world, char kind, const void *bytes, size_t count) {

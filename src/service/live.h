@@ -11,11 +11,11 @@
  *                        utilisation_desired, utilisation_fitted, represented, leaves, herds_folded, herds_unfolded,
  *                        stage_ns [8] (intake, score, fold, fit, release, rank, run, commit),
  *                        frame_age_ns (since the end of that frame; grows while the world is paused)
- *     event: types     once a second: {"world", "types": [{"type": index, "name", "agents", "mean_ns", "high_ns" (both
- *     data: {...}      weighted by agents per level), "levels": [{"agents", "mean_ns", "high_ns", "samples"}, ...]}],
- *                      "staleness_by_importance": as GET /v1/worlds/W has it (base/bands_json.h),
- *                      "verdict": {"code", "severity", "words", "next"}: service/verdict.h}
- *     :                a comment, where there was nothing else for 5 seconds
+ *     event: types     once a second: {"world", "frame", "types": [{"type": index, "name", "agents", "mean_ns",
+ * "high_ns" (both data: {...}      weighted by agents per level), "levels": [{"agents", "mean_ns", "high_ns",
+ * "samples"}, ...]}], "staleness_by_importance": as GET /v1/worlds/W has it (base/bands_json.h), "verdict": {"code",
+ * "severity", "words", "next"}: service/verdict.h} :                a comment, where there was nothing else for 5
+ * seconds
  *
  *   A stream shows the state as of when the client takes it: nothing is queued, so a client that reads slowly skips
  * frames, and a client that reads nothing for 30 seconds is cut. 64 streams at most; 429 beyond. Streams cost the

@@ -34,6 +34,8 @@ static void render_mailbox(struct exposition *exposition, const mailbox_counts *
   render_number(exposition, "muster_mailbox_refused_total", "Requests refused because too many waited.",
                 mailbox->refused);
   render_number(exposition, "muster_mailbox_waiting", "Requests that wait for the frames' thread.", mailbox->waiting);
+  render_number(exposition, "muster_mailbox_held", "Requests whose answer waits until a journal makes them safe.",
+                mailbox->held);
 }
 
 static void render_http(struct exposition *exposition, const http_counts *http) {

@@ -114,6 +114,13 @@ void publish_pace(hosted_world *world) {
   uv_mutex_unlock(&world->mutex);
 }
 
+uint64_t world_read_frame(hosted_world *world) {
+  uv_mutex_lock(&world->mutex);
+  uint64_t frame = world->published.report.frame;
+  uv_mutex_unlock(&world->mutex);
+  return frame;
+}
+
 void world_read_published(hosted_world *world, world_published *copy) {
   uv_mutex_lock(&world->mutex);
   *copy = world->published;

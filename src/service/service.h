@@ -15,6 +15,7 @@
 #include "service/history.h"
 #include "service/holds.h"
 #include "service/journals.h"
+#include "service/keys.h"
 #include "service/module_parts.h"
 #include "service/settings.h"
 #include "service/snapshots.h"
@@ -81,6 +82,7 @@ typedef struct hosted_world {
   struct holds holds;
   muster_journal *journal; /* null = it has none */
   world_journal kept;      /* what is known of it */
+  struct keys keys;
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */
@@ -133,6 +135,9 @@ bool service_is_to_stop(struct service *service);
 
 /* The world of that name, or null. Any thread: names do not change once the worlds are open. */
 hosted_world *service_find_world(struct service *service, const char *name);
+
+/* The number of the last frame, as published. Any thread. */
+uint64_t world_read_frame(hosted_world *world);
 
 /* Copies what was last published. Any thread. */
 void world_read_published(hosted_world *world, world_published *copy);

@@ -144,7 +144,7 @@ const stream_text *stream_texts_types(stream_texts *texts, hosted_world *world, 
   const world_published *published = read_published(world);
   if (!stream_texts_make_room(text, TYPES_ROOM + (size_t)published->type_count * TYPE_ROOM)) return NULL;
   json_writer writer = stream_texts_begin(text, "event: types\ndata: ");
-  json_string(&writer, "world", world->name);
+  json_print(&writer, "world=%s frame=%lu", world->name, published->report.frame);
   json_begin_array(&writer, "types");
   for (uint32_t i = 0; i < published->type_count; i++) write_type(&writer, i + 1, &published->types[i]);
   json_end_array(&writer);

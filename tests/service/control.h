@@ -91,6 +91,18 @@ static inline void control_await_count(const musterd *service, const char *path,
   }
 }
 
+/* The first agent of a type in the world main; waits until there is one. */
+static inline void control_find_agent(const musterd *service, const char *type, unsigned *index, unsigned *generation) {
+  char path[128];
+  snprintf(path, sizeof path, "/v1/worlds/main/agents?limit=1&type=%s", type);
+  for (bool found = false; !found;) {
+    json_t *list = control_ask(service, "GET", path, NULL, 200), *agents = control_member(list, "agents");
+    found = json_array_size(agents) > 0;
+    if (found) cr_assert_eq(sscanf(control_text(list, "agents.0.agent"), "%u.%u", index, generation), 2);
+    json_decref(list);
+  }
+}
+
 /* Waits until the steps of a paused world are done. */
 static inline void control_step(const musterd *service, long long frames) {
   char body[64];

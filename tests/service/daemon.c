@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -281,8 +282,8 @@ static void receive_reply(int descriptor, daemon_reply *reply) {
   if (sscanf(reply->text, "HTTP/1.%*d %d", &reply->status) != 1) reply->status = 0;
 }
 
-void daemon_ask_bytes(const musterd *service, const char *method, const char *path, const char *type, const void *body,
-                      size_t length, daemon_reply *reply) {
+int daemon_begin(const musterd *service, const char *method, const char *path, const char *type, const void *body,
+                 size_t length) {
   char head[2048];
   int descriptor = daemon_connect(service);
   int head_length = snprintf(
@@ -291,8 +292,42 @@ void daemon_ask_bytes(const musterd *service, const char *method, const char *pa
   cr_assert(head_length > 0 && (size_t)head_length < sizeof head);
   send_all(descriptor, head, (size_t)head_length);
   send_all(descriptor, body, length);
+  return descriptor;
+}
+
+void daemon_end(int descriptor, daemon_reply *reply) {
   receive_reply(descriptor, reply);
   close(descriptor);
+}
+
+void daemon_ask_bytes(const musterd *service, const char *method, const char *path, const char *type, const void *body,
+                      size_t length, daemon_reply *reply) {
+  daemon_end(daemon_begin(service, method, path, type, body, length), reply);
+}
+
+int daemon_begin_once(const musterd *service, const char *method, const char *path, const char *key, const char *body) {
+  char headers[512];
+  bool json = !body || strchr("{[", *body);
+  snprintf(headers, sizeof headers, "%s%s%s", json ? "application/json" : "text/plain",
+           key ? "\r\nIdempotency-Key: " : "", key ? key : "");
+  return daemon_begin(service, method, path, headers, body ? body : "", body ? strlen(body) : 0);
+}
+
+void daemon_ask_once(const musterd *service, const char *method, const char *path, const char *key, const char *body,
+                     daemon_reply *reply) {
+  daemon_end(daemon_begin_once(service, method, path, key, body), reply);
+}
+
+bool daemon_header(const daemon_reply *reply, const char *name, char *value, size_t bytes) {
+  size_t length = strlen(name);
+  for (const char *line = strstr(reply->text, "\r\n"); line && line + 2 < reply->body;
+       line = strstr(line + 2, "\r\n")) {
+    const char *at = line + 2;
+    if (strncasecmp(at, name, length) != 0 || strncmp(at + length, ": ", 2) != 0) continue;
+    snprintf(value, bytes, "%.*s", (int)strcspn(at + length + 2, "\r"), at + length + 2);
+    return true;
+  }
+  return false;
 }
 
 void daemon_ask(const musterd *service, const char *method, const char *path, const char *body, daemon_reply *reply) {

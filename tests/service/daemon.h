@@ -76,6 +76,20 @@ double daemon_metric(const musterd *service, const char *sample);
 void daemon_ask_bytes(const musterd *service, const char *method, const char *path, const char *type, const void *body,
                       size_t length, daemon_reply *reply);
 
+/* The same in two: sends a request, which may be one that brings the process down; and takes its answer. The connection
+ * lies in between. */
+int daemon_begin(const musterd *service, const char *method, const char *path, const char *type, const void *body,
+                 size_t length);
+void daemon_end(int descriptor, daemon_reply *reply);
+
+/* The same of JSON or of text, or without a body, with an Idempotency-Key; null = none. */
+int daemon_begin_once(const musterd *service, const char *method, const char *path, const char *key, const char *body);
+void daemon_ask_once(const musterd *service, const char *method, const char *path, const char *key, const char *body,
+                     daemon_reply *reply);
+
+/* Whether the reply has a header; its value is copied. */
+bool daemon_header(const daemon_reply *reply, const char *name, char *value, size_t bytes);
+
 /* A connection to the unix socket, which the caller closes. */
 int daemon_connect(const musterd *service);
 

@@ -83,6 +83,60 @@ Test(mailbox, more_than_fit_are_refused_and_none_is_lost) {
   cr_expect(events.done_count == MAILBOX_WAITING_MAX + 1);
 }
 
+/* What the requests of a held errand wait for. */
+static uint32_t safe_frames;
+
+static bool may_go(mailbox_request *request) {
+  return ((struct errand *)request)->number <= safe_frames;
+}
+
+static void post_held(struct frame_mailbox *mailbox, struct errand *errand, uint32_t number) {
+  *errand = (struct errand){.request = {.run = run, .done = done, .may_go = may_go}, .number = number};
+  cr_assert(frame_mailbox_post(mailbox, &errand->request) == MUSTER_OK);
+}
+
+static void serve_and_deliver(struct frame_mailbox *mailbox, uv_loop_t *loop) {
+  frame_mailbox_serve(mailbox, NULL, 0, UINT64_MAX / 2);
+  uv_run(loop, UV_RUN_NOWAIT);
+}
+
+Test(mailbox, a_held_request_waits_until_it_may_go_and_keeps_none_behind_it) {
+  static struct errand held[3], other;
+  uv_loop_t loop;
+  struct frame_mailbox mailbox;
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  safe_frames = 4;
+  for (uint32_t i = 0; i < 3; i++) post_held(&mailbox, &held[i], 7 - i); /* the last may go first */
+  cr_assert(post(&mailbox, &other, 0) == MUSTER_OK);
+  serve_and_deliver(&mailbox, &loop);
+  cr_expect(held[0].ran && held[1].ran && held[2].ran && other.done);
+  cr_expect(!held[0].done && !held[1].done && !held[2].done);
+  cr_expect_eq(frame_mailbox_read_counts(&mailbox).held, 3);
+  safe_frames = 5;
+  serve_and_deliver(&mailbox, &loop);
+  cr_expect(held[2].done && !held[1].done && !held[0].done);
+  safe_frames = 7;
+  serve_and_deliver(&mailbox, &loop);
+  cr_expect(held[1].done && held[0].done);
+  cr_expect_eq(events.ran_count, 4, "each is run once");
+  cr_expect_eq(frame_mailbox_read_counts(&mailbox).held, 0);
+  end(&mailbox, &loop);
+}
+
+Test(mailbox, those_that_are_held_are_counted_with_those_that_wait_and_go_at_the_end) {
+  static struct errand errands[MAILBOX_WAITING_MAX], more;
+  uv_loop_t loop;
+  struct frame_mailbox mailbox;
+  cr_assert(uv_loop_init(&loop) == 0 && frame_mailbox_open(&mailbox, &loop) == MUSTER_OK);
+  safe_frames = 0;
+  for (uint32_t i = 0; i < MAILBOX_WAITING_MAX; i++) post_held(&mailbox, &errands[i], 1);
+  serve_and_deliver(&mailbox, &loop);
+  cr_expect_eq(events.ran_count, MAILBOX_WAITING_MAX);
+  cr_expect(post(&mailbox, &more, 0) == MUSTER_E_FULL);
+  end(&mailbox, &loop);
+  cr_expect_eq(events.done_count, MAILBOX_WAITING_MAX, "their answers go out when the service stops");
+}
+
 /* Frames come first: where the next one is due already, requests have the time that is set aside for them, or none. */
 Test(mailbox, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
   static struct errand errand;

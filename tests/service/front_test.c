@@ -156,7 +156,7 @@ Test(front, requests_for_a_process_that_does_not_move_are_bounded) {
   for (int i = 0; i < WAITING + MORE; i++) close(clients[i]);
 }
 
-/* The client is told that it was not made; it would make it a second time. */
+/* The client is told that it may ask again, which only makes it once with a key. */
 Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_the_next) {
   long long before = count_observers("/v1/worlds/main/observers");
   pid_t process = process_of("main");
@@ -164,10 +164,48 @@ Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_t
   int client = begin("POST", "/v1/worlds/main/observers", OBSERVER);
   while (measured("muster_front_requests_waiting{world=\"main\"}") < 1) continue;
   cr_assert_eq(kill(process, SIGKILL), 0);
-  cr_expect_eq(status_of(client), 502);
+  cr_expect_eq(status_of(client), 503);
+  cr_expect(await_text(client, "Retry-After: 1\r\n"));
   close(client);
   await_world("/v1/worlds/main");
   control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  cr_expect_eq(count_observers("/v1/worlds/main/observers"), before);
+}
+
+/* Begins `muster ctl observe 1,2 ...`, and kills the world's process before it answers. Returns how it ended. */
+static char said[4096];
+
+static int observe_while_it_dies(const char *more) {
+  char line[512];
+  pid_t process = process_of("main");
+  cr_assert_eq(kill(process, SIGSTOP), 0);
+  snprintf(line, sizeof line, "%s ctl --socket %s --world main observe 1,2 %s 2>&1", getenv("MUSTER"), service.socket,
+           more);
+  FILE *output = popen(line, "re");
+  cr_assert_not_null(output);
+  while (measured("muster_front_requests_waiting{world=\"main\"}") < 1) continue;
+  cr_assert_eq(kill(process, SIGKILL), 0);
+  said[fread(said, 1, sizeof said - 1, output)] = '\0';
+  int status = pclose(output);
+  await_world("/v1/worlds/main");
+  control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  return status;
+}
+
+Test(front, ctl_sends_a_change_again_when_a_process_died_before_it_answered) {
+  control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  long long before = count_observers("/v1/worlds/main/observers");
+  int status = observe_while_it_dies("");
+  cr_expect_eq(status, 0, "%s", said);
+  while (count_observers("/v1/worlds/main/observers") <= before) continue; /* it comes in at the next frame */
+  cr_expect_eq(count_observers("/v1/worlds/main/observers"), before + 1);
+}
+
+Test(front, ctl_sends_it_once_where_that_is_wanted) {
+  control_await_count(&service, "/v1/worlds/main", "frames", 3);
+  long long before = count_observers("/v1/worlds/main/observers");
+  int status = observe_while_it_dies("--no-retry");
+  cr_expect(status != 0 && strstr(said, "with the same Idempotency-Key again"), "%s", said);
   cr_expect_eq(count_observers("/v1/worlds/main/observers"), before);
 }
 

@@ -36,6 +36,7 @@ class Answer:
         self.type = response.getheader("Content-Type")
         self.allow = response.getheader("Allow")
         self.tag = response.getheader("ETag")
+        self.replayed, self.frame = response.getheader("Idempotent-Replayed"), response.getheader("Muster-Frame")
 
 
 class Daemon:

@@ -235,6 +235,29 @@ class Test:
             if complaint:
                 self.fail(f"GET {path}: the event {name} is not as described: {complaint}")
 
+    def keyed_requests(self, operation):
+        """With a key a change is made once; the key of another request, and what is no key, are refused."""
+        if "422" not in operation.responses:
+            return
+        parts, body = self.parts_of(operation), self.some_body(operation)
+        key = {"Idempotency-Key": f"openapi-{operation.id}"}
+        first, said = self.ask(operation, parts=parts, headers=key, **body)
+        self.check(operation, first, said)
+        if not (first.frame or "").isdigit():
+            self.fail(f"{said}: Muster-Frame is {first.frame}")
+        again, said = self.ask(operation, parts=parts, headers=key, **body)
+        self.check(operation, again, said)
+        wanted = (first.status, first.body, first.frame, "true")
+        if first.status < 300 and (again.status, again.body, again.frame, again.replayed) != wanted:
+            self.fail(f"{said}: sent again with its key it is {again.status} {again.body[:100]} of frame {again.frame}")
+        used = {"Idempotency-Key": "openapi-of-another"}
+        self.daemon.ask("POST", f"/v1/worlds/{parts['world']}/observers", '{"position": {"x": 1, "y": 2}}',
+                        {"Content-Type": "application/json", **used})
+        self.expect(operation, {422}, "with a key that was used", parts=parts, headers=used, **body)
+        for wrong in ("two words", "k" * 65):
+            self.expect(operation, {400}, f"with the key {wrong}", parts=parts,
+                        headers={"Idempotency-Key": wrong}, **body)
+
     # ------------------------------------------------------------------------------------------------ wrong requests
 
     def wrong_requests(self, operation):
@@ -347,7 +370,7 @@ class Test:
         self.served()
         self.schemas_used()
         self.routes()
-        for ask in (self.right_requests, self.wrong_requests):
+        for ask in (self.right_requests, self.keyed_requests, self.wrong_requests):
             for operation in operations:
                 ask(operation)
                 if operation.id == "restart_world":

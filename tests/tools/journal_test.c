@@ -16,23 +16,22 @@ static program_run *run_with(const char *format, const char *path) {
   return program_start(line_with(format, path));
 }
 
-/* Starts a run that would take long, and kills it when its journal holds some frames. */
-static void run_and_kill(const char *line, const char *path) {
-  char words[1024], name[256], *arguments[PROGRAM_ARGUMENTS_MAX];
+/* Starts a program that would take long, and kills it when its journal holds some frames. */
+static void run_and_kill(const char *program, const char *line, const char *journal) {
+  char words[1024], *arguments[PROGRAM_ARGUMENTS_MAX];
   struct stat file = {0};
   pid_t child;
   int status, nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
   posix_spawn_file_actions_t actions;
   snprintf(words, sizeof words, "%s", line);
-  snprintf(name, sizeof name, "%s-1.journal", path);
   program_split(words, arguments);
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, nowhere, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, nowhere, STDERR_FILENO);
-  cr_assert_eq(posix_spawn(&child, program_path(), &actions, NULL, arguments, environ), 0);
+  cr_assert_eq(posix_spawn(&child, program, &actions, NULL, arguments, environ), 0);
   posix_spawn_file_actions_destroy(&actions);
   close(nowhere);
-  for (; stat(name, &file) != 0 || file.st_size < 100000; usleep(1000))
+  for (; stat(journal, &file) != 0 || file.st_size < 100000; usleep(1000))
     cr_assert_eq(waitpid(child, &status, WNOHANG), 0, "it ended by itself");
   kill(child, SIGKILL);
   cr_assert_eq(waitpid(child, &status, 0), child);
@@ -65,9 +64,10 @@ static void expect_replayed(const char *path, const char *ending, unsigned long 
 
 static void live_again(const char *options) {
   journal_place place = place_make();
-  char line[1024];
+  char line[1024], journal[256];
   snprintf(line, sizeof line, "run %s --workers 2 --no-pace --frames 100000 --journal %s", options, place.path);
-  run_and_kill(line, place.path);
+  snprintf(journal, sizeof journal, "%s-1.journal", place.path);
+  run_and_kill(program_path(), line, journal);
   program_run *again = run_with("run --no-pace --frames 20 --warm-up 0 --json - --recover --journal %s", place.path);
   cr_assert_eq(again->status, 0, "%s", again->errors);
   unsigned long frame = number_behind(again->errors, "goes on from frame ");
@@ -90,6 +90,25 @@ Test(run_journal, so_does_one_in_virtual_time_with_settings) {
 
 Test(run_journal, so_does_one_of_herds) {
   live_again("herd --agents 5000 --budget 1ms");
+}
+
+/* Where the service is built. Its worlds' journals stand beside its snapshots. */
+Test(run_journal, a_journal_of_the_service_is_replayed_too) {
+  const char *daemon = getenv("MUSTERD"), *modules = getenv("MUSTER_MODULES");
+  if (!daemon || !modules) return;
+  journal_place place = place_make();
+  char line[1024], path[256], journal[300];
+  snprintf(line, sizeof line,
+           "--isolation none --world desert=wildlife --agents 1500 --modules %s --socket %s/control --snapshot-file %s",
+           modules, place.folder, place.path);
+  snprintf(path, sizeof path, "%s.desert", place.path);
+  snprintf(journal, sizeof journal, "%s-1.journal", path);
+  run_and_kill(daemon, line, journal);
+  program_run *replay = run_with("replay --from %s", path);
+  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  cr_assert_gt(number_behind(replay->output, "replayed "), 0);
+  free(replay);
+  place_remove(&place);
 }
 
 Test(run_journal, without_a_journal_recover_begins_anew) {

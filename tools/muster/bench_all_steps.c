@@ -19,7 +19,7 @@ const all_step all_steps[] = {
     {"scale", "bench scale --agents 1000,10000,100000,1000000 --rounds 5 --plots DIR",
      "--quick --rounds 1 --observers 100,5000 --workers 2", 1, false},
     {"replication", "bench replication --rounds 3", "--quick --rounds 1", 2, false},
-    {"journal", "bench journal --rounds 5", "--quick --rounds 1 --folder /tmp", 1, false},
+    {"journal", "bench journal --rounds 7", "--quick --rounds 1 --folder /tmp", 1, true},
     {"cores", "bench cores --runs 3 --plots DIR", "--quick --runs 1", 1, false},
     {"dispatch", "bench dispatch --workers 2 --rounds 1", "--quick", 3, false},
     {"priority", "bench priority --workers 2 --rounds 1", "--quick", 3, false},

@@ -39,7 +39,9 @@ static void show_help(FILE *stream) {
       "second and each frame; the order rotates from round to round. What is compared are the updates that "
       "are completed in a frame, in the same round; the median of the ratios counts. Snapshots are taken as often as "
       "the longest recovery asks for. The journal of a turn is begun before its first frame and ended behind its "
-      "last.\n"
+      "last; the first 30 frames are not counted.\n"
+      "  by CPU    updates for the same CPU time, of all threads and of the processes that write snapshots: what other "
+      "programs take of the machine does not count there\n"
       "  pause     how long the frames stand still for the fork of a snapshot's process, as the journal counts it\n"
       "  recovery  after each turn of none another world is brought to the same frame from the files, and must come "
       "to the same hash: what the journal predicted, and what it took, opening the module and reading the files "
@@ -65,7 +67,8 @@ static int check_journal(void *user) {
 /* ---------------------------------------------------------------------------------------------------------- results */
 
 static void print_row(const journal_row *row) {
-  printf("%-8s %12.1f %9.4f %9.4f .. %.4f", row->name, row->median, row->ratio, row->lowest, row->highest);
+  printf("%-8s %9.1f %8.4f %8.4f .. %.4f %8.4f", row->name, row->median, row->ratio, row->lowest, row->highest,
+         row->cpu_ratio);
   if (row->frames)
     printf(" %12s %10lu %11s", text_bytes((double)row->bytes / (double)row->frames), row->snapshots,
            text_ns((uint64_t)row->pause_ns));
@@ -80,8 +83,8 @@ static void print_journal(const void *user) {
   printf("muster bench journal: wildlife, %s agents, %u workers, %s at %g Hz, %u rounds of %lu frames; files in %s\n\n",
          text_count(work->agents), work->workers, text_ns(work->budget_ns), (double)work->rate / 1000,
          work->common.rounds, work->frames, work->folder);
-  printf("%-8s %12s %9s %19s %12s %10s %11s %11s %11s\n", "journal", "updates", "ratio", "in the rounds", "bytes/frame",
-         "snapshots", "pause, p50", "max", "sync");
+  printf("%-8s %9s %8s %18s %8s %12s %10s %11s %11s %11s\n", "journal", "updates", "ratio", "in the rounds", "by CPU",
+         "bytes/frame", "snapshots", "pause, p50", "max", "sync");
   for (uint32_t i = 0; i < JOURNAL_WAYS; i++) print_row(&work->rows[i]);
   printf("\na journal that is synced never takes %.2f %% of the completed updates%s\n", lost,
          lost <= lost_most ? "" : ", which is more than wanted");
@@ -94,8 +97,10 @@ static void print_journal(const void *user) {
 }
 
 static void write_row(const journal_row *row, json_writer *writer) {
-  json_print(writer, "{ journal=%s updates_per_frame=%g ratio=%g lowest_ratio=%g highest_ratio=%g", row->name,
-             row->median, row->ratio, row->lowest, row->highest);
+  json_print(
+      writer,
+      "{ journal=%s updates_per_frame=%g ratio=%g lowest_ratio=%g highest_ratio=%g cpu_ns_per_update=%g cpu_ratio=%g",
+      row->name, row->median, row->ratio, row->lowest, row->highest, row->cpu_median_ns, row->cpu_ratio);
   if (row->frames)
     json_print(writer,
                "bytes_per_frame=%g snapshots=%lu snapshot_bytes=%lu snapshot_ns=%lu pause_ns=%g pause_max_ns=%g "

@@ -14,12 +14,14 @@ typedef enum journal_way { WAY_WITHOUT = 0, WAY_NONE, WAY_SECOND, WAY_FRAME, JOU
 typedef struct journal_row {
   const char *name;
   double updates[JOURNAL_ROUNDS_MOST]; /* completed in a frame, by rounds */
+  double cpu_ns[JOURNAL_ROUNDS_MOST];  /* of all threads, and of the processes that wrote snapshots, for an update */
   double ratios[JOURNAL_ROUNDS_MOST];  /* to those without a journal in the same round */
   double pauses_ns[JOURNAL_PAUSES_MOST];
   uint32_t pause_count;
   uint64_t frames, bytes, snapshots, snapshot_bytes, snapshot_ns, sync_ns; /* sums; of the last */
   bool holds;                                                              /* in all rounds */
   double median, ratio, lowest, highest, pause_ns, pause_max_ns;           /* at the end: updates, of the ratios */
+  double cpu_median_ns, cpu_ratio;                                         /* updates for the same CPU */
 } journal_row;
 
 /* Of one round. */

@@ -10,9 +10,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SETTLED_FRAMES = 60 };
+enum { SETTLED_FRAMES = 60, LEAD_FRAMES = 30 /* of a turn: what the one before left behind is over then */ };
 
 /* What the module keeps, as the journal's snapshot has it. */
 typedef struct kept_bytes {
@@ -79,6 +81,7 @@ static bool begin_journal(journal_bench *bench, journal_way way) {
 static bool look_at_journal(journal_bench *bench, journal_row *row, uint64_t *snapshots) {
   muster_journal_status status = muster_journal_status_default();
   if (muster_journal_status_read(bench->journal, &status) != MUSTER_OK) return false;
+  if (*snapshots == UINT64_MAX) *snapshots = status.snapshots;
   if (status.snapshots > *snapshots && row->pause_count < JOURNAL_PAUSES_MOST)
     row->pauses_ns[row->pause_count++] = (double)status.pause_ns;
   *snapshots = status.snapshots;
@@ -88,7 +91,7 @@ static bool look_at_journal(journal_bench *bench, journal_row *row, uint64_t *sn
 static bool add_up_journal(journal_bench *bench, journal_row *row, journal_recovery *recovery) {
   muster_journal_status status = muster_journal_status_default();
   if (muster_journal_status_read(bench->journal, &status) != MUSTER_OK) return false;
-  row->frames += bench->work->frames;
+  row->frames += bench->work->frames + (bench->work->common.quick ? 1 : LEAD_FRAMES);
   row->bytes += status.bytes;
   row->snapshots += status.snapshots;
   row->snapshot_bytes = status.snapshot_bytes;
@@ -146,9 +149,32 @@ static const char *measure_recovery(journal_bench *bench, journal_recovery *reco
 
 /* ------------------------------------------------------------------------------------------------------------ turns */
 
+static double cpu_of_process(void) {
+  struct timespec spent;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return (double)spent.tv_sec * 1e9 + (double)spent.tv_nsec;
+}
+
+static double cpu_of_children(void) {
+  struct rusage spent;
+  getrusage(RUSAGE_CHILDREN, &spent);
+  return (double)(spent.ru_utime.tv_sec + spent.ru_stime.tv_sec) * 1e9 +
+         (double)(spent.ru_utime.tv_usec + spent.ru_stime.tv_usec) * 1e3;
+}
+
+static bool run_lead(journal_bench *bench) {
+  muster_frame_report report;
+  for (uint32_t i = 0; i < (bench->work->common.quick ? 1 : LEAD_FRAMES); i++) {
+    if (!run_one(bench, &report)) return false;
+    muster_journal_turn(bench->journal);
+  }
+  return true;
+}
+
 static bool run_turn(journal_bench *bench, journal_row *row, uint32_t round) {
   muster_frame_report report;
-  uint64_t completed = 0, snapshots = 1; /* that of the begin makes no pause */
+  uint64_t completed = 0, snapshots = UINT64_MAX; /* of those before the turn the pauses do not count */
+  double begin_ns = cpu_of_process();
   for (uint64_t i = 0; i < bench->work->frames; i++) {
     if (!run_one(bench, &report)) return false;
     completed += report.completed;
@@ -157,6 +183,7 @@ static bool run_turn(journal_bench *bench, journal_row *row, uint32_t round) {
     if (!look_at_journal(bench, row, &snapshots)) return false;
   }
   row->updates[round] = (double)completed / (double)bench->work->frames;
+  row->cpu_ns[round] = cpu_of_process() - begin_ns;
   return true;
 }
 
@@ -166,12 +193,16 @@ static const char *take_turn(journal_bench *bench, journal_way way, uint32_t rou
   journal_work *work = bench->work;
   journal_row *row = &work->rows[way];
   const char *wrong = NULL;
+  double children_ns = cpu_of_children();
   bench->journal = NULL;
   if (way != WAY_WITHOUT && !begin_journal(bench, way)) return muster_last_error();
-  bool ran = run_turn(bench, row, round) && (!bench->journal || add_up_journal(bench, row, &work->recoveries[round]));
+  bool ran = run_lead(bench) && run_turn(bench, row, round) &&
+             (!bench->journal || add_up_journal(bench, row, &work->recoveries[round]));
   if (!ran) wrong = bench->journal ? "the journal ended, or a frame failed" : muster_last_error();
   if (!wrong && way == WAY_NONE) wrong = measure_recovery(bench, &work->recoveries[round]);
   if (bench->journal && muster_journal_end(bench->journal, true) != MUSTER_OK && !wrong) wrong = muster_last_error();
+  row->cpu_ns[round] += cpu_of_children() - children_ns;
+  row->cpu_ns[round] /= row->updates[round] * (double)work->frames;
   return wrong;
 }
 
@@ -194,7 +225,11 @@ static double median_of(const double *values, uint32_t count) {
 
 static void sum_up_row(const journal_work *work, journal_row *row) {
   uint32_t rounds = work->common.rounds;
+  double by_cpu[JOURNAL_ROUNDS_MOST];
   for (uint32_t i = 0; i < rounds; i++) row->ratios[i] = row->updates[i] / work->rows[WAY_WITHOUT].updates[i];
+  for (uint32_t i = 0; i < rounds; i++) by_cpu[i] = work->rows[WAY_WITHOUT].cpu_ns[i] / row->cpu_ns[i];
+  row->cpu_median_ns = median_of(row->cpu_ns, rounds);
+  row->cpu_ratio = median_of(by_cpu, rounds);
   row->median = median_of(row->updates, rounds);
   row->ratio = median_of(row->ratios, rounds);
   row->lowest = row->highest = row->ratios[0];

@@ -18,6 +18,7 @@ typedef struct ctl_options {
   const char *world;      /* null = the only one */
   const char *agent;      /* of `muster explain`; null = the first argument */
   bool json;
+  bool no_retry; /* a change is sent once, whatever becomes of it */
 } ctl_options;
 
 /* $MUSTER_SOCKET, or where the daemon listens without it. */
@@ -30,8 +31,10 @@ typedef struct ctl_call {
   char **arguments;
 } ctl_call;
 
-/* Asks the daemon. `body` is released; null = none. True with the document that it answered (null when that is empty),
- * which the caller releases; false after a complaint. */
+/* Asks the daemon. A change of a world has a key, with which it is carried out once: it is sent again, for ten seconds
+ * at most, when the connection breaks, or the world's process ends before it answers. `body` is released; null = none.
+ * True with the document that it answered (null when that is empty), which the caller releases; false after a
+ * complaint. */
 bool ctl_ask(const ctl_options *options, const char *method, const char *path, struct json_t *body,
              struct json_t **answer);
 

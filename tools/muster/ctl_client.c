@@ -7,13 +7,16 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
-enum { TIMEOUT_S = 30, ANSWER_BYTES_MAX = 64 << 20 };
+enum { TIMEOUT_S = 30, ANSWER_BYTES_MAX = 64 << 20, PAUSE_MS = 200, PATIENCE_MS = 10000, KEY_WORDS = 4 };
 
 struct answer {
   char *text;
   size_t bytes;
   long status;
+  curl_off_t retry_after_s; /* 0 = the daemon did not say that */
 };
 
 /* Pieces are counted in bytes: `size` is 1. */
@@ -53,25 +56,73 @@ static void prepare(CURL *curl, const ctl_options *options, const char *method, 
   if (body) curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
 }
 
+/* One that no other request has. False after a complaint. */
+static bool add_key(struct curl_slist **headers) {
+  uint32_t random[KEY_WORDS];
+  char header[96];
+  if (getrandom(random, sizeof random, 0) != sizeof random)
+    return complain_failure("no random numbers: %s", strerror(errno)), false;
+  snprintf(header, sizeof header, "Idempotency-Key: %08x%08x%08x%08x", random[0], random[1], random[2], random[3]);
+  *headers = curl_slist_append(*headers, header);
+  return true;
+}
+
+/* A change that a world knows by its key. */
+static bool has_key(const char *method, const char *path) {
+  return strcmp(method, "GET") != 0 && strncmp(path, "/v1/worlds/", 11) == 0;
+}
+
+static CURLcode try_once(const ctl_options *options, const char *method, const char *path, const char *body,
+                         struct curl_slist *headers, struct answer *answer) {
+  CURL *curl = curl_easy_init();
+  FILE *stream = open_memstream(&answer->text, &answer->bytes);
+  CURLcode result = CURLE_OUT_OF_MEMORY;
+  if (curl && stream) {
+    prepare(curl, options, method, path, body, stream);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    result = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &answer->retry_after_s);
+  }
+  if (curl) curl_easy_cleanup(curl);
+  if (stream) fclose(stream);
+  return result;
+}
+
+/* How long to wait before a change is sent again; 0 = it is not. Where nobody listened from the beginning, nobody will;
+ * where somebody did, the daemon may be starting again. */
+static uint64_t pause_ms(CURLcode result, const struct answer *answer, bool first) {
+  bool broken = result == CURLE_GOT_NOTHING || result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR ||
+                result == CURLE_PARTIAL_FILE || (result == CURLE_COULDNT_CONNECT && !first);
+  bool asked_to = result == CURLE_OK && (answer->status == 503 || answer->status == 409) && answer->retry_after_s > 0;
+  return broken ? PAUSE_MS : asked_to ? (uint64_t)answer->retry_after_s * 1000u : 0;
+}
+
+static CURLcode try_often(const ctl_options *options, const char *method, const char *path, const char *body,
+                          struct curl_slist *headers, struct answer *answer) {
+  uint64_t waited_ms = 0;
+  for (bool first = true;; first = false) {
+    CURLcode result = try_once(options, method, path, body, headers, answer);
+    uint64_t wait_ms = pause_ms(result, answer, first);
+    waited_ms += wait_ms;
+    if (!wait_ms || waited_ms > PATIENCE_MS || options->no_retry || !has_key(method, path)) return result;
+    free(answer->text);
+    *answer = (struct answer){0};
+    nanosleep(&(struct timespec){(time_t)(wait_ms / 1000), (long)(wait_ms % 1000) * 1000000}, NULL);
+  }
+}
+
 /* `type` is that of the body. False after a complaint. */
 static bool exchange(const ctl_options *options, const char *method, const char *path, const char *body,
                      const char *type, struct answer *answer) {
   struct curl_slist *headers = NULL;
-  CURL *curl = curl_easy_init();
-  FILE *stream = open_memstream(&answer->text, &answer->bytes);
-  if (!curl || !stream) return complain_failure("no memory for a request"), false;
-  prepare(curl, options, method, path, body, stream);
   if (body) headers = curl_slist_append(headers, type);
-  bool well = add_token(options, &headers);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-  CURLcode result = well ? curl_easy_perform(curl) : CURLE_OK;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+  bool well = add_token(options, &headers) && (!has_key(method, path) || add_key(&headers));
+  CURLcode result = well ? try_often(options, method, path, body, headers, answer) : CURLE_OK;
   if (result != CURLE_OK)
     complain_failure("no musterd answers at %s (%s); start it, or give --socket or --url",
                      options->url ? options->url : options->socket, curl_easy_strerror(result));
   curl_slist_free_all(headers);
-  curl_easy_cleanup(curl);
-  fclose(stream);
   return well && result == CURLE_OK;
 }
 

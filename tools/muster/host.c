@@ -30,6 +30,14 @@ static uint32_t at_least(uint32_t minimum, uint32_t value) {
 }
 
 /* Every observer may walk once per frame, beside whatever else the module asks for. */
+static void fit_world(const struct host *host, muster_world_def *def) {
+  def->limits.agents_max = at_least(1, at_least(host->needs.agents, host->needs.agents_max));
+  def->limits.agents_ready = def->limits.agents_max;
+  def->limits.observers_max = at_least(1, host->needs.observers);
+  def->limits.commands_max += def->limits.observers_max;
+  if (host->needs.cell_m > 0) def->cell_m = host->needs.cell_m;
+}
+
 static bool create_world(struct host *host, const host_setup *setup) {
   muster_pool_def pool = muster_pool_def_default();
   pool.workers = setup->workers;
@@ -37,11 +45,7 @@ static bool create_world(struct host *host, const host_setup *setup) {
   if (!host->pool) return false;
   muster_world_def def = setup->world;
   def.pool = host->pool;
-  def.limits.agents_max = at_least(1, at_least(host->needs.agents, host->needs.agents_max));
-  def.limits.agents_ready = def.limits.agents_max;
-  def.limits.observers_max = at_least(1, host->needs.observers);
-  def.limits.commands_max += def.limits.observers_max;
-  if (host->needs.cell_m > 0) def.cell_m = host->needs.cell_m;
+  if (!setup->as_defined) fit_world(host, &def);
   host->world = muster_world_create(&def);
   host->replays = setup->replays;
   return host->world && (!setup->prepare || setup->prepare(setup->prepare_user, host->world));

@@ -11,6 +11,7 @@ typedef struct host_setup {
   uint32_t given_count;
   uint32_t workers;
   muster_world_def world;                           /* the host fills in the pool and what the module needs */
+  bool as_defined;                                  /* the pool alone */
   bool (*prepare)(void *user, muster_world *world); /* called with the new world, before it has agents; null = nothing
                                                        to do. False with the reason in muster_last_error() */
   void *prepare_user;

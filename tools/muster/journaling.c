@@ -9,11 +9,33 @@
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
+/* In front of each piece of what a host keeps in a snapshot, as in musterd's. */
+typedef struct kept_piece {
+  uint64_t kind, bytes;
+} kept_piece;
+
+enum { PIECE_STATE = 'S' /* what the module saves */, PIECE_SKIPPED = 'T' /* see struct host */ };
+
+static bool count_kept(const void *bytes, size_t count, void *user) {
+  (void)bytes;
+  *(uint64_t *)user += count;
+  return true;
+}
+
+static bool save_state(const struct host *host, muster_journal_put put, void *put_user) {
+  const muster_module *module = host->module;
+  kept_piece piece = {.kind = PIECE_STATE};
+  if (!module->save) return put(&piece, sizeof piece, put_user);
+  return module->save(host->instance, host->world, count_kept, &piece.bytes) == MUSTER_OK &&
+         put(&piece, sizeof piece, put_user) && module->save(host->instance, host->world, put, put_user) == MUSTER_OK;
+}
+
 static bool save_host(muster_journal_put put, void *put_user, void *user) {
   const struct journaling *journaling = user;
   const struct host *host = journaling->host;
-  if (!put(&host->skipped_ns, sizeof host->skipped_ns, put_user)) return false;
-  return !host->module->save || host->module->save(host->instance, host->world, put, put_user) == MUSTER_OK;
+  const kept_piece piece = {.kind = PIECE_SKIPPED, .bytes = sizeof host->skipped_ns};
+  return put(&piece, sizeof piece, put_user) && put(&host->skipped_ns, sizeof host->skipped_ns, put_user) &&
+         save_state(host, put, put_user);
 }
 
 static char *note_of_run(const run_options *options, const struct host *host, size_t *count) {
@@ -70,34 +92,51 @@ bool journaling_end(struct journaling *journaling) {
 
 static bool found_note(const void *bytes, uint32_t count, void *user) {
   struct journal_found *found = user;
-  const char *end = count ? memchr(bytes, '\0', count) : NULL;
-  if (!end || count > sizeof found->note) return false;
+  run_options *options = &found->options;
+  if (count >= sizeof found->note) return false;
   memcpy(found->note, bytes, count);
-  return run_note_read(&found->options, &found->skipped_ns, found->note);
+  found->note[count] = '\0';
+  if (!run_note_read(options, &found->skipped_ns, found->note)) return false;
+  if (options->frames == 0) options->frames = 1;
+  if (options->workers == 0) options->workers = 1;
+  return true;
+}
+
+static bool keep_state(struct journal_found *found, const unsigned char *bytes, size_t count) {
+  found->state = malloc(count + 1);
+  if (found->state) memcpy(found->state, bytes, count);
+  found->state_bytes = count;
+  return found->state;
 }
 
 static bool found_host(const void *bytes, size_t count, void *user) {
   struct journal_found *found = user;
-  if (count < sizeof found->skipped_ns) return false;
-  found->host = malloc(count);
-  if (!found->host) return false;
-  memcpy(found->host, bytes, count);
-  memcpy(&found->skipped_ns, bytes, sizeof found->skipped_ns);
-  found->host_bytes = count;
-  return true;
+  const unsigned char *at = bytes, *end = at + count;
+  kept_piece piece;
+  while ((size_t)(end - at) >= sizeof piece) {
+    memcpy(&piece, at, sizeof piece);
+    at += sizeof piece;
+    if (piece.bytes > (size_t)(end - at)) return false;
+    if (piece.kind == PIECE_SKIPPED && piece.bytes == sizeof found->skipped_ns)
+      memcpy(&found->skipped_ns, at, sizeof found->skipped_ns);
+    if (piece.kind == PIECE_STATE && !found->state && !keep_state(found, at, (size_t)piece.bytes)) return false;
+    at += piece.bytes;
+  }
+  return at == end && found->state;
 }
 
 muster_result journal_found_open(struct journal_found *found, const char *path) {
   int status;
   const char *file;
   muster_journal_look_def look = muster_journal_look_def_default();
-  *found = (struct journal_found){.path = path, .info = muster_journal_info_default()};
+  *found =
+      (struct journal_found){.path = path, .info = muster_journal_info_default(), .world = muster_world_def_default()};
   look.path = path;
   look.take_note = found_note;
   look.take_host = found_host;
   look.user = found;
-  muster_result result = muster_journal_look(&look, &found->info, NULL);
-  if (!result && !found->host) result = muster_module_fail(MUSTER_E_INPUT, "'%s' is no journal of `muster run`", path);
+  muster_result result = muster_journal_look(&look, &found->info, &found->world);
+  if (!result && !found->state) result = muster_module_fail(MUSTER_E_INPUT, "'%s' is no journal of `muster run`", path);
   if (result) {
     journal_found_close(found);
     return result;
@@ -110,14 +149,16 @@ muster_result journal_found_open(struct journal_found *found, const char *path) 
 }
 
 void journal_found_close(struct journal_found *found) {
-  free(found->host);
-  found->host = NULL;
+  free(found->state);
+  found->state = NULL;
 }
 
 void journal_found_prepare(const struct journal_found *found, host_setup *setup) {
-  setup->state = found->host + sizeof found->skipped_ns;
-  setup->state_bytes = found->host_bytes - sizeof found->skipped_ns;
+  setup->state = found->state;
+  setup->state_bytes = found->state_bytes;
   setup->skipped_ns = found->skipped_ns;
+  setup->world = found->world;
+  setup->as_defined = true;
 }
 
 /* A host whose frames come from the journal. */

@@ -31,9 +31,10 @@ struct journal_found {
   const char *path;
   muster_journal_info info;
   run_options options; /* of its run; its texts stand in `note` */
-  uint64_t skipped_ns; /* see struct host; as the snapshot has it */
-  unsigned char *host; /* what was kept of it: skipped_ns, and what the module saved */
-  size_t host_bytes;
+  muster_world_def world;
+  uint64_t skipped_ns;  /* see struct host; as the snapshot has it */
+  unsigned char *state; /* what the module saved; null: it is not open */
+  size_t state_bytes;
   char note[RUN_NOTE_BYTES];
 };
 

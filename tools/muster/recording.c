@@ -133,7 +133,9 @@ static bool read_info(struct replaying *replaying, const char *path, uint64_t un
     memcpy(replaying->note, text, (size_t)(end - text));
     if (info->frames_before) replaying->state = end + 1;
     replaying->state_bytes = info->note_bytes - (size_t)(end + 1 - text);
-    if (run_note_read(&replaying->options, &replaying->skipped_ns, replaying->note)) return true;
+    if (run_note_read(&replaying->options, &replaying->skipped_ns, replaying->note) && replaying->options.frames &&
+        replaying->options.workers)
+      return true;
   }
   complain_failure("'%s' is no record of `muster run`", path);
   return false;

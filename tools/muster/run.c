@@ -204,7 +204,7 @@ static bool open_world(struct run *run) {
 /* Brings the world to where the journal ends that it goes on from, and begins the one that it keeps. False after a
  * complaint. */
 static bool open_journal(struct run *run) {
-  if (run->found.host) {
+  if (run->found.state) {
     progress_step(&run->progress, "recovering %lu frames", run->found.info.frames - run->found.info.snapshot_frames);
     bool recovered = journal_found_recover(&run->found, &run->host, NULL, NULL);
     progress_end(&run->progress);
@@ -279,7 +279,7 @@ static int run_prepared(struct run *run, int (*write_report)(struct run *run)) {
 int run_and_report(struct run *run, int (*write_report)(struct run *run)) {
   run->setup = setup_of(&run->options);
   run->last = UINT64_MAX;
-  if (run->found.host) journal_found_prepare(&run->found, &run->setup);
+  if (run->found.state) journal_found_prepare(&run->found, &run->setup);
   if (run->options.record && run->options.record_from <= 1) {
     run->setup.prepare = recording_begin;
     run->setup.prepare_user = &run->recording;

@@ -23,7 +23,7 @@ struct run {
   run_record record;
   struct recording recording;
   struct journaling journaling;
-  struct journal_found found; /* goes on from it; without bytes of a host there is none */
+  struct journal_found found; /* goes on from it; without a state there is none */
   struct noise noise;         /* as the counted frames began */
   machine_crew *machine;      /* watches between the frames; null = not used */
   machine_report seen;        /* by them */

@@ -52,7 +52,10 @@ static bool read_number(run_options *options, const char *name, const char *text
   return false;
 }
 
+/* musterd writes the name of the module's instance in front of a setting. */
 static void read_setting(run_options *options, const char *name, const char *text) {
+  const char *dot = strrchr(name, '.');
+  if (dot) name = dot + 1;
   if (options->given_count < MODULE_VALUES_MAX)
     options->given[options->given_count++] = (module_given){.name = name, .text = text};
 }
@@ -63,7 +66,7 @@ bool run_note_read(run_options *options, uint64_t *skipped_ns, char *note) {
     char *value = strchr(line, '=');
     if (!value) return false;
     *value++ = '\0';
-    if (strcmp(line, "scenario") == 0)
+    if (strcmp(line, "scenario") == 0 || strcmp(line, "module") == 0)
       options->scenario = value;
     else if (strcmp(line, "path") == 0)
       options->path = *value ? value : NULL;
@@ -71,8 +74,8 @@ bool run_note_read(run_options *options, uint64_t *skipped_ns, char *note) {
       read_setting(options, line + 4, value);
     else if (strcmp(line, "skipped_ns") == 0)
       *skipped_ns = strtoull(value, NULL, 10);
-    else if (!read_number(options, line, value))
+    else if (!read_number(options, line, value) && strcmp(line, "world") != 0 && strcmp(line, "agents_max") != 0)
       return false;
   }
-  return options->scenario && options->rate && options->frames && options->workers;
+  return options->scenario && options->rate;
 }

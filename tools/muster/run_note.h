@@ -1,4 +1,5 @@
-/* run_note.h - the options of a run as the note of its record or its journal: lines of NAME=VALUE. */
+/* run_note.h - the options of a run as the note of its record or its journal: lines of NAME=VALUE. The journals of
+ * musterd have such a note, too. */
 #ifndef TOOLS_RUN_NOTE_H
 #define TOOLS_RUN_NOTE_H
 

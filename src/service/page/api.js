@@ -1,5 +1,6 @@
 /* api.js - requests to the daemon: JSON in and out (service/api.h), maps in binary (service/live.h). A failed request
- * throws an Error with the daemon's own message. A 401 asks for the token once, and tries again. */
+ * throws an Error with the daemon's own message. A 401 asks for the token once, and tries again. A change is sent again
+ * when its world's process ended before it answered: it has a key, with which it is made once. */
 
 const dialog = document.getElementById("token-dialog");
 const field = document.getElementById("token");
@@ -50,8 +51,21 @@ async function reach(path, options) {
   }
 }
 
-function send(method, path, body) {
+const PATIENCE_S = 10; /* how long a change is sent again */
+
+function makeKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/* In how many seconds the daemon wants to be asked again; 0: it does not. */
+function pauseAfter(response) {
+  return [409, 503].includes(response.status) ? Number(response.headers.get("Retry-After")) || 0 : 0;
+}
+
+function send(method, path, body, key) {
   const headers = {};
+  if (key) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (token && method !== "GET") headers.Authorization = `Bearer ${token}`;
   return reach(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
@@ -65,10 +79,15 @@ async function refusal(response) {
 }
 
 export async function ask(method, path, body) {
-  let response = await send(method, path, body);
-  while (response.status === 401 && (await askForToken())) response = await send(method, path, body);
-  if (!response.ok) throw await refusal(response);
-  return response.json();
+  const key = method === "GET" ? "" : makeKey();
+  for (let waited = 0;;) {
+    const response = await send(method, path, body, key), pause = key ? pauseAfter(response) : 0;
+    if (response.ok) return response.json();
+    if (response.status === 401 && (await askForToken())) continue;
+    waited += pause;
+    if (!pause || waited > PATIENCE_S) throw await refusal(response);
+    await new Promise((done) => setTimeout(done, pause * 1000));
+  }
 }
 
 export const get = (path) => ask("GET", path);

@@ -1,5 +1,7 @@
 #include "service/supervise/front.h"
 
+#include "service/supervise/front_headers.h"
+
 #include "base/assert.h"
 #include "base/error.h"
 
@@ -27,6 +29,7 @@ typedef struct front_call {
   CURL *curl;
   const char *socket; /* of the world */
   struct curl_slist *headers;
+  front_headers said;    /* by the world */
   http_request *request; /* to be answered; null: `take` is called, unless that is null, too */
   void (*take)(front_answer *answer, void *user);
   void *user;
@@ -61,6 +64,7 @@ static size_t take_bytes(char *bytes, size_t each, size_t count, void *user);
 /* What is the same for all requests. */
 static void set_up(CURL *curl) {
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, front_headers_take);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says */
 }
@@ -171,10 +175,15 @@ static void give_answer(front_call *call, front_answer *answer) {
     return;
   }
   if (!answer->status) {
-    http_refuse(call->request, 502, "no_answer", NULL, "world %s does not answer (%s): `muster ctl worlds` tells more",
-                http_path_value(call->request, "world"), answer->problem);
+    if (answer->ended)
+      front_headers_refuse_ended(call->request, answer->problem);
+    else
+      http_refuse(call->request, 502, "no_answer", NULL,
+                  "world %s does not answer (%s): `muster ctl worlds` tells more",
+                  http_path_value(call->request, "world"), answer->problem);
     return;
   }
+  front_headers_give(&call->said, call->request);
   char *body = answer->body ? answer->body : strdup("");
   answer->body = NULL;
   if (!body) abort();
@@ -195,6 +204,7 @@ static void end_call(front_call *call, CURLcode result) {
     status = 0;
   }
   front_answer answer = {.status = (unsigned)status,
+                         .ended = result && result != CURLE_OPERATION_TIMEDOUT && result != CURLE_WRITE_ERROR,
                          .type = type_of(call),
                          .body = call->bytes,
                          .bytes = call->count,
@@ -293,7 +303,7 @@ static void refuse_calls(struct front *front, const char *socket, const char *pr
   for (call = LIST_FIRST(&front->calls); call; call = next) {
     next = LIST_NEXT(call, link);
     if (call->stream || (socket && call->socket != socket)) continue;
-    front_answer none = {.problem = problem};
+    front_answer none = {.problem = problem, .ended = true};
     give_answer(call, &none);
     free_call(call);
   }
@@ -378,15 +388,6 @@ static bool set_url(front_call *call, const http_request *request) {
   return set;
 }
 
-static bool add_header(front_call *call, const char *name, const char *value) {
-  char *line;
-  if (asprintf(&line, "%s:%s%s", name, *value ? " " : "", value) < 0) return false;
-  struct curl_slist *headers = curl_slist_append(call->headers, line);
-  free(line);
-  if (headers) call->headers = headers;
-  return headers;
-}
-
 /* The body stays the request's: it lives as long as the call that answers it. False: no memory. */
 static bool set_body(front_call *call, const http_request *request) {
   size_t bytes;
@@ -401,7 +402,8 @@ static bool set_body(front_call *call, const http_request *request) {
   curl_easy_setopt(call->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
   curl_easy_setopt(call->curl, CURLOPT_POSTFIELDS, bytes ? body : "");
   /* Without a value libcurl leaves a header out that it would make itself. */
-  return add_header(call, "Content-Type", type ? type : "") && add_header(call, "Expect", "");
+  return front_headers_add(&call->headers, "Content-Type", type ? type : "") &&
+         front_headers_add(&call->headers, "Expect", "") && front_headers_pass_on(&call->headers, request);
 }
 
 /* Null when there is no memory for it. */
@@ -417,6 +419,7 @@ static front_call *make_call(struct front *front, const http_request *request, c
   LIST_INSERT_HEAD(&front->calls, call, link);
   curl_easy_setopt(call->curl, CURLOPT_UNIX_SOCKET_PATH, socket);
   curl_easy_setopt(call->curl, CURLOPT_WRITEDATA, call);
+  curl_easy_setopt(call->curl, CURLOPT_HEADERDATA, &call->said);
   curl_easy_setopt(call->curl, CURLOPT_PRIVATE, call);
   curl_easy_setopt(call->curl, CURLOPT_ERRORBUFFER, call->problem);
   curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, wait_ms);

@@ -19,6 +19,7 @@ typedef struct front_counts {
 /* An answer of a world's process. */
 typedef struct front_answer {
   unsigned status;  /* 0 = there was none: `problem` says why */
+  bool ended;       /* since the process has ended */
   const char *type; /* "" = it has no body */
   char *body;       /* a zero follows, which is not counted; freed after the call, unless taken */
   size_t bytes;
@@ -37,8 +38,9 @@ void front_free(struct front *front);
 /* Counts what is under way to the world at this socket. */
 void front_count(const struct front *front, const char *socket, front_counts *counts);
 
-/* Passes a request on, and its answer back. Refuses it when the world's process does not answer in time (502), or too
- * many requests wait for it already (429). A request that changes something is sent once at most. */
+/* Passes a request on, and its answer back. Refuses it when the world's process ends before it answers (503), does not
+ * answer in time (502), or has too many requests that wait for it already (429). A request that changes something is
+ * sent once at most: only its client may send it again, with its Idempotency-Key. */
 void front_forward(struct front *front, http_request *request, const char *socket);
 
 /* The process at this socket has ended: what it was asked and has not answered is refused. Else a request that it had

@@ -40,6 +40,11 @@ const char *states_explain(const world_process *process, char text[STATES_WORDS_
   return text;
 }
 
+uint32_t states_next_start_s(const world_process *process) {
+  if (process->state == PROCESS_WAITING) return (uint32_t)(uv_timer_get_due_in(&process->timer) / 1000) + 1;
+  return process->state == PROCESS_STOPPING && process->again;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static const char *allowed_to(const world_process *process) {

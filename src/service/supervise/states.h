@@ -21,6 +21,9 @@ enum { STATES_WORDS_BYTES = 512 };
 /* Why the world does not run, and what to do: a sentence. "" = it runs or begins to. */
 const char *states_explain(const world_process *process, char text[STATES_WORDS_BYTES]);
 
+/* In how many seconds it starts again by itself, at least 1; 0 = it does not. */
+uint32_t states_next_start_s(const world_process *process);
+
 /* Writes the families of metrics about processes. */
 void states_write_metrics(const struct processes *processes, FILE *out);
 

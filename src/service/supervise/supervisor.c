@@ -7,6 +7,7 @@
 #include "service/page.h"
 #include "service/settings_load.h"
 #include "service/supervise/front.h"
+#include "service/supervise/front_headers.h"
 #include "service/supervise/joins.h"
 #include "service/supervise/orders.h"
 #include "service/supervise/processes.h"
@@ -45,6 +46,7 @@ struct supervisor {
 
 static void refuse_stopped(http_request *request, const world_process *process) {
   char why[STATES_WORDS_BYTES];
+  front_headers_say_when(request, states_next_start_s(process));
   http_refuse(request, 503, process_state_name(process->state), NULL, "%s", states_explain(process, why));
 }
 

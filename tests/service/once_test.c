@@ -1,0 +1,196 @@
+/* Clients send requests with keys, and lose answers, while the process of their world dies again and again: each
+ * request is carried out exactly once. */
+#include "control.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define WORLD "/v1/worlds/main"
+
+enum {
+  REQUESTS = 1000,
+  CLIENTS = 8,
+  CRASHES = 20,
+  LOST_OF = 3,       /* of so many first tries one is sent by a client that does not wait for its answer */
+  PAUSE_US = 5000,   /* before a request is sent again */
+  MOMENT_US = 20000, /* at most, from a number of requests to the crash */
+  TRIES_MAX = 4000   /* of one request: then the world will not come back */
+};
+
+static musterd service;
+
+/* What all clients share. */
+static struct {
+  uv_mutex_t mutex; /* guards: */
+  uint32_t next, done, replayed, sent_again;
+  char trouble[512]; /* an answer that should not be */
+} shared;
+
+/* ---------------------------------------------------------------------------------------------------------- clients */
+
+typedef struct client {
+  uv_thread_t thread;
+  uint64_t random;
+  daemon_reply reply;
+} client;
+
+static uint64_t draw(client *self) {
+  self->random ^= self->random << 13, self->random ^= self->random >> 7, self->random ^= self->random << 17;
+  return self->random;
+}
+
+/* Requests with an even number spawn an agent at that place, the others count it. */
+static const char *describe(uint32_t number, char body[128]) {
+  if (number % 2 == 0) {
+    snprintf(body, 128, "[{\"type\": \"mark\", \"position\": {\"x\": %u, \"y\": 0}}]", number);
+    return WORLD "/agents";
+  }
+  snprintf(body, 128, "%u", number);
+  return WORLD "/module/count";
+}
+
+/* As by a client whose connection breaks, before or after the request is carried out. */
+static void send_and_leave(client *self, const char *path, const char *key, const char *body) {
+  int connection = daemon_begin_once(&service, "POST", path, key, body);
+  usleep((useconds_t)(draw(self) % (2 * MOMENT_US)));
+  close(connection);
+}
+
+static bool is_answered(client *self, const char *path, const char *key, const char *body, bool *replayed) {
+  char value[16];
+  daemon_ask_once(&service, "POST", path, key, body, &self->reply);
+  int status = self->reply.status;
+  *replayed = daemon_header(&self->reply, "Idempotent-Replayed", value, sizeof value);
+  if (status == 200 || status == 201) return true;
+  if (status == 503 || status == 409 || status == 0) return false;
+  uv_mutex_lock(&shared.mutex);
+  snprintf(shared.trouble, sizeof shared.trouble, "%s with %s: %d: %.300s", path, key, status, self->reply.body);
+  uv_mutex_unlock(&shared.mutex);
+  return false;
+}
+
+static void carry_out(client *self, uint32_t number) {
+  char key[32], body[128];
+  bool replayed = false;
+  uint32_t tries = 0;
+  const char *path = describe(number, body);
+  snprintf(key, sizeof key, "request-%u", number);
+  if (draw(self) % LOST_OF == 0) send_and_leave(self, path, key, body);
+  while (tries < TRIES_MAX && !is_answered(self, path, key, body, &replayed)) {
+    tries++;
+    usleep(PAUSE_US);
+  }
+  uv_mutex_lock(&shared.mutex);
+  if (tries == TRIES_MAX) snprintf(shared.trouble, sizeof shared.trouble, "request %u was never answered", number);
+  shared.done++;
+  shared.replayed += replayed;
+  shared.sent_again += tries > 0;
+  uv_mutex_unlock(&shared.mutex);
+}
+
+static void be_client(void *argument) {
+  client *self = argument;
+  for (;;) {
+    uv_mutex_lock(&shared.mutex);
+    uint32_t number = shared.next++;
+    bool over = number >= REQUESTS || *shared.trouble;
+    uv_mutex_unlock(&shared.mutex);
+    if (over) break;
+    carry_out(self, number);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- crashes */
+
+/* The process of the world that runs now, as the log tells last. */
+static pid_t process_of_main(void) {
+  static const char text[] = "world main runs in process ";
+  int process = 0;
+  char *log = daemon_log(&service);
+  for (const char *at = log; (at = strstr(at, text)) != NULL;) process = atoi(at += strlen(text));
+  free(log);
+  return process;
+}
+
+/* The daemon waits for who has to read them. */
+static void take_notices(void) {
+  char notice[1024];
+  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+}
+
+/* False: something is wrong already. */
+static bool await_done(uint32_t wanted) {
+  for (;;) {
+    uv_mutex_lock(&shared.mutex);
+    uint32_t done = shared.done;
+    bool wrong = *shared.trouble;
+    uv_mutex_unlock(&shared.mutex);
+    take_notices();
+    if (done >= wanted || wrong) return !wrong;
+    usleep(PAUSE_US);
+  }
+}
+
+/* From outside, or inside a callback. The answer to that is of no interest. */
+static void crash(client *chance, uint32_t number) {
+  usleep((useconds_t)(draw(chance) % MOMENT_US));
+  if (number % 2)
+    daemon_ask_once(&service, "POST", WORLD "/module/strike", NULL, "now", &chance->reply);
+  else
+    kill(process_of_main(), SIGKILL);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- counts */
+
+static uint32_t times[REQUESTS];
+
+static void count_marks(void) {
+  json_t *page = control_ask(&service, "GET", WORLD "/agents?type=mark&limit=1000", NULL, 200), *agent;
+  size_t i;
+  json_array_foreach(control_member(page, "agents"), i, agent) {
+    double x = control_number(agent, "position.x");
+    cr_assert(x >= 0 && x < REQUESTS, "an agent stands at %g", x);
+    times[(uint32_t)x]++;
+  }
+  json_decref(page);
+}
+
+static void count_counted(void) {
+  json_t *counts = control_ask(&service, "POST", WORLD "/module/counts", NULL, 200), *count;
+  size_t i;
+  json_array_foreach(counts, i, count) {
+    if (i < REQUESTS) times[i] += (uint32_t)json_integer_value(count);
+  }
+  json_decref(counts);
+}
+
+static double starts_of_main(void) {
+  return daemon_metric(&service, "muster_world_process_starts_total{world=\"main\"}");
+}
+
+Test(once, each_request_is_carried_out_exactly_once_through_twenty_crashes, .init = daemon_expect_deaths,
+     .timeout = 240) {
+  static client clients[CLIENTS + 1];
+  daemon_start(&service, "--isolation process --snapshot-file @/snapshot --crash-limit 0 --crash-window 1s "
+                         "--modules " MUSTER_TEST_MODULES " --world main=counter --hz 60 --budget 2ms");
+  cr_assert_eq(uv_mutex_init(&shared.mutex), 0);
+  for (uint32_t i = 0; i <= CLIENTS; i++) clients[i].random = 88172645463325252u + i * 7919u;
+  for (uint32_t i = 0; i < CLIENTS; i++) cr_assert_eq(uv_thread_create(&clients[i].thread, be_client, &clients[i]), 0);
+  for (uint32_t i = 0; i < CRASHES && await_done((i + 1) * REQUESTS / (CRASHES + 2)); i++) crash(&clients[CLIENTS], i);
+  await_done(REQUESTS);
+  for (uint32_t i = 0; i < CLIENTS; i++) uv_thread_join(&clients[i].thread);
+  cr_assert(!*shared.trouble, "%s\n%s", shared.trouble, daemon_log(&service));
+  control_await_count(&service, WORLD, "frames", 2);
+  count_marks();
+  count_counted();
+  for (uint32_t i = 0; i < REQUESTS; i++) cr_expect_eq(times[i], 1, "request %u was carried out %u times", i, times[i]);
+  cr_expect_geq(starts_of_main(), CRASHES + 1);
+  cr_expect(shared.replayed > 0, "no request was sent again that had been carried out: nothing was tried here");
+  printf("%u requests, %u sent again, %u of them answered from before, %g starts\n", shared.done, shared.sent_again,
+         shared.replayed, starts_of_main());
+  daemon_stop(&service);
+}

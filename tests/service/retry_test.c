@@ -1,0 +1,229 @@
+/* Requests that are sent again: with a key each is carried out once, whatever comes in between. */
+#include "control.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define WORLD     "/v1/worlds/main"
+#define OBSERVERS WORLD "/observers"
+#define OBSERVER  "{\"position\": {\"x\": 1, \"y\": 2}}"
+
+enum { SPAWNED = 1500, FRAME_BYTES = 24 };
+
+static musterd service;
+static daemon_reply reply, again;
+
+static void start(void) {
+  daemon_start(&service, "--agents 200 --agents-max 12000 --world main=wildlife --world other=wildlife");
+  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
+}
+
+static void stop(void) {
+  daemon_stop(&service);
+}
+
+static void start_counter(void) {
+  daemon_start(&service, "--modules " MUSTER_TEST_MODULES " --world main=counter");
+}
+
+TestSuite(retry, .init = start, .fini = stop, .timeout = 120);
+TestSuite(retry_counted, .init = start_counter, .fini = stop, .timeout = 120);
+
+static void ask_once(const char *method, const char *path, const char *key, const char *body, int status,
+                     daemon_reply *answer) {
+  daemon_ask_once(&service, method, path, key, body, answer);
+  cr_expect_eq(answer->status, status, "%s %s with %s: %d: %s", method, path, key, answer->status, answer->body);
+}
+
+static bool is_replayed(const daemon_reply *answer) {
+  char value[16];
+  return daemon_header(answer, "Idempotent-Replayed", value, sizeof value) && strcmp(value, "true") == 0;
+}
+
+static long long frame_of(const daemon_reply *answer) {
+  char value[FRAME_BYTES];
+  cr_assert(daemon_header(answer, "Muster-Frame", value, sizeof value), "%s", answer->text);
+  return atoll(value);
+}
+
+/* Observers come in at the next frame. */
+static size_t count_observers(void) {
+  control_step(&service, 1);
+  json_t *list = control_ask(&service, "GET", OBSERVERS, NULL, 200);
+  size_t count = json_array_size(control_member(list, "observers"));
+  json_decref(list);
+  return count;
+}
+
+static void expect_refusal(const daemon_reply *answer, const char *code, const char *field) {
+  json_t *document = json_loads(answer->body, 0, NULL);
+  cr_assert_not_null(document, "%s", answer->body);
+  cr_expect_str_eq(control_text(document, "error.code"), code);
+  cr_expect_str_eq(control_text(document, "error.field"), field);
+  json_decref(document);
+}
+
+/* --------------------------------------------------------------------------------------------------------- replays */
+
+Test(retry, a_change_is_made_once_and_answered_alike) {
+  size_t before = count_observers();
+  ask_once("POST", OBSERVERS, "first", OBSERVER, 201, &reply);
+  cr_expect(!is_replayed(&reply));
+  for (int i = 0; i < 3; i++) {
+    ask_once("POST", OBSERVERS, "first", OBSERVER, 201, &again);
+    cr_expect(is_replayed(&again));
+    cr_expect_str_eq(again.body, reply.body);
+    cr_expect_eq(frame_of(&again), frame_of(&reply));
+  }
+  cr_expect_eq(count_observers(), before + 1);
+  ask_once("POST", OBSERVERS, "first", OBSERVER, 201, &again);
+  cr_expect_eq(frame_of(&again), frame_of(&reply), "also frames later");
+  ask_once("POST", OBSERVERS, "second", OBSERVER, 201, &again);
+  cr_expect(!is_replayed(&again));
+  cr_expect_str_neq(again.body, reply.body);
+  cr_expect_eq(count_observers(), before + 2);
+}
+
+Test(retry, what_is_gone_meanwhile_is_answered_as_it_was) {
+  char path[128];
+  count_observers();
+  ask_once("POST", OBSERVERS, "add", OBSERVER, 201, &reply);
+  json_t *added = json_loads(reply.body, 0, NULL);
+  snprintf(path, sizeof path, OBSERVERS "/%s", control_text(added, "observer"));
+  json_decref(added);
+  control_step(&service, 1);
+  ask_once("DELETE", path, "remove", NULL, 200, &reply);
+  control_step(&service, 1);
+  ask_once("DELETE", path, NULL, NULL, 404, &again);
+  ask_once("DELETE", path, "remove", NULL, 200, &again);
+  cr_expect(is_replayed(&again));
+  cr_expect_str_eq(again.body, reply.body);
+}
+
+Test(retry, without_a_key_each_is_a_request_of_its_own) {
+  size_t before = count_observers();
+  for (int i = 0; i < 2; i++) ask_once("POST", OBSERVERS, NULL, OBSERVER, 201, &reply);
+  cr_expect_eq(count_observers(), before + 2);
+}
+
+Test(retry, each_world_has_keys_of_its_own) {
+  ask_once("POST", OBSERVERS, "shared", OBSERVER, 201, &reply);
+  ask_once("POST", "/v1/worlds/other/observers", "shared", OBSERVER, 201, &again);
+  cr_expect(!is_replayed(&again));
+}
+
+/* -------------------------------------------------------------------------------------------------------- refusals */
+
+Test(retry, the_key_of_another_request_is_refused) {
+  ask_once("POST", OBSERVERS, "used", OBSERVER, 201, &reply);
+  ask_once("POST", OBSERVERS, "used", "{\"position\": {\"x\": 1, \"y\": 3}}", 422, &again); /* another body */
+  expect_refusal(&again, "key_reused", "Idempotency-Key");
+  cr_expect(!is_replayed(&again));
+  ask_once("POST", WORLD "/step", "used", "{\"frames\": 1}", 422, &again); /* another path */
+  ask_once("PATCH", WORLD, "used", "{\"hz\": 30}", 422, &again);           /* another method */
+  ask_once("POST", OBSERVERS, "used", OBSERVER, 201, &again);
+  cr_expect(is_replayed(&again), "the first one is still known");
+}
+
+Test(retry, what_is_no_key_is_refused_and_nothing_is_done) {
+  static const char *const wrong[] = {"two words", "schl\303\274ssel", "\"\t\"",
+                                      "a-key-of-65-bytes-0123456789012345678901234567890123456789012345x"};
+  size_t before = count_observers();
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ask_once("POST", OBSERVERS, wrong[i], OBSERVER, 400, &reply);
+    expect_refusal(&reply, "bad_key", "Idempotency-Key");
+  }
+  cr_expect_eq(count_observers(), before);
+  ask_once("POST", OBSERVERS, "a-key-of-64-bytes-012345678901234567890123456789012345678901234x", OBSERVER, 201,
+           &reply);
+  ask_once("GET", OBSERVERS, "two words", NULL, 200, &reply); /* a request that only reads needs none */
+}
+
+/* It changed nothing: there is nothing that must not be done twice. */
+Test(retry, a_refusal_is_not_kept_so_that_the_request_can_be_corrected) {
+  ask_once("POST", OBSERVERS, "corrected", "{\"position\": 1}", 400, &reply);
+  ask_once("DELETE", OBSERVERS "/4294967295.7", "corrected", NULL, 404, &reply);
+  ask_once("POST", OBSERVERS, "corrected", OBSERVER, 201, &reply);
+  cr_expect(!is_replayed(&reply));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- answers */
+
+Test(retry, answers_say_of_which_frame_they_are) {
+  daemon_ask(&service, "GET", WORLD, NULL, &reply);
+  daemon_ask(&service, "GET", WORLD "/agents?limit=1", NULL, &again);
+  cr_expect_eq(frame_of(&reply), frame_of(&again));
+  ask_once("POST", OBSERVERS, NULL, OBSERVER, 201, &again);
+  cr_expect_eq(frame_of(&again), frame_of(&reply) + 1, "the frame after it makes it safe");
+  long long before = frame_of(&reply);
+  control_step(&service, 3);
+  daemon_ask(&service, "GET", WORLD, NULL, &reply);
+  cr_expect_eq(frame_of(&reply), before + 3);
+  daemon_ask(&service, "GET", WORLD "/agents/4294967295.7", NULL, &again);
+  cr_expect(again.status == 404 && frame_of(&again) == before + 3);
+}
+
+/* ---------------------------------------------------------------------------------------------- a world that counts */
+
+/* Of type 'mark', which stay where they are; spawns are spread over frames. */
+static long long count_marks(void) {
+  long long count = 0, cursor = 0;
+  for (bool more = true; more;) {
+    char path[128];
+    snprintf(path, sizeof path, WORLD "/agents?type=mark&limit=1000&cursor=%lld", cursor);
+    json_t *page = control_ask(&service, "GET", path, NULL, 200), *next = json_object_get(page, "next");
+    count += (long long)json_array_size(control_member(page, "agents"));
+    more = json_is_string(next);
+    if (more) cursor = atoll(json_string_value(next));
+    json_decref(page);
+  }
+  return count;
+}
+
+/* The agents are there once; which ones they are, the list of agents tells. */
+Test(retry_counted, of_a_long_answer_the_status_is_kept) {
+  static char body[SPAWNED * 64];
+  size_t length = 0;
+  for (int i = 0; i < SPAWNED; i++)
+    length += (size_t)sprintf(body + length, "%s{\"type\": \"mark\", \"position\": {\"x\": %d, \"y\": 0}}",
+                              i ? ", " : "[", i);
+  sprintf(body + length, "]");
+  ask_once("POST", WORLD "/agents", "many", body, 201, &reply);
+  ask_once("POST", WORLD "/agents", "many", body, 201, &again);
+  cr_expect(is_replayed(&again));
+  cr_expect(strstr(again.body, "\"left_out\"") && !strstr(reply.body, "\"left_out\""), "%s", again.body);
+  while (count_marks() < SPAWNED) continue;
+  json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  control_await_count(&service, WORLD, "frames", control_count(world, "frames") + 3);
+  json_decref(world);
+  cr_expect_eq(count_marks(), SPAWNED);
+}
+
+static long long times_counted(const char *number) {
+  char path[32];
+  json_t *counts = control_ask(&service, "POST", WORLD "/module/counts", NULL, 200);
+  snprintf(path, sizeof path, "%s", number);
+  long long times = control_count(counts, path);
+  json_decref(counts);
+  return times;
+}
+
+Test(retry_counted, a_command_of_a_module_is_carried_out_once) {
+  ask_once("POST", WORLD "/module/count", "count", "7", 200, &reply);
+  ask_once("POST", WORLD "/module/count", "count", "7", 200, &again);
+  cr_expect(is_replayed(&again));
+  cr_expect_str_eq(again.body, "7 was counted 1 times");
+  char type[64];
+  cr_expect(daemon_header(&again, "Content-Type", type, sizeof type) && strncmp(type, "text/plain", 10) == 0, "%s",
+            again.text);
+  cr_expect_eq(times_counted("7"), 1);
+  /* It may have changed something before it failed: its error is an answer as any other. */
+  ask_once("POST", WORLD "/module/count", "too-large", "9999", 400, &reply);
+  ask_once("POST", WORLD "/module/count", "too-large", "9999", 400, &again);
+  cr_expect(is_replayed(&again) && !is_replayed(&reply));
+  cr_expect_str_eq(again.body, reply.body);
+  ask_once("POST", WORLD "/module/no-command", "unknown", "0", 404, &reply);
+  ask_once("POST", WORLD "/module/count", "unknown", "7", 200, &again);
+  cr_expect(!is_replayed(&again));
+  cr_expect_eq(times_counted("7"), 2);
+}
