@@ -78,6 +78,11 @@ Test(blame, a_process_that_gets_no_processor_or_is_stopped_blames_nobody) {
   looks starved = alone(second / 4, 'R'), stopped = alone(2 * second, 'R'), waits_little = alone(0, 'S');
   starved.after.waits_ns = second + 1;
   cr_assert_eq(judge(&starved), BLAME_STARVED);
+  looks half = alone(second - 1, 'R'), idle = alone(second - 1, 'R');
+  half.after.waits_ns = second - 1;
+  cr_assert_eq(judge(&half), BLAME_STARVED, "it had half of a processor, and another the other half");
+  idle.after.waits_ns = second / 4;
+  cr_assert_eq(judge(&idle), BLAME_NOBODY, "it did something else for a quarter of the time");
   stopped.after.stopped = true;
   cr_assert_eq(judge(&stopped), BLAME_STOPPED);
   waits_little.after.waits_ns = second;

@@ -110,6 +110,18 @@ static bool find_computing(const blame_look *before, const blame_look *after, ui
   return found;
 }
 
+/* Whether a callback computed whenever it could, and waited for a processor for a quarter of the time or more. */
+static bool shares_processor(const blame_look *before, const blame_look *after) {
+  uint64_t passed_ns = after->time_ns - before->time_ns;
+  uint64_t waited_ns = after->waits_ns > before->waits_ns ? after->waits_ns - before->waits_ns : 0;
+  for (uint32_t i = 0; i < after->count && waited_ns >= passed_ns / 4; i++) {
+    const blame_thread *now = &after->threads[i], *then = same_before(before, now);
+    uint64_t computed_ns = then && now->cpu_ns > then->cpu_ns ? now->cpu_ns - then->cpu_ns : 0;
+    if (computed_ns && computed_ns + waited_ns >= passed_ns / 4 * 3) return true;
+  }
+  return false;
+}
+
 blame_verdict blame_judge(const blame_look *before, const blame_look *after, uint32_t *culprit) {
   if (after->stopped) return BLAME_STOPPED;
   if (find_computing(before, after, culprit)) return BLAME_COMPUTES;
@@ -119,7 +131,7 @@ blame_verdict blame_judge(const blame_look *before, const blame_look *after, uin
   bool function = !after->count && after->function && after->function == before->function;
   uint64_t half_ns = (after->time_ns - before->time_ns) / 2;
   if (function && after->cpu_ns >= before->cpu_ns + half_ns) return BLAME_FUNCTION;
-  if (after->waits_ns > before->waits_ns + half_ns) return BLAME_STARVED;
+  if (after->waits_ns > before->waits_ns + half_ns || shares_processor(before, after)) return BLAME_STARVED;
   if (then && sleeps(alone) && sleeps(then)) return BLAME_BLOCKS;
   return function ? BLAME_FUNCTION : BLAME_NOBODY;
 }
