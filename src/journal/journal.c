@@ -159,7 +159,7 @@ static muster_result begin_files(muster_journal *journal) {
   uint64_t begin_ns = clock_thread_cpu();
   result = journal_snapshot_write(journal, journal->note->mark, journal->current.descriptor, &bytes);
   rotation_learn(journal, bytes, clock_thread_cpu() - begin_ns);
-  journal->place.took_ns = journal->snapshot_cpu_ns;
+  rotation_guess_place(journal);
   return result;
 }
 

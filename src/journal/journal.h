@@ -78,6 +78,7 @@ struct journal_place {
   unsigned char *bytes; /* null = there is none */
   size_t room, count, wanted;
   uint64_t took_ns;  /* predicted for the next one */
+  bool measured;     /* by one that was put there */
   bool used;         /* it waits for that thread, or is being written */
   char problem[160]; /* of that; "" = none */
 };
@@ -94,11 +95,12 @@ void journal_place_free(struct journal_place *place);
 /* What is read from a snapshot's file. */
 typedef struct journal_snapshot {
   journal_mark mark;
-  void *host, *world; /* owned */
+  void *host;        /* owned */
+  const void *world; /* in the file */
   size_t host_bytes, world_bytes;
 } journal_snapshot;
 
-/* Reads a whole file, whose parts are then owned by `snapshot`. On failure there is nothing to free. */
+/* Reads a whole file, which must stay as long as the snapshot is used. On failure there is nothing to free. */
 muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot *snapshot);
 
 /* Frees the parts; also when there are none. */

@@ -12,6 +12,7 @@
 /* A snapshot and its record. */
 struct found {
   uint64_t number;
+  journal_bytes file; /* of the snapshot */
   journal_snapshot snapshot;
   muster_snapshot_info about; /* the world in it */
   journal_bytes record;
@@ -22,6 +23,7 @@ struct found {
 
 static void found_free(struct found *found) {
   journal_snapshot_free(&found->snapshot);
+  journal_file_unmap(&found->file);
   journal_file_unmap(&found->record);
 }
 
@@ -43,11 +45,9 @@ static muster_result in_file(muster_result result, const char *name) {
 
 static muster_result open_snapshot(const char *path, struct found *found) {
   journal_name name;
-  journal_bytes file;
-  muster_result result = journal_file_map(found_name(path, found->number, ".snapshot", name), &file);
+  muster_result result = journal_file_map(found_name(path, found->number, ".snapshot", name), &found->file);
   if (result) return result;
-  result = journal_snapshot_read(&file, &found->snapshot);
-  journal_file_unmap(&file);
+  result = journal_snapshot_read(&found->file, &found->snapshot);
   found->about = muster_snapshot_info_default();
   if (!result) result = muster_snapshot_look(found->snapshot.world, found->snapshot.world_bytes, &found->about);
   if (!result && found->number && found->snapshot.mark.number != found->number)

@@ -22,7 +22,7 @@
 /* A snapshot may be taken from this part of the limit on; it costs at most this part of the time of all processors. */
 enum {
   NEARLY_PERCENT = 75,
-  PLACE_PERCENT = 130,
+  PLACE_PERCENT = 100,
   COST_PART = 50,
   LOOKS_MAX = 8,
   RETRY_FRAMES = 120,
@@ -46,6 +46,11 @@ void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns) {
   journal->status.snapshot_bytes = bytes;
   journal->snapshot_cpu_ns = cpu_ns;
   journal->load_ns = 2 * cpu_ns;
+}
+
+/* Most of what a snapshot takes is for the file. */
+void rotation_guess_place(muster_journal *journal) {
+  if (!journal->place.measured) journal->place.took_ns = journal->snapshot_cpu_ns / 4;
 }
 
 uint64_t rotation_predict(const muster_journal *journal) {
@@ -224,6 +229,7 @@ static void rotation_hear(muster_journal *journal, const struct verdict *verdict
     journal->leaving = journal->process;
     journal->status.snapshot_ns = verdict->took_ns;
     rotation_learn(journal, verdict->bytes, verdict->cpu_ns);
+    rotation_guess_place(journal);
     rotation_adopt(journal);
     return;
   }
@@ -284,6 +290,7 @@ static muster_result place_snapshot(muster_journal *journal) {
   muster_result result = rotation_open(journal);
   if (!result) result = journal_snapshot_place(journal);
   uint64_t took_ns = clock_system() - begin_ns;
+  place->measured = true;
   place->took_ns = took_ns > place->took_ns ? took_ns : place->took_ns - (place->took_ns - took_ns) / 8;
   if (result == MUSTER_E_MEMORY) place->wanted = 0; /* it has grown: there is to be more */
   if (result) {

@@ -11,6 +11,9 @@ void rotation_count_frames(muster_journal *journal);
 /* A snapshot was written in so much processor time: how long loading one takes follows from that. */
 void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns);
 
+/* How long it may take to put a snapshot into memory, until one was. */
+void rotation_guess_place(muster_journal *journal);
+
 /* How long a recovery would take now. */
 uint64_t rotation_predict(const muster_journal *journal);
 

@@ -1,7 +1,10 @@
-/* snapshots.c - the snapshot's file: the mark, what the host keeps, and the world. */
+/* snapshots.c - the snapshot's file: the world, then an index with the mark and what the host keeps, and at the end
+ * where the index begins, twice. The world stands there as muster_world_save() writes it, so it is copied and checked
+ * once. */
 #include "base/chunks.h"
 #include "base/error.h"
 #include "journal/journal.h"
+#include "snapshot/prepare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PART_MARK = 1, PART_HOST, PART_WORLD, WRITE_BYTES = 1 << 16 };
+enum { PART_MARK = 1, PART_HOST, WRITE_BYTES = 1 << 16, END_BYTES = 2 * sizeof(uint64_t) };
 
 static chunks_format format_of(void) {
   static const size_t sizes[] = {sizeof(journal_mark)};
   return (chunks_format){.name = "journal's snapshot",
                          .magic = {'M', 'U', 'J', 'S', 'N', 'A', 'P', '\n'},
-                         .version = 1,
+                         .version = 2,
                          .layout = chunks_layout(sizes, 1)};
 }
 
@@ -60,22 +63,31 @@ static uint64_t name_user(muster_agent agent, void *agent_user, void *user) {
   return name;
 }
 
+static muster_result snapshots_write_world(struct snapshot_sink *sink) {
+  muster_save_def save = muster_save_def_default();
+  save.write = write_some;
+  save.user = sink;
+  save.name_user = name_user;
+  muster_result result = snapshot_save_unhashed(sink->journal->world, &save);
+  if (sink->unnamed) return error_set(MUSTER_E_ARGUMENT, "name_user gave the user pointer of an agent the name 0");
+  return result;
+}
+
 static muster_result write_parts(struct snapshot_sink *sink, journal_mark mark) {
   const muster_journal_def *def = &sink->journal->def;
+  const chunks_format format = format_of();
+  unsigned char buffer[WRITE_BYTES];
+  muster_result result = snapshots_write_world(sink);
+  if (result) return result;
+  const uint64_t end[2] = {sink->bytes, ~sink->bytes};
+  chunks_write_to(&sink->writer, &format, write_some, sink, buffer, sizeof buffer);
   chunks_begin(&sink->writer, PART_MARK);
   chunks_put(&sink->writer, &mark, sizeof mark);
   chunks_begin(&sink->writer, PART_HOST);
   if (def->save_host && !def->save_host(put_some, sink, def->user))
     return error_set(MUSTER_E_SYSTEM, "what the host keeps could not be written: %s", strerror(errno));
-  chunks_begin(&sink->writer, PART_WORLD);
-  muster_save_def save = muster_save_def_default();
-  save.write = put_some;
-  save.user = sink;
-  save.name_user = name_user;
-  muster_result result = muster_world_save(sink->journal->world, &save);
-  if (sink->unnamed) return error_set(MUSTER_E_ARGUMENT, "name_user gave the user pointer of an agent the name 0");
-  bool written = chunks_finish(&sink->writer);
-  return result || written ? result : error_set(MUSTER_E_SYSTEM, "%s", strerror(errno));
+  bool written = chunks_finish(&sink->writer) && write_some(end, sizeof end, sink);
+  return written ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "%s", strerror(errno));
 }
 
 /* The folder is written down when the file has its name. */
@@ -93,13 +105,10 @@ static muster_result snapshots_complete(const muster_journal *journal, int file,
 }
 
 muster_result journal_snapshot_write(const muster_journal *journal, journal_mark mark, int record, uint64_t *bytes) {
-  unsigned char buffer[WRITE_BYTES];
   journal_name fresh;
-  const chunks_format format = format_of();
   journal_file_name(journal->path, "", mark.number, ".snapshot.new", fresh);
   struct snapshot_sink sink = {.journal = journal, .descriptor = journal_file_create(fresh)};
   if (sink.descriptor < 0) return MUSTER_E_SYSTEM;
-  chunks_write_to(&sink.writer, &format, write_some, &sink, buffer, sizeof buffer);
   muster_result result = write_parts(&sink, mark);
   if (!result) result = snapshots_complete(journal, sink.descriptor, record, fresh, mark.number);
   close(sink.descriptor);
@@ -110,12 +119,9 @@ muster_result journal_snapshot_write(const muster_journal *journal, journal_mark
 /* --------------------------------------------------------------------------------------------------------- a place */
 
 muster_result journal_snapshot_place(muster_journal *journal) {
-  unsigned char buffer[WRITE_BYTES];
-  const chunks_format format = format_of();
   struct journal_place *place = &journal->place;
   struct snapshot_sink sink = {.journal = journal, .place = place, .descriptor = -1};
   place->count = 0;
-  chunks_write_to(&sink.writer, &format, write_some, &sink, buffer, sizeof buffer);
   muster_result result = write_parts(&sink, journal->note->mark);
   if (!result) return MUSTER_OK;
   return sink.bytes > place->room ? error_set(MUSTER_E_MEMORY, "%zu bytes are not enough for it", place->room) : result;
@@ -168,17 +174,25 @@ static bool snapshots_read_part(chunk_reader *reader, uint32_t part, void **byte
   return *bytes && !reader->failed;
 }
 
+/* Where the index begins; 0 = that is not known. */
+static size_t find_index(const journal_bytes *file) {
+  uint64_t end[2];
+  if (file->count < END_BYTES) return 0;
+  memcpy(end, file->bytes + file->count - END_BYTES, sizeof end);
+  return end[0] == ~end[1] && end[0] < file->count - END_BYTES ? (size_t)end[0] : 0;
+}
+
 muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot *snapshot) {
   const chunks_format format = format_of();
   chunk_reader reader;
-  *snapshot = (journal_snapshot){.host = NULL};
-  muster_result result = chunks_read_from(&reader, &format, file->bytes, file->count);
+  size_t index = find_index(file);
+  *snapshot = (journal_snapshot){.world = file->bytes, .world_bytes = index};
+  if (!index) return error_set(MUSTER_E_INPUT, "offset %zu: its end is missing", file->count);
+  muster_result result = chunks_read_from(&reader, &format, file->bytes + index, file->count - index - END_BYTES);
   if (result) return result;
   bool whole = chunks_enter(&reader, PART_MARK);
   if (whole) chunks_take(&reader, &snapshot->mark, sizeof snapshot->mark);
-  whole = whole && !reader.failed;
-  whole = whole && snapshots_read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes);
-  whole = whole && snapshots_read_part(&reader, PART_WORLD, &snapshot->world, &snapshot->world_bytes);
+  whole = whole && !reader.failed && snapshots_read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes);
   if (whole) return MUSTER_OK;
   journal_snapshot_free(snapshot);
   return error_set(MUSTER_E_INPUT, "journal's snapshot: it has not the parts that it should have");
@@ -186,6 +200,5 @@ muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot 
 
 void journal_snapshot_free(journal_snapshot *snapshot) {
   free(snapshot->host);
-  free(snapshot->world);
   *snapshot = (journal_snapshot){.host = NULL};
 }

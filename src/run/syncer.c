@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -44,7 +45,7 @@ static void run_errand(struct syncer *syncer) {
 }
 
 /* The mutex is held at the call and at the return. */
-static void run_job(struct syncer *syncer) {
+static void syncer_run_job(struct syncer *syncer) {
   const syncer_job job = syncer->job;
   pthread_mutex_unlock(&syncer->mutex);
   job.run(job.user);
@@ -71,12 +72,22 @@ static void wait_a_little(struct syncer *syncer) {
   pthread_cond_timedwait(&syncer->work, &syncer->mutex, &until);
 }
 
+/* Frames come first, also those of a program with real-time priority: on Linux this is of the calling thread alone. */
+static void give_way(void) {
+  enum { SYNCER_NICENESS = 10 };
+  const struct sched_param usual = {0};
+  int policy = sched_getscheduler(0);
+  if (policy == SCHED_FIFO || policy == SCHED_RR) sched_setscheduler(0, SCHED_OTHER, &usual);
+  if (nice(SYNCER_NICENESS) == -1) errno = 0; /* it then runs at normal priority */
+}
+
 static void *syncer_main(void *argument) {
   struct syncer *syncer = argument;
+  give_way();
   pthread_mutex_lock(&syncer->mutex);
   while (has_work(syncer) || !syncer->ends) {
     if (syncer->job.run)
-      run_job(syncer);
+      syncer_run_job(syncer);
     else if (!has_work(syncer)) /* also after a problem, until the end */
       pthread_cond_wait(&syncer->work, &syncer->mutex);
     else if (is_early(syncer, clock_system()))

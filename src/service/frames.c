@@ -69,6 +69,13 @@ static void run_frame(hosted_world *world) {
   publish_frame(world, begin_ns, clock_system());
 }
 
+/* How long no frame is due. */
+static uint64_t spare_ns(struct service *service) {
+  const hosted_world *next = find_next(service);
+  uint64_t now_ns = clock_system();
+  return next && next->due_ns > now_ns ? next->due_ns - now_ns : 0;
+}
+
 static void run_worlds(struct service *service) {
   uint64_t now_ns = clock_system();
   for (uint32_t i = 0; i < service->world_count; i++) service->worlds[i].due_ns = now_ns;
@@ -81,7 +88,7 @@ static void run_worlds(struct service *service) {
       frame_mailbox_serve(&service->mailbox, service, journals_next_turn_ns(service, forever_ns), 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
     if (due && due->due_ns <= clock_system() && !service_is_to_stop(service)) run_frame(due);
-    journals_turn(service);
+    journals_turn(service, spare_ns(service));
     snapshots_turn(service);
   }
 }

@@ -142,7 +142,7 @@ uint64_t journals_frames_safe(const hosted_world *world) {
 }
 
 uint64_t journals_changes_safe(hosted_world *world) {
-  if (world->journal) muster_journal_turn(world->journal);
+  if (world->journal) muster_journal_turn(world->journal, 0);
   return read_status(world).changes_safe;
 }
 
@@ -155,8 +155,8 @@ muster_result journals_snapshot(hosted_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- frames */
 
-static void turn_one(hosted_world *world) {
-  muster_journal_turn(world->journal);
+static void turn_one(hosted_world *world, uint64_t spare_ns) {
+  muster_journal_turn(world->journal, spare_ns);
   muster_journal_status status = read_status(world);
   if (world->kept.too_large)
     stop(world, "its module keeps more than 1 MiB beside its agents now");
@@ -164,12 +164,14 @@ static void turn_one(hosted_world *world) {
     stop(world, status.ended_by);
 }
 
-void journals_turn(struct service *service) {
+void journals_turn(struct service *service, uint64_t spare_ns) {
+  const uint64_t end_ns = clock_system() + spare_ns;
   uint64_t number = newest_number(&service->snapshots);
   for (uint32_t i = 0; i < service->world_count; i++) {
     hosted_world *world = &service->worlds[i];
     world->kept.number = number;
-    if (world->journal) turn_one(world);
+    uint64_t now_ns = clock_system();
+    if (world->journal) turn_one(world, now_ns < end_ns ? end_ns - now_ns : 0);
   }
 }
 

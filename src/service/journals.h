@@ -115,8 +115,9 @@ void journals_begin(struct service *service);
 /* Ends that of a world, with a last snapshot. Before the world is destroyed. */
 void journals_end(struct service *service, struct hosted_world *world);
 
-/* Between two frames, of all worlds: snapshots that are due. */
-void journals_turn(struct service *service);
+/* Between two frames, of all worlds: snapshots that are due. `spare_ns` is how long the thread has nothing else to do.
+ */
+void journals_turn(struct service *service, uint64_t spare_ns);
 
 /* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): a journal may be bringing
  * a change to safety. */

@@ -225,7 +225,7 @@ static void exchange_head(struct snapshot *snapshot) {
   world->frame->now_ns = info->sim_now_ns;
 }
 
-static void snapshot_describe(const struct muster_world *world, muster_snapshot_info *info) {
+static void snapshot_describe(const struct muster_world *world, bool hashed, muster_snapshot_info *info) {
   *info = (muster_snapshot_info){.size = (uint32_t)sizeof *info,
                                  .types = world->agents.types.count,
                                  .agents = world->agents.store.active_count,
@@ -234,7 +234,7 @@ static void snapshot_describe(const struct muster_world *world, muster_snapshot_
                                  .frames = world->frames,
                                  .sim_now_ns = world->last_now_ns,
                                  .seed = world->def.seed,
-                                 .hash = world_hash(world)};
+                                 .hash = hashed ? world_hash(world) : 0};
 }
 
 /* --------------------------------------------------------------------------------------------------------- sections */
@@ -284,7 +284,7 @@ muster_result muster_world_settle(muster_world *world) {
   return MUSTER_OK;
 }
 
-muster_result muster_world_save(muster_world *world, const muster_save_def *given) {
+static muster_result snapshot_save(muster_world *world, const muster_save_def *given, bool hashed) {
   if (!world) return error_missing("save", "world");
   muster_save_def def = muster_save_def_default();
   muster_result result = sized_read(SIZED(save_def), given, &def);
@@ -299,7 +299,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->agents.store.rows};
   snapshot.indices = world->plan->periods.agents;
   snapshot.high = identity_high(&world->agents.ids);
-  snapshot_describe(world, &snapshot.info);
+  snapshot_describe(world, hashed, &snapshot.info);
   enum occupation before = guard_hold(world);
   chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
   go_through(&snapshot);
@@ -307,6 +307,14 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   guard_release(world, before);
   if (!written) return error_set(MUSTER_E_SYSTEM, "save: a write was refused");
   return MUSTER_OK;
+}
+
+muster_result muster_world_save(muster_world *world, const muster_save_def *def) {
+  return snapshot_save(world, def, true);
+}
+
+muster_result snapshot_save_unhashed(muster_world *world, const muster_save_def *def) {
+  return snapshot_save(world, def, false);
 }
 
 muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snapshot_info *info) {

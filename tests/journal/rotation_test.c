@@ -45,6 +45,41 @@ Test(journal_rotation, old_files_are_removed_and_the_newest_go_on) {
   place_remove(&place);
 }
 
+/* Snapshots that had no process of their own, but for that of the begin. */
+static uint64_t placed(muster_journal *journal) {
+  muster_journal_status status = journal_status(journal);
+  must(status.runs && !status.snapshots_failed, "a snapshot failed");
+  return status.snapshots - 1 - status.forked;
+}
+
+/* The host has a second to spare, and looks until a snapshot is complete. */
+static void spare_a_second(muster_journal *journal, little_world *little, uint32_t frame) {
+  (void)little;
+  if (frame % 3 != 0) return;
+  for (uint64_t before = placed(journal); placed(journal) == before; sched_yield())
+    muster_journal_turn(journal, 1000000000u);
+}
+
+Test(journal_rotation, a_host_with_time_to_spare_needs_no_process) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path,
+                    .told = told_create(),
+                    .frames = ROTATIONS * 3 + 2,
+                    .def = muster_journal_def_default(),
+                    .after = spare_a_second};
+  life.def.recovery_max_ns = life.def.start_ns = 10000000; /* always due, as far as the cost allows */
+  live_until_death(town_live, &life);
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.snapshot_frames, ROTATIONS * 3);
+  cr_assert_eq(info.frames, ROTATIONS * 3 + 2);
+  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
+  little_world_destroy(&little);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
 /* The process that writes a snapshot is killed by the first thing that it does for the host: others keep going. */
 static _Atomic uint32_t *writers_left;
 static pid_t frames_process;
