@@ -79,6 +79,7 @@ struct journal_place {
   size_t room, count, wanted;
   uint64_t took_ns;  /* predicted for the next one */
   bool measured;     /* by one that was put there */
+  bool too_small;    /* the last one did not fit */
   bool used;         /* it waits for that thread, or is being written */
   char problem[160]; /* of that; "" = none */
 };

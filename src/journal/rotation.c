@@ -230,6 +230,7 @@ static void rotation_hear(muster_journal *journal, const struct verdict *verdict
     journal->status.snapshot_ns = verdict->took_ns;
     rotation_learn(journal, verdict->bytes, verdict->cpu_ns);
     rotation_guess_place(journal);
+    journal->place.too_small = false;
     rotation_adopt(journal);
     return;
   }
@@ -273,7 +274,7 @@ void rotation_wait(muster_journal *journal) {
 static bool has_place(muster_journal *journal, uint64_t spare_ns) {
   struct journal_place *place = &journal->place;
   size_t wanted = (size_t)journal->status.snapshot_bytes / 4 * 5 + WRITE_ROOM;
-  if (!spare_ns || !syncer_did(&journal->syncer, false)) return false;
+  if (!spare_ns || place->too_small || !syncer_did(&journal->syncer, false)) return false;
   if (place->wanted < wanted - wanted / 8) {
     place->wanted = wanted;
     syncer_do(&journal->syncer, (syncer_job){journal_place_prepare, journal});
@@ -292,7 +293,8 @@ static muster_result place_snapshot(muster_journal *journal) {
   uint64_t took_ns = clock_system() - begin_ns;
   place->measured = true;
   place->took_ns = took_ns > place->took_ns ? took_ns : place->took_ns - (place->took_ns - took_ns) / 8;
-  if (result == MUSTER_E_MEMORY) place->wanted = 0; /* it has grown: there is to be more */
+  if (result == MUSTER_E_MEMORY)
+    place->too_small = true; /* until one that has a process tells how large they are now */
   if (result) {
     rotation_give_up(journal, muster_last_error());
     return result;
