@@ -56,11 +56,11 @@ static void expect_kills_to_change_nothing(const char *flags) {
   daemon_stop(&service);
 }
 
-Test(journals, a_world_that_is_killed_goes_on_as_if_nothing_had_been, .timeout = 240) {
+Test(journals, a_world_that_is_killed_goes_on_as_if_nothing_had_been, .timeout = 120) {
   expect_kills_to_change_nothing(VIRTUAL);
 }
 
-Test(journals, may_lie_in_a_folder_of_their_own, .timeout = 240) {
+Test(journals, may_lie_in_a_folder_of_their_own, .timeout = 120) {
   char folder[] = "/dev/shm/journals-XXXXXX", flags[512], file[128], command[128];
   cr_assert_not_null(mkdtemp(folder));
   snprintf(flags, sizeof flags, VIRTUAL "--journal-folder %s --journal-sync frame ", folder);
