@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/forked.h"
 #include "journal/journal.h"
 #include "pool/pool.h"
 #include "run/runner.h"
@@ -11,11 +12,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +25,7 @@ enum {
   COST_PART = 50,
   LOOKS_MAX = 8,
   RETRY_FRAMES = 120,
-  WRITE_ROOM = 1 << 20,
-  NICENESS = 5
+  WRITE_ROOM = 1 << 20
 };
 
 /* The result that the process writes to the pipe at its end, in one write. */
@@ -38,8 +36,7 @@ struct verdict {
   char reason[160];
 };
 
-/* -------------------------------------------------------------------------------------------------------- prediction
- */
+/* ------------------------------------------------------------------------------------------------------- prediction */
 
 /* Loading reads a snapshot twice, to check it and to take it; and the state of each agent is a cache miss. */
 void rotation_learn(muster_journal *journal, uint64_t bytes, uint64_t cpu_ns) {
@@ -96,37 +93,11 @@ static bool rotation_is_due(muster_journal *journal, bool good) {
 
 /* ------------------------------------------------------------------------------------------------------ the process */
 
-/* Connections and locks belong to the host: closes all descriptors but standard error, the record and the pipe. */
-static void rotation_close_others(int one, int other) {
-  int low = one < other ? one : other, high = one < other ? other : one;
-  if (low > 3) close_range(3, (unsigned)low - 1, 0);
-  if (high > low + 1) close_range((unsigned)low + 1, (unsigned)high - 1, 0);
-  close_range((unsigned)high + 1, ~0u, 0);
-}
-
-/* A crash of this process is not one of the host. */
-static void rotation_forget_handlers(void) {
-  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
-}
-
 /* In the forked process, in which no other thread runs. */
-/* Frames come first, also those of a program with real-time priority. */
-static void rotation_give_way(void) {
-  int policy = sched_getscheduler(0);
-  const struct sched_param usual = {0};
-  if (policy == SCHED_FIFO || policy == SCHED_RR) sched_setscheduler(0, SCHED_OTHER, &usual);
-  if (nice(NICENESS) == -1) errno = 0; /* it then runs at normal priority */
-}
-
 _Noreturn static void rotation_be_writer(muster_journal *journal, pid_t parent, int pipe) {
   struct verdict verdict;
   memset(&verdict, 0, sizeof verdict);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  rotation_forget_handlers();
-  rotation_close_others(journal->next.descriptor, pipe);
-  rotation_give_way();
+  forked_begin(parent, journal->next.descriptor, pipe);
   uint64_t begin_ns = clock_system();
   verdict.good =
       journal_snapshot_write(journal, journal->note->mark, journal->next.descriptor, &verdict.bytes) == MUSTER_OK;
@@ -150,8 +121,7 @@ static bool fork_writer(muster_journal *journal) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- rotation
- */
+/* --------------------------------------------------------------------------------------------------------- rotation */
 
 muster_result rotation_open(muster_journal *journal) {
   journal_name name;

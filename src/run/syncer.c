@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/forked.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -72,18 +72,9 @@ static void wait_a_little(struct syncer *syncer) {
   pthread_cond_timedwait(&syncer->work, &syncer->mutex, &until);
 }
 
-/* Frames come first, also those of a program with real-time priority: on Linux this is of the calling thread alone. */
-static void give_way(void) {
-  enum { SYNCER_NICENESS = 10 };
-  const struct sched_param usual = {0};
-  int policy = sched_getscheduler(0);
-  if (policy == SCHED_FIFO || policy == SCHED_RR) sched_setscheduler(0, SCHED_OTHER, &usual);
-  if (nice(SYNCER_NICENESS) == -1) errno = 0; /* it then runs at normal priority */
-}
-
 static void *syncer_main(void *argument) {
   struct syncer *syncer = argument;
-  give_way();
+  forked_give_way();
   pthread_mutex_lock(&syncer->mutex);
   while (has_work(syncer) || !syncer->ends) {
     if (syncer->job.run)

@@ -68,8 +68,7 @@ bool once_read(api_call *call) {
          api_complain(&call->problem, 429, "busy", NULL, "no memory for the request now");
 }
 
-/* ----------------------------------------------------------------------------------------------------- known answers
- */
+/* ---------------------------------------------------------------------------------------------------- known answers */
 
 static void give_kept(api_call *call, const key_entry *known) {
   free(call->text);
@@ -104,8 +103,7 @@ bool once_is_answered(api_call *call) {
   return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------- new answers
- */
+/* ------------------------------------------------------------------------------------------------------ new answers */
 
 /* A problem of a request that was carried out all the same, as it will be answered. */
 static size_t write_problem(const api_problem *problem, char text[HTTP_ERROR_BYTES]) {

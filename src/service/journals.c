@@ -125,25 +125,12 @@ static void stop(hosted_world *world, const char *why) {
 
 /* ---------------------------------------------------------------------------------------------------------- safety */
 
-bool journals_keeps(const hosted_world *world) {
-  return world->journal != NULL;
-}
-
 /* Of a world without a journal nothing waits. */
 static muster_journal_status read_status(const hosted_world *world) {
   muster_journal_status status = muster_journal_status_default();
   bool known = world->journal && muster_journal_status_read(world->journal, &status) == MUSTER_OK;
   if (!known) status.frames_safe = status.changes_safe = UINT64_MAX;
   return status;
-}
-
-uint64_t journals_frames_safe(const hosted_world *world) {
-  return read_status(world).frames_safe;
-}
-
-uint64_t journals_changes_safe(hosted_world *world) {
-  if (world->journal) muster_journal_turn(world->journal, 0);
-  return read_status(world).changes_safe;
 }
 
 muster_result journals_snapshot(hosted_world *world) {

@@ -123,12 +123,6 @@ void journals_turn(struct service *service, uint64_t spare_ns);
  * a change to safety. */
 uint64_t journals_next_turn_ns(struct service *service, uint64_t until_ns);
 
-/* Whether the world has a journal that runs. */
-bool journals_keeps(const struct hosted_world *world);
-
-/* muster_journal_status.frames_safe; UINT64_MAX of a world without a journal. */
-uint64_t journals_frames_safe(const struct hosted_world *world);
-
 /* Adds a note to the next frame that ends. Of a world without a journal a no-op. MUSTER_E_MEMORY, MUSTER_E_FULL.
  * Between frames. */
 muster_result journals_note(struct hosted_world *world, char kind, const void *bytes, size_t count);
@@ -139,10 +133,6 @@ void journals_note_command(struct hosted_world *world, const char *instance, con
 /* A paused world has changed: begins a snapshot, which makes that safe, since no frame does. Errors as
  * muster_journal_snapshot(), which does not wait for one that is being written; MUSTER_OK without a journal. */
 muster_result journals_snapshot(struct hosted_world *world);
-
-/* muster_journal_status.changes_safe, after a look whether a snapshot is complete; UINT64_MAX of a world without a
- * journal. */
-uint64_t journals_changes_safe(struct hosted_world *world);
 
 /* Copies what others may know. */
 void journals_publish(struct hosted_world *world, journal_published *published);

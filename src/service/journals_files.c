@@ -39,8 +39,7 @@ bool journals_path(const struct settings *settings, const char *world, char path
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- in the folder
- */
+/* ---------------------------------------------------------------------------------------------------- in the folder */
 
 /* The folder of `path`, open to be read; -1 when there is none. */
 static DIR *open_folder_of(const char *path) {

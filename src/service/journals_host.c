@@ -177,8 +177,7 @@ muster_result journals_note(hosted_world *world, char kind, const void *bytes, s
   return world->journal ? note_to(world->journal, kind, bytes, count) : MUSTER_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------- how it is hosted
- */
+/* ------------------------------------------------------------------------------------------------- how it is hosted */
 
 void journals_note_command(hosted_world *world, const char *instance, const muster_module_call *call) {
   journal_command head;

@@ -5,22 +5,19 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/forked.h"
 
 #include <muster/snapshot.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { NICENESS = 5 };
 
 /* The result that the process writes to the pipe at its end, in one write. */
 struct tidings {
@@ -113,28 +110,9 @@ static struct tidings snapshots_write_now(struct service *service, uint64_t numb
   return tidings;
 }
 
-/* Connections and locks belong to the service: closes all descriptors but standard error, the lock of the snapshots and
- * the pipe. */
-static void close_others(int one, int other) {
-  int low = one < other ? one : other, high = one < other ? other : one;
-  if (low > 3) close_range(3, (unsigned)low - 1, 0);
-  if (high > low + 1) close_range((unsigned)low + 1, (unsigned)high - 1, 0);
-  close_range((unsigned)high + 1, ~0u, 0);
-}
-
-/* A crash of this process is not a crash of the service, and must not be noted as one. */
-static void forget_handlers(void) {
-  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
-}
-
 /* In the forked process, in which no other thread runs: no lock may be taken that another thread may have held. */
 _Noreturn static void be_writer(struct service *service, uint64_t number, pid_t parent, int pipe) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(EXIT_FAILURE);
-  forget_handlers();
-  close_others(service->snapshots.lock, pipe);
-  if (nice(NICENESS) == -1) errno = 0; /* the process then just runs at normal priority */
+  forked_begin(parent, service->snapshots.lock, pipe);
   struct tidings tidings = snapshots_write_now(service, number);
   if (write(pipe, &tidings, sizeof tidings) < 0) _exit(EXIT_FAILURE);
   _exit(tidings.good ? EXIT_SUCCESS : EXIT_FAILURE);
