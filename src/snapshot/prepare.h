@@ -9,8 +9,7 @@
  * done, and a replay does it there. Frame's thread. */
 void snapshot_prepare(struct muster_world *world);
 
-/* As muster_world_save(), without the hash of the world, which takes a quarter of the time: a record checks what came
- * of it. */
+/* As muster_world_save(), without the hash of the world: a record checks what came of it. */
 muster_result snapshot_save_unhashed(muster_world *world, const muster_save_def *def);
 
 #endif

@@ -24,9 +24,21 @@ static void rotate_now(muster_journal *journal, little_world *little, uint32_t f
   must(journal_status(journal).snapshots == before + 1, "it is not counted");
 }
 
+/* The world comes back from the newest snapshot; then all is released. */
+static void expect_newest(journal_place *place, const town_life *life) {
+  muster_journal_info info;
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place->path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.snapshot_frames, ROTATIONS * 3);
+  cr_assert_eq(info.frames, ROTATIONS * 3 + 2);
+  cr_assert_eq(muster_world_hash(little.world), life->told->hashes[info.frames]);
+  little_world_destroy(&little);
+  told_destroy(life->told);
+  place_remove(place);
+}
+
 Test(journal_rotation, old_files_are_removed_and_the_newest_go_on) {
   journal_place place = place_make();
-  muster_journal_info info;
   town_life life = {.path = place.path,
                     .told = told_create(),
                     .frames = ROTATIONS * 3 + 2,
@@ -35,14 +47,7 @@ Test(journal_rotation, old_files_are_removed_and_the_newest_go_on) {
   live_until_death(town_live, &life);
   cr_assert_leq(place_count(&place, "world-", ".snapshot"), 2);
   cr_assert_leq(place_count(&place, "world-", ".journal"), 2);
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(info.snapshot_frames, ROTATIONS * 3);
-  cr_assert_eq(info.frames, ROTATIONS * 3 + 2);
-  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
-  little_world_destroy(&little);
-  told_destroy(life.told);
-  place_remove(&place);
+  expect_newest(&place, &life);
 }
 
 /* Snapshots that had no process of their own, but for that of the begin. */
@@ -62,7 +67,6 @@ static void spare_a_second(muster_journal *journal, little_world *little, uint32
 
 Test(journal_rotation, a_host_with_time_to_spare_needs_no_process) {
   journal_place place = place_make();
-  muster_journal_info info;
   town_life life = {.path = place.path,
                     .told = told_create(),
                     .frames = ROTATIONS * 3 + 2,
@@ -70,14 +74,7 @@ Test(journal_rotation, a_host_with_time_to_spare_needs_no_process) {
                     .after = spare_a_second};
   life.def.recovery_max_ns = life.def.start_ns = 10000000; /* always due, as far as the cost allows */
   live_until_death(town_live, &life);
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(info.snapshot_frames, ROTATIONS * 3);
-  cr_assert_eq(info.frames, ROTATIONS * 3 + 2);
-  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
-  little_world_destroy(&little);
-  told_destroy(life.told);
-  place_remove(&place);
+  expect_newest(&place, &life);
 }
 
 /* The process that writes a snapshot is killed by the first thing that it does for the host: others keep going. */
