@@ -204,6 +204,7 @@ Test(processes, what_a_world_was_asked_is_answered_when_it_fails) {
   for (ssize_t more; (more = read(connection, reply + length, sizeof reply - 1 - length)) > 0;) length += (size_t)more;
   close(connection);
   cr_expect(strncmp(reply, "HTTP/1.1 200 ", 13) == 0 && strstr(reply, "\"main\""), "%s", reply);
+  daemon_await_log(&service, "world forest has failed"); /* else it would be one that did not end in order */
 }
 
 Test(processes, a_world_that_cannot_be_opened_says_why) {
