@@ -36,8 +36,8 @@ typedef struct muster_save_def {
 
 MUSTER_DEFAULTS(muster_save_def);
 
-/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, and of one that records or replays; MUSTER_E_SYSTEM
- * when a write was refused. Thread of the frames, between frames, and no other thread calls into the world meanwhile.
+/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, and of one that replays; MUSTER_E_SYSTEM when a
+ * write was refused. Thread of the frames, between frames, and no other thread calls into the world meanwhile.
  * Allocates nothing. Takes about 0.3 us for each agent, and the time of its state.
  *
  * A host that cannot stop for so long calls muster_world_settle() and forks: the child, in which no other thread runs,
@@ -45,8 +45,9 @@ MUSTER_DEFAULTS(muster_save_def);
  * at that moment is in the snapshot as a whole or not at all. */
 MUSTER_API muster_result muster_world_save(muster_world *world, const muster_save_def *def);
 
-/* Finishes the work that the last commit had no time for, as the next frame would: a process that is forked now can
- * save. MUSTER_E_STATE inside a frame. Thread of the frames, between frames. Most often there is nothing to do. */
+/* Brings a world into the state in which it is saved: a process that is forked now can save. What the last commit had
+ * no time for is finished, as the next frame would, and the agents that are ready to run are sorted. MUSTER_E_STATE
+ * inside a frame, and in a world that replays. Thread of the frames, between frames. O(ready agents). */
 MUSTER_API muster_result muster_world_settle(muster_world *world);
 
 /* What a snapshot says about itself. */
