@@ -1,0 +1,183 @@
+/* service/zones/broker.h - what the zones of a daemon need of NATS and etcd, asynchronous on the libuv loop.
+ *
+ * A daemon has one broker, in its supervisor. Leases and the clock live in etcd, which agrees on them; streams, objects
+ * and what may be lost go over NATS with JetStream. Neither half is trusted to be exact about a call without an answer:
+ * such a call may have been carried out, or be carried out later. Whoever reads a stream decides by its own fence.
+ *
+ *     etcd   muster/W/zone/Z/lease   node, epoch, id; gone when its lease ends
+ *            muster/W/zone/Z/epoch   epoch and node of the last owner; stays
+ *            muster/W/clock          offset of the wall clock, in nanoseconds; put once
+ *     NATS   muster-W                stream of muster.W.cross.>     (crossings)
+ *            muster-W-journal        stream of muster.W.journal.>   (journals)
+ *            muster-W-objects        stream of muster.W.objects.>   (objects: service/zones/objects.c)
+ *
+ * The streams are made when they are missing: files, `replicas` copies, no age, no number of messages at which old ones
+ * go. A stream that is full refuses what is new (discard new): dropping the oldest would lose crossings that no
+ * snapshot covers yet, and nobody would be told.
+ *
+ * All functions are for the loop's thread, and all callbacks come on it, never from inside the call. A call that
+ * returns MUSTER_OK calls `done` exactly once; one that is refused (MUSTER_E_ARGUMENT; MUSTER_E_FULL: too much waits
+ * for an answer; MUSTER_E_MEMORY) never does. A `done` with a failure finds the reason in muster_last_error(), with the
+ * server that it came from. Failures of servers go to the log, too, at most once a minute for each cause. Bytes and
+ * texts are copied by the call; those that a callback is given are valid during it. Callbacks may call everything here
+ * but broker_close(). */
+#ifndef SERVICE_ZONES_BROKER_H
+#define SERVICE_ZONES_BROKER_H
+
+#include "service/settings.h"
+
+#include <uv.h>
+
+enum {
+  BROKER_ZONE_MAX = 16383,                /* zones are 1 to this */
+  BROKER_EPOCH_MAX = 16383,               /* epochs are 1 to this: an id has 14 bits for them */
+  BROKER_MESSAGE_BYTES_MAX = 1024 * 1024, /* of one message: what servers take unless they are told otherwise */
+  BROKER_SUBJECT_BYTES = 192,             /* of a subject, with its zero */
+  BROKER_HEAD_BYTES_MAX = 64 * 1024,      /* of the head of an object */
+  BROKER_PUBLISH_BYTES_MAX = 64 << 20,    /* of all publishes that wait, for an answer or for their turn */
+  BROKER_PUBLISH_COUNT_MAX = 65536,       /* the same, in messages */
+  BROKER_CALLS_MAX = 4096                 /* calls of etcd, reads, purges and objects under way */
+};
+
+typedef struct broker broker;
+
+typedef struct broker_settings {
+  char world[NAME_BYTES];              /* the large world: it prefixes keys and subjects. Letters, digits, _ and - */
+  char node[NAME_BYTES];               /* this daemon: no two have the same. The same letters */
+  char nats[HOSTS_BYTES];              /* URLs, comma separated: nats://HOST:PORT or tls://HOST:PORT */
+  char etcd[HOSTS_BYTES];              /* URLs, comma separated: http://HOST:PORT or https://HOST:PORT */
+  char nats_user[NAME_BYTES];          /* "" = none */
+  char nats_password_file[PATH_BYTES]; /* holds the password, which may end with a newline */
+  char nats_nkey[64];                  /* the public key, U...; "" = none. Instead of user and password */
+  char nats_nkey_file[PATH_BYTES];     /* holds the seed, SU... */
+  char etcd_user[NAME_BYTES];          /* "" = none */
+  char etcd_password_file[PATH_BYTES]; /* as that of NATS */
+  char tls_ca[PATH_BYTES];             /* certificates that sign the servers', PEM; "" = those of the system */
+  char tls_certificate[PATH_BYTES];    /* of this daemon, PEM; "" = none */
+  char tls_key[PATH_BYTES];            /* its key, PEM */
+  uint32_t replicas;                   /* of streams that are made: 1 or 3; 0 = 3 */
+  uint32_t lease_ttl_s;                /* 15 or more, less only in tests; 0 = 15 */
+  uint32_t answer_ms;                  /* how long a publish may take; 0 = 5000. A try of etcd takes 2 s at most */
+} broker_settings;
+
+/* Which halves answer: NATS is connected and has the streams; etcd has answered with the agreement of its members. */
+typedef void (*broker_changed)(bool nats, bool etcd, void *user);
+
+typedef void (*broker_done)(muster_result result, void *user);
+
+/* Checks the settings, reads the files with passwords and keys, and connects in the background, again after each
+ * failure and for ever: no server has to be there. `changed` (or null) tells each change; at first both are false. Null
+ * with the reason in muster_last_error(): MUSTER_E_ARGUMENT, MUSTER_E_INPUT (a file), MUSTER_E_MEMORY, MUSTER_E_SYSTEM.
+ */
+broker *broker_open(uv_loop_t *loop, const broker_settings *settings, broker_changed changed, void *user);
+
+/* Ends everything: what waits is done with MUSTER_E_SYSTEM and readers end, all before `closed` (or null) is called;
+ * then the broker is freed. Nothing of it may be called from here on. Leases are not released. Null does nothing. */
+void broker_close(broker *broker, void (*closed)(void *user), void *user);
+
+/* ----------------------------------------------------------------------------------------------------------- leases */
+
+/* What etcd knows of a zone. */
+typedef struct broker_lease {
+  uint32_t zone;
+  uint32_t epoch;              /* the last that was given */
+  int64_t id;                  /* of etcd's lease; 0 = the zone is free */
+  char owner[NAME_BYTES];      /* the node that has the lease; "" = none */
+  char last_owner[NAME_BYTES]; /* the node that had the last epoch: after a take, that of the one before it */
+} broker_lease;
+
+/* `lease` is null unless the result is MUSTER_OK or MUSTER_E_STATE. */
+typedef void (*broker_lease_done)(muster_result result, const broker_lease *lease, void *user);
+
+/* Takes the lease of a zone with a new epoch, one above the last, and reads it back. With `own_again` a lease that this
+ * node has is replaced (its process has ended), else it counts as any other's. MUSTER_OK; MUSTER_E_STATE: another has
+ * it, and `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has used up its epochs;
+ * MUSTER_E_SYSTEM: no answer. After the last the lease may have been taken all the same: take it with `own_again`, or
+ * wait until it ends. The time from which it counts is that before the call. */
+muster_result broker_lease_take(broker *broker, uint32_t zone, bool own_again, broker_lease_done done, void *user);
+
+/* Renews a lease that was taken, and has the members agree that it is still there and that the one who renewed it leads
+ * them: an answer of a deposed leader counts for nothing. MUSTER_OK: it holds for lease_ttl_s from the time BEFORE this
+ * call; MUSTER_E_STATE: it is lost, for good; MUSTER_E_SYSTEM: no answer: try again. */
+muster_result broker_lease_renew(broker *broker, const broker_lease *lease, broker_done done, void *user);
+
+/* Ends a lease, so that others can take it at once. MUSTER_OK also when it has ended before; MUSTER_E_SYSTEM: no
+ * answer: it ends by itself. */
+muster_result broker_lease_release(broker *broker, const broker_lease *lease, broker_done done, void *user);
+
+/* Reads what is known of all zones that ever had an owner, by zone, then `done`. One request. */
+muster_result broker_leases_read(broker *broker, void (*each)(const broker_lease *lease, void *user), broker_done done,
+                                 void *user);
+
+/* Puts the offset of the world's clock, unless it has one, and gives the one that it has. MUSTER_E_SYSTEM: no answer;
+ * MUSTER_E_INPUT: what stands there is none. */
+muster_result broker_clock(broker *broker, int64_t proposed_offset_ns,
+                           void (*done)(muster_result result, int64_t offset_ns, void *user), void *user);
+
+/* ---------------------------------------------------------------------------------------------------------- streams */
+
+/* A message of a stream; sequences are those of the stream, from 1, and rise from message to message of a subject. */
+typedef void (*broker_each)(uint64_t sequence, const void *bytes, size_t count, void *user);
+
+/* Publishes on a subject of a stream, at most BROKER_MESSAGE_BYTES_MAX. Publishes of one subject are stored in the
+ * order of the calls, one after the other; those of different subjects go side by side. MUSTER_OK with the sequence;
+ * MUSTER_E_SYSTEM: no answer within answer_ms; MUSTER_E_FULL: the stream has no room. A message may be stored several
+ * times, also after MUSTER_OK (it is sent again when the connection comes back), and without MUSTER_OK at any later
+ * time. When one fails, those that wait behind it on its subject fail with the same result, unsent and in order: so the
+ * caller goes on with the first that failed. Constant time but for the copy. */
+muster_result broker_publish(broker *broker, const char *subject, const void *bytes, size_t count,
+                             void (*done)(muster_result result, uint64_t sequence, void *user), void *user);
+
+/* Gives the messages of a subject at sequences >= `from` in order, up to the subject's last one at the time of the
+ * call, and at least to the sequence `through` (0 = none): of a message of this subject that was seen or published.
+ * Then `done`: MUSTER_OK; MUSTER_E_SYSTEM: no progress for several answer_ms; each message until then was given,
+ * without gaps. The subject has no wildcards. */
+muster_result broker_read(broker *broker, const char *subject, uint64_t from, uint64_t through, broker_each each,
+                          broker_done done, void *user);
+
+typedef struct broker_reader broker_reader;
+
+/* Gives each message of a subject at sequences >= `from`, those that stand there and those that come, in order, each
+ * once, without gaps, whatever servers and connections do; messages that were purged before they were read are none.
+ * Ends with broker_unfollow() or the broker. Null: MUSTER_E_ARGUMENT, MUSTER_E_FULL, MUSTER_E_MEMORY. */
+broker_reader *broker_follow(broker *broker, const char *subject, uint64_t from, broker_each each, void *user);
+
+/* Holds a reader of broker_follow() back, or lets it go on: while held, at most those messages still come that were
+ * asked for before, 256 or 4 MiB. */
+void broker_hold(broker_reader *reader, bool held);
+
+/* Ends a reader, from inside its callback, too. Null does nothing. */
+void broker_unfollow(broker_reader *reader);
+
+/* Removes the messages of a subject below `before`, never the last one of the subject, which keeps the subject's
+ * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. */
+muster_result broker_purge(broker *broker, const char *subject, uint64_t before, broker_done done, void *user);
+
+/* ------------------------------------------------------------------------------------------------- what may be lost */
+
+/* Sends to those that listen now; nobody is told whether any did. A message is dropped when NATS is not connected or
+ * too much waits. The subject must not be one of a stream: muster.W.ghosts.A.B. */
+void broker_tell(broker *broker, const char *subject, const void *bytes, size_t count);
+
+/* Gives what is told on a subject, which may have wildcards; `sequence` is always 0. Ends as broker_follow(). */
+broker_reader *broker_listen(broker *broker, const char *subject, broker_each each, void *user);
+
+/* ---------------------------------------------------------------------------------------------------------- objects */
+
+/* Stores a file of any size under a name (letters, digits, _ and -), with a head of up to BROKER_HEAD_BYTES_MAX that
+ * the reader gets with it. `version` rises from store to store of a name: the epoch in the upper 32 bits, a count in
+ * the lower. The new version counts once it is there as a whole; older ones are removed then. The file is read by other
+ * threads and must not change until `done`: MUSTER_OK; MUSTER_E_STALE: a higher version is there, which stays;
+ * MUSTER_E_INPUT: the file; MUSTER_E_SYSTEM: no answer: an older version still counts, unless this one arrived. */
+muster_result broker_store(broker *broker, const char *name, uint64_t version, const char *path, const void *head,
+                           size_t head_bytes, broker_done done, void *user);
+
+/* `head` belongs to the callee during the call; null unless MUSTER_OK. */
+typedef void (*broker_fetched)(muster_result result, uint64_t version, const void *head, size_t head_bytes, void *user);
+
+/* Reads the highest complete version into a file: a new one beside `path`, checked and synced, is renamed to it at the
+ * end. MUSTER_OK; MUSTER_E_STALE: nothing is stored under that name; MUSTER_E_SYSTEM: no answer, or the file cannot be
+ * written; MUSTER_E_INPUT: what is stored is damaged. */
+muster_result broker_fetch(broker *broker, const char *name, const char *path, broker_fetched done, void *user);
+
+#endif
