@@ -22,6 +22,7 @@
  *     muster/explain.h, trace.h, view.h, flight.h          what happened, and why
  *     muster/record.h, snapshot.h                          a run, or a world, as bytes, and back
  *     muster/journal.h                                     a world that goes on after its process died
+ *     muster/zone.h                                        a world that is part of a larger one, on several machines
  *     muster/module.h, random.h                            scenarios as modules; random numbers as pure functions
  *
  * Which thread may call what:
@@ -213,6 +214,20 @@ typedef struct muster_watch {
   uint64_t reserved[2];
 } muster_watch;
 
+#define MUSTER_ZONES_MAX  16383u
+#define MUSTER_EPOCHS_MAX 16383u
+
+/* Which part of a larger world this one is: see muster/zone.h. */
+typedef struct muster_zone_def {
+  uint32_t number; /* default 0 = the world is no zone; 1 .. MUSTER_ZONES_MAX: no other zone of the larger world has the
+                      same. A zone has at most 2^20 agents_max, and no planner_workers */
+  uint32_t epoch;  /* which owner of the zone this is: ids that are given from here on carry it. Default 0;
+                      0 .. MUSTER_EPOCHS_MAX. A snapshot, or a journal, brings its own */
+  double x_min, y_min, x_max, y_max; /* its rectangle of the ground, in metres, for modules (muster_zone_read): Muster
+                                        itself does not look at it. Default 0; finite and within +-1e9 */
+  uint32_t reserved[4];
+} muster_zone_def;
+
 typedef struct muster_world_def {
   uint32_t size;
   float cell_m;           /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. Best: about the usual
@@ -256,6 +271,7 @@ typedef struct muster_world_def {
   muster_levels levels;
   muster_trace_def trace;
   muster_watch watch;
+  muster_zone_def zone;
 } muster_world_def;
 
 MUSTER_DEFAULTS(muster_world_def);

@@ -26,13 +26,15 @@ extern "C" {
 typedef struct muster_world muster_world;
 
 /* Ids of agents, observers and herds. An id is one opaque value of 64 bits; 0 is null. Equal ids have equal values, and
- * an id may be kept, compared, hashed, stored and sent as its value. Today it is made of an index and a generation, and
- * is valid in one world; later there may be more in it, so take it apart with these functions only:
+ * an id may be kept, compared, hashed, stored and sent as its value. It is made of an index and a generation, and is
+ * valid in one world; an agent's id in a world that is a zone has more in it, and is valid in all zones of the larger
+ * world (muster/zone.h). So take it apart with these functions only:
  *
  *     muster_agent_index(id)       0 .. agents_max - 1. No two agents have the same at the same time, so it may index
- *                                  a host's arrays. It is given again when the agent is gone: then the ids differ
+ *                                  a host's arrays. It is given again when the agent is gone: then the ids differ. In a
+ *                                  zone: half of the id, which is no index
  *     muster_agent_generation(id)  1 or more; how often that index was given: what logs and tools print as
- *                                  INDEX.GENERATION
+ *                                  INDEX.GENERATION. In a zone: the other half, printed in the same way
  *     muster_agent_make(i, g)      the id of that index and generation, for ids that were read from such a text
  *     muster_agent_is_null(id)     whether it is null
  *     muster_agent_equal(a, b)     whether both are the same

@@ -88,6 +88,14 @@ uint64_t clock_system(void) {
   return read_system_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_boot(void) {
+  return read_system_clock(CLOCK_BOOTTIME);
+}
+
+uint64_t clock_real(void) {
+  return read_system_clock(CLOCK_REALTIME);
+}
+
 uint64_t clock_thread_cpu(void) {
   return read_system_clock(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -26,6 +26,11 @@ uint64_t clock_now(const clock_source *source);
 /* CLOCK_MONOTONIC itself, for deadlines that the operating system is asked to keep. Any thread. */
 uint64_t clock_system(void);
 
+/* CLOCK_BOOTTIME, which goes on while the machine sleeps, for leases; and CLOCK_REALTIME, which machines share, and
+ * which may be set. Any thread. */
+uint64_t clock_boot(void);
+uint64_t clock_real(void);
+
 /* CPU time that the calling thread has used, in nanoseconds: a system call of about 0.4 us. Any thread. */
 uint64_t clock_thread_cpu(void);
 

@@ -13,6 +13,7 @@
 #include <muster/snapshot.h>
 #include <muster/tune.h>
 #include <muster/view.h>
+#include <muster/zone.h>
 
 #include <string.h>
 
@@ -64,6 +65,7 @@ DEFAULTS(world_tuning, .updates_per_frame = MUSTER_UPDATES_LEAVE,
 DEFAULTS(type_def, .name = "agent", .period_ns = 100000000u, .period_max_ns = 1000000000u, .limit_ns = 500000u,
          .elasticity = 1.0f, .importance = 1.0f, .levels = {.count = 1, .importance = {0.5f, 0.25f, 0.1f}},
          .parts = {.count = 1, .part_ns = 1000}, .overruns = {.demote = 3})
+DEFAULTS(zone_status, .size = 0)
 DEFAULTS(view, .looks_max = 16384)
 DEFAULTS(overrun_counts, .size = 0)
 DEFAULTS(agent_explanation, .size = 0)

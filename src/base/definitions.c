@@ -61,6 +61,12 @@ const field_row fields_world[] = {
     LIVE(wish_part, importance.wish_part, FLOAT, 0.1, 0.9, 0),
     WORLD(shards, shards, COUNT, 0, 256, FIELD_LOCAL),
     WORLD(changes_frames, limits.changes_frames, COUNT, 0, MUSTER_CHANGES_FRAMES_MAX, FIELD_LOCAL),
+    WORLD(zone, zone.number, COUNT, 0, MUSTER_ZONES_MAX, FIELD_SAME),
+    WORLD(zone_epoch, zone.epoch, COUNT, 0, MUSTER_EPOCHS_MAX, FIELD_BROUGHT),
+    WORLD(zone_x_min, zone.x_min, DOUBLE, -1e9, 1e9, FIELD_BROUGHT),
+    WORLD(zone_y_min, zone.y_min, DOUBLE, -1e9, 1e9, FIELD_BROUGHT),
+    WORLD(zone_x_max, zone.x_max, DOUBLE, -1e9, 1e9, FIELD_BROUGHT),
+    WORLD(zone_y_max, zone.y_max, DOUBLE, -1e9, 1e9, FIELD_BROUGHT),
     {0},
 };
 

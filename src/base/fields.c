@@ -26,6 +26,7 @@ size_t field_bytes(const field_row *field) {
   case FIELD_NUMBER:
   case FIELD_TIME:
   case FIELD_RATE:
+  case FIELD_DOUBLE:
     break;
   }
   return sizeof(uint64_t);
@@ -36,6 +37,7 @@ union number {
   uint32_t count;
   uint64_t number;
   float single;
+  double precise;
   uint8_t truth; /* any byte, where it was read from a file */
 };
 
@@ -50,6 +52,7 @@ static union number number_at(const field_row *field, const void *place) {
 
 double field_value(const field_row *field, const void *place) {
   union number value = number_at(field, place);
+  if (field->kind == FIELD_DOUBLE) return value.precise;
   return field->kind == FIELD_FLOAT ? (double)value.single : (double)value.number;
 }
 
@@ -65,7 +68,7 @@ bool field_allows(const field_row *field, double value) {
 /* --------------------------------------------------------------------------------------------------------- messages */
 
 const char *field_words(const field_row *field, const void *place, char words[FIELD_WORDS]) {
-  if (field->kind == FIELD_FLOAT)
+  if (field->kind == FIELD_FLOAT || field->kind == FIELD_DOUBLE)
     snprintf(words, FIELD_WORDS, "%g", field_value(field, place));
   else
     snprintf(words, FIELD_WORDS, "%llu", (unsigned long long)field_whole(field, place));
@@ -82,13 +85,14 @@ static void words_of_bound(const field_row *field, double bound, char words[FIEL
   if (field->kind == FIELD_TIME)
     snprintf(words, FIELD_WORDS / 3, "%g %s", bound / units[unit].ns, units[unit].name);
   else
-    snprintf(words, FIELD_WORDS / 3, "%.*g", field->kind == FIELD_FLOAT ? 6 : 17, bound);
+    snprintf(words, FIELD_WORDS / 3, "%.*g", field->kind == FIELD_FLOAT || field->kind == FIELD_DOUBLE ? 6 : 17, bound);
 }
 
 /* What it must be: "must be 1..16", "must be 0 or 1 ms .. 1 h", "must be at most 1024". */
 const char *field_range_words(const field_row *field, char words[FIELD_WORDS]) {
   char least[FIELD_WORDS / 3], most[FIELD_WORDS / 3];
-  bool from = field->kind == FIELD_FLOAT ? isfinite(field->least) : field->least > 0 || field->kind == FIELD_CHOICE;
+  bool real = field->kind == FIELD_FLOAT || field->kind == FIELD_DOUBLE;
+  bool from = real ? isfinite(field->least) : field->least > 0 || field->kind == FIELD_CHOICE;
   words_of_bound(field, field->least, least);
   words_of_bound(field, field->most, most);
   if (from)

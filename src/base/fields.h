@@ -13,6 +13,7 @@ typedef enum field_kind {
   FIELD_TIME,      /* uint64_t in nanoseconds */
   FIELD_RATE,      /* uint64_t in thousandths */
   FIELD_FLOAT,     /* float */
+  FIELD_DOUBLE,    /* double */
   FIELD_SWITCH,    /* bool */
   FIELD_CHOICE,    /* an enum: 0 .. most */
   FIELD_LEVELS,    /* float[MUSTER_LEVELS - 1]; its rule is its owner's */
@@ -34,7 +35,8 @@ enum {
   FIELD_WEIGHS = 128,     /* it decides how important staleness is */
   FIELD_OF_FACTORS = 256, /* of worlds with MUSTER_IMPORTANCE_FACTORS */
   FIELD_OF_PLANNER = 512, /* of worlds with planner_workers */
-  FIELD_OF_SETS = 1024    /* of types with sets */
+  FIELD_OF_SETS = 1024,   /* of types with sets */
+  FIELD_BROUGHT = 2048    /* a snapshot or a record brings its own */
 };
 
 typedef struct field_row {
@@ -61,6 +63,7 @@ bool fields_are_reserved(const void *part, size_t bytes);
 /* Ranges that the programs have, too. A rate is of frames, in thousandths of a second. */
 enum {
   AGENTS_MOST = 16000000,
+  ZONE_AGENTS_MAX = 1 << 20, /* of a world that is a zone */
   OBSERVERS_MOST = 65536,
   TRACE_FRAMES_MOST = 4096,
   ACTIVATION_DELAY_MAX = 64,

@@ -34,7 +34,7 @@ void fields_exchange_world(struct tape *tape, muster_world_def *def) {
 
 const char *fields_compare_worlds(const muster_world_def *recorded, const muster_world_def *given, bool tuned) {
   for (const field_row *field = fields_world; field->name; field++)
-    if (!(field->uses & FIELD_LOCAL) && !(tuned && field->tuned) &&
+    if (!(field->uses & (FIELD_LOCAL | FIELD_BROUGHT)) && !(tuned && field->tuned) &&
         memcmp(place_of(recorded, field->offset), place_of(given, field->offset), field_bytes(field)) != 0)
       return field->name;
   return NULL;

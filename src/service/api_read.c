@@ -139,6 +139,7 @@ static bool read_member(const json_t *value, const field_row *field, const char 
     return read_position(value, name, out, problem);
   case FIELD_NUMBER:
   case FIELD_RATE:
+  case FIELD_DOUBLE:
   case FIELD_CHOICE:
   case FIELD_LEVELS:
     break;

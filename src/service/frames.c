@@ -25,7 +25,7 @@ static void frames_tell(struct service *service, bool *news) {
 /* ----------------------------------------------------------------------------------------------------------- frames */
 
 static bool runs(const hosted_world *world) {
-  return !world->failed && (!world->paused || world->steps_left > 0);
+  return !world->failed && zone_may_run(world) && (!world->paused || world->steps_left > 0);
 }
 
 /* The world whose frame is next; null when all are paused. */
@@ -65,6 +65,7 @@ static void run_frame(hosted_world *world) {
   } else {
     world->frames++;
     if (world->paused) world->steps_left--;
+    zone_send_out(world);
   }
   publish_frame(world, begin_ns, clock_system());
 }
@@ -76,20 +77,32 @@ static uint64_t spare_ns(struct service *service) {
   return next && next->due_ns > now_ns ? next->due_ns - now_ns : 0;
 }
 
+/* Between two frames: what neighbours of zones have sent, snapshots that are due. */
+static void turn_worlds(struct service *service) {
+  for (uint32_t i = 0; i < service->world_count; i++) zone_take_in(&service->worlds[i]);
+  journals_turn(service, spare_ns(service));
+  snapshots_turn(service);
+}
+
+/* Until when the thread may sleep. */
+static uint64_t next_turn_ns(struct service *service, uint64_t until_ns) {
+  for (uint32_t i = 0; i < service->world_count; i++) until_ns = zone_next_look_ns(&service->worlds[i], until_ns);
+  return journals_next_turn_ns(service, until_ns);
+}
+
 static void run_worlds(struct service *service) {
   uint64_t now_ns = clock_system();
   for (uint32_t i = 0; i < service->world_count; i++) service->worlds[i].due_ns = now_ns;
   while (!service_is_to_stop(service)) {
     hosted_world *next = find_next(service);
     if (next)
-      frame_mailbox_serve(&service->mailbox, service, journals_next_turn_ns(service, next->due_ns),
+      frame_mailbox_serve(&service->mailbox, service, next_turn_ns(service, next->due_ns),
                           time_for_requests(service, next));
     else
-      frame_mailbox_serve(&service->mailbox, service, journals_next_turn_ns(service, forever_ns), 0);
+      frame_mailbox_serve(&service->mailbox, service, next_turn_ns(service, forever_ns), 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
     if (due && due->due_ns <= clock_system() && !service_is_to_stop(service)) run_frame(due);
-    journals_turn(service, spare_ns(service));
-    snapshots_turn(service);
+    turn_worlds(service);
   }
 }
 

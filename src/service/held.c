@@ -35,6 +35,7 @@ static void ask_for_snapshot(hosted_world *world, held_until *until, uint64_t fa
 
 bool held_is_over(hosted_world *world, held_until *until) {
   muster_journal_status status;
+  if (!zone_is_safe(world, until->frame)) return false;
   if (!held_read(world, &status) || status.frames_safe >= until->frame) return true;
   if (until->snapshot && status.changes_safe >= until->snapshot) return true;
   bool frames_come = !world->failed && (!world->paused || world->steps_left > 0);

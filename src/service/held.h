@@ -3,7 +3,7 @@
  * In a world with a journal (muster/journal.h) a change is safe once the frame after it is in the journal. In a world
  * in which no frame comes, since it is paused or has failed, a snapshot of the journal makes it safe: one for all
  * changes that were made before it begins. In a world without a journal, or whose journal has ended by itself, nothing
- * is waited for. Frames' thread. */
+ * is waited for. In a zone the lease must be good as well, and the journal's stream has the frame. Frames' thread. */
 #ifndef SERVICE_HELD_H
 #define SERVICE_HELD_H
 

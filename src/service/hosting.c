@@ -44,6 +44,7 @@ static muster_result create_world(struct service *service, hosted_world *world) 
   def.audit = settings->audit;
   if (world->needs.cell_m > 0) def.cell_m = world->needs.cell_m;
   def.log = log_sink_of(world->name);
+  zone_define(world->zone, &def);
   snprintf(world->reinstate_command, sizeof world->reinstate_command, "muster ctl --socket %s --world %s reinstate",
            service->settings.socket, world->name);
   def.watch.reinstate_command = world->reinstate_command;
@@ -106,12 +107,15 @@ muster_result hosting_open_again(struct service *service, hosted_world *world) {
  * that this failed. */
 static muster_result hosting_begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
                                          bool *refused) {
-  const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
-  muster_result result = open_empty(service, world);
+  bool found = file && !world->settings.zone; /* a zone goes on from its journal alone, which may be of another node */
+  const snapshot_file_world *saved = found ? snapshot_file_find(file, world->name) : NULL;
+  muster_result result = zone_open(service, world);
+  if (!result) result = open_empty(service, world);
   if (result) return result;
-  if (journals_bring_back(service, world, file, saved)) return MUSTER_OK;
+  if (journals_bring_back(service, world, file, saved)) return zone_take_over(world);
   if (!world->world) return muster_last_result();
   result = saved ? resume_world(world, saved) : populate_world(world);
+  if (!result) result = zone_take_over(world);
   *refused = result && saved;
   return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
 }
@@ -213,13 +217,14 @@ muster_result hosting_open(struct service *service) {
 void hosting_close(struct service *service) {
   for (uint32_t i = 0; i < service->world_count; i++) journals_end(service, &service->worlds[i]);
   close_worlds(service);
+  for (uint32_t i = 0; i < service->world_count; i++) zone_close(&service->worlds[i]);
   muster_pool_destroy(service->pool);
   service->pool = NULL;
   modules_close(&service->modules);
 }
 
 muster_result hosting_run_frame(hosted_world *world) {
-  muster_frame frame = {.sim_now_ns = world->sim_now_ns + world->period_ns, .budget_ns = world->budget_ns};
+  muster_frame frame = {.sim_now_ns = world->sim_now_ns + zone_step_ns(world), .budget_ns = world->budget_ns};
   const muster_module *module = world->module;
   module->before_frame(world->instance, world->world, frame.sim_now_ns);
   holds_apply(&world->holds, world->world);

@@ -35,7 +35,8 @@ typedef enum journal_kind {
   JOURNAL_PACE = 'P',    /* a journal_pace; the same */
   JOURNAL_HOLDS = 'H',   /* a struct holds; the same */
   JOURNAL_COMMAND = 'C', /* a note alone: a command that a module carried out before the frame (journal_command) */
-  JOURNAL_KEYS = 'K'     /* idempotency keys; a note adds one */
+  JOURNAL_KEYS = 'K',    /* idempotency keys; a note adds one */
+  JOURNAL_ZONE = 'Z'     /* service/zones/zone_journal.c */
 } journal_kind;
 
 /* How the world runs. `number` is that of the newest snapshot file. */

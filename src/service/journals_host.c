@@ -22,7 +22,8 @@ static void take_keys(hosted_world *world, const void *bytes, size_t count) {
              muster_last_error());
 }
 
-const journal_keeper journal_keepers[] = {{JOURNAL_KEYS, save_keys, take_keys}, {0}};
+const journal_keeper journal_keepers[] = {
+    {JOURNAL_KEYS, save_keys, take_keys}, {JOURNAL_ZONE, zone_save, zone_take}, {0}};
 
 /* ------------------------------------------------------------------------------------------------------- snapshots */
 

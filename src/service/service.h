@@ -21,6 +21,7 @@
 #include "service/snapshots.h"
 #include "service/timings.h"
 #include "service/watchdog.h"
+#include "service/zones/zone.h"
 
 #include <muster/module.h>
 
@@ -52,6 +53,7 @@ typedef struct world_published {
   muster_frame_report report;
   world_timings timings; /* of all frames since the start */
   journal_published journal;
+  zone_published zone;
   uint64_t changes;       /* times that anything here was renewed */
   uint64_t statistics_ns; /* CLOCK_MONOTONIC of what follows, which is renewed at most every 100 ms; 0 = none yet */
   muster_statistics statistics;
@@ -83,6 +85,7 @@ typedef struct hosted_world {
   muster_journal *journal; /* null = it has none */
   world_journal kept;      /* what is known of it */
   struct keys keys;
+  struct zone *zone; /* null = it is none */
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */

@@ -20,6 +20,9 @@ typedef struct module_setting {
   uint32_t line;
 } module_setting;
 
+/* Of zones: a rectangle, names of nodes, addresses of servers. */
+enum { RECTANGLE_BYTES = 96, NODES_BYTES = 256, URLS_BYTES = 512 };
+
 /* What the process of a world may do beyond what worlds need. */
 enum { ALLOW_NOTHING = 0, ALLOW_NETWORK };
 
@@ -33,12 +36,15 @@ typedef struct world_settings {
   uint64_t budget_ns; /* live */
   uint64_t rate;      /* frames per 1000 seconds; live */
   bool virtual_clock;
-  uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
-  bool audit;           /* muster_world_def.audit */
-  uint32_t processors;  /* for its frames, a thread each; 0 = as the server's workers say, or its share */
-  uint32_t allow;       /* ALLOW_... */
-  uint64_t memory_max;  /* bytes of memory that its process may use; 0 = bounds_usual_memory() */
-  uint64_t disk_max;    /* bytes that its folder may hold; 0 = bounds_usual_disk() */
+  uint64_t capacity_ns;            /* of the virtual clock; 0 = the budget */
+  bool audit;                      /* muster_world_def.audit */
+  uint32_t processors;             /* for its frames, a thread each; 0 = as the server's workers say, or its share */
+  uint32_t allow;                  /* ALLOW_... */
+  uint64_t memory_max;             /* bytes of memory that its process may use; 0 = bounds_usual_memory() */
+  uint64_t disk_max;               /* bytes that its folder may hold; 0 = bounds_usual_disk() */
+  uint32_t zone;                   /* its number in the cluster's world; 0 = it is no zone */
+  char rectangle[RECTANGLE_BYTES]; /* of a zone: X0 Y0 X1 Y1, metres */
+  char nodes[NODES_BYTES];         /* that may run it, the first before the others; "" = each */
   uint32_t setting_count;
   module_setting settings[MODULE_SETTINGS_MAX]; /* of the modules */
 } world_settings;
@@ -70,7 +76,19 @@ struct settings {
   uint64_t crash_window_ns;        /* live; a world that ended more than crash_limit times within it has failed */
   uint64_t stuck_kill_ns;          /* without a sign of life for so long a world's process is killed; 0 = never */
   uint32_t isolation;              /* ISOLATION_... */
-  uint32_t log_level;              /* live; a muster_log_level */
+  char cluster[NAME_BYTES];        /* the world that this daemon hosts zones of; "" = none */
+  char node[NAME_BYTES];           /* what this daemon is called in it */
+  char nats[URLS_BYTES], etcd[URLS_BYTES]; /* servers, separated by commas */
+  char nats_user[NAME_BYTES], etcd_user[NAME_BYTES];
+  char nats_password_file[PATH_BYTES], etcd_password_file[PATH_BYTES];
+  char cluster_ca[PATH_BYTES], cluster_certificate[PATH_BYTES], cluster_key[PATH_BYTES]; /* of TLS; "" = none */
+  uint32_t replicas;                                                                     /* of the streams */
+  uint64_t lease_ttl_ns; /* an owner that gives no sign for so long has lost its zone */
+  bool journal_stream;   /* journals of zones go to a stream, too */
+  float border_m;        /* agents this near a neighbour are seen there */
+  float margin_m;        /* agents cross this far beyond the border */
+  uint64_t ghost_rate;   /* how often neighbours are told what they see, per 1000 seconds */
+  uint32_t log_level;    /* live; a muster_log_level */
   uint32_t world_count;
   world_settings worlds[WORLDS_MAX];
 };

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <muster/journal.h>
+#include <muster/muster.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -42,6 +43,12 @@ static const settings_key keys[] = {
         "control group's)"),
     WORLD("disk_max", disk_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",
           "that its snapshots and other files may take (isolation = process; default: a quarter of the file system)"),
+    WORLD("zone", zone, COUNT, 0, MUSTER_ZONES_MAX, FIXED, "N",
+          "its number in the world of the cluster (default: no zone)"),
+    WORLD("rectangle", rectangle, TEXT, 0, RECTANGLE_BYTES - 1, FIXED, "X0 Y0 X1 Y1",
+          "the ground of the zone in metres"),
+    WORLD("nodes", nodes, TEXT, 0, NODES_BYTES - 1, FIXED, "NAMES",
+          "nodes that may run the zone, the first before the others (default: each)"),
     SERVER("workers", workers, COUNT, 0, 256, FIXED, "N",
            "threads that run frames, the frames' own included (default: one per processor)"),
     SERVER("modules", modules, TEXT, 1, PATH_BYTES - 1, FIXED, "DIR", "the folder of modules"),
@@ -82,6 +89,32 @@ static const settings_key keys[] = {
            "a world that runs no frame for so long is killed and started again; 0 = never (default 2s)"),
     SERVER("isolation", isolation, CHOICE, 0, ISOLATION_NONE, FIXED, "process|none",
            "process: each world runs in a process of its own (default); none: all run in this one"),
+    SERVER("cluster", cluster, TEXT, 0, NAME_BYTES - 1, FIXED, "NAME",
+           "the world that spans machines, whose zones this daemon runs (default: none)"),
+    SERVER("node", node, TEXT, 0, NAME_BYTES - 1, FIXED, "NAME", "what this daemon is called in the cluster"),
+    SERVER("nats", nats, TEXT, 0, URLS_BYTES - 1, FIXED, "URLS", "NATS servers, such as tls://a:4222,tls://b:4222"),
+    SERVER("nats_user", nats_user, TEXT, 0, NAME_BYTES - 1, FIXED, "NAME", "the user there"),
+    SERVER("nats_password_file", nats_password_file, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE",
+           "its first line is the user's password"),
+    SERVER("etcd", etcd, TEXT, 0, URLS_BYTES - 1, FIXED, "URLS", "etcd servers, such as https://a:2379,https://b:2379"),
+    SERVER("etcd_user", etcd_user, TEXT, 0, NAME_BYTES - 1, FIXED, "NAME", "the user there"),
+    SERVER("etcd_password_file", etcd_password_file, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE",
+           "its first line is the user's password"),
+    SERVER("cluster_ca", cluster_ca, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE",
+           "certificates that sign those of the servers (default: the system's)"),
+    SERVER("cluster_certificate", cluster_certificate, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE",
+           "the daemon's own certificate"),
+    SERVER("cluster_key", cluster_key, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE", "its key"),
+    SERVER("replicas", replicas, COUNT, 1, 5, FIXED, "N", "servers that keep each stream (default 3)"),
+    SERVER("lease_ttl", lease_ttl_ns, TIME, 15e9, 3.6e12, FIXED, "15s",
+           "a zone whose owner gives no sign for so long is taken over (default 15s)"),
+    SERVER("journal_stream", journal_stream, SWITCH, 0, 1, FIXED, "yes|no",
+           "journals of zones go to a stream, so that no frame is lost with a machine (default no)"),
+    SERVER("border", border_m, FLOAT, 0, 1e6, FIXED, "METRES",
+           "agents this near a neighbour are seen there (default 50)"),
+    SERVER("margin", margin_m, FLOAT, 0, 1e6, FIXED, "METRES", "agents cross this far beyond the border (default 2)"),
+    SERVER("ghost_hz", ghost_rate, RATE, 1, 100000, FIXED, "5",
+           "how often neighbours are told what they see (default 5)"),
     SERVER("log_level", log_level, CHOICE, 0, MUSTER_LOG_ERROR, LIVE, "info|warning|error",
            "the least that is logged (default info)"),
 };

@@ -182,7 +182,7 @@ void snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, con
 static void exchange_fields(struct snapshot *snapshot, muster_world_def *def) {
   for (const field_row *field = fields_world; field->name; field++) {
     unsigned char *own = (unsigned char *)def + field->offset;
-    if (field->tuned)
+    if (field->tuned || field->uses & FIELD_BROUGHT)
       snapshot_exchange(snapshot, own, field_bytes(field));
     else if (field->uses & FIELD_SAME)
       snapshot_same(snapshot, field, own, "the world", NULL);

@@ -46,9 +46,20 @@ static bool groups_are_reserved(const muster_priority *priority, const muster_im
 
 static muster_result check_world_reserved(const muster_world_def *def) {
   if (groups_are_reserved(&def->priority, &def->importance, &def->levels) && FIELDS_RESERVED(def->limits) &&
-      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->trace) && FIELDS_RESERVED(def->watch))
+      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->trace) && FIELDS_RESERVED(def->watch) &&
+      FIELDS_RESERVED(def->zone))
     return MUSTER_OK;
   return refuse_reserved("world", "muster_world_def_default");
+}
+
+static muster_result check_zone(const muster_world_def *def) {
+  if (!def->zone.number) return MUSTER_OK;
+  if (def->limits.agents_max > ZONE_AGENTS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "world: limits.agents_max %u of a zone must be at most %u",
+                     def->limits.agents_max, ZONE_AGENTS_MAX);
+  if (def->planner_workers)
+    return error_set(MUSTER_E_ARGUMENT, "world: planner_workers %u of a zone must be 0", def->planner_workers);
+  return MUSTER_OK;
 }
 
 muster_result tune_check_def(const muster_world_def *def) {
@@ -66,6 +77,7 @@ muster_result tune_check_def(const muster_world_def *def) {
     return error_set(MUSTER_E_ARGUMENT,
                      "world: levels.cycles_max %u must be 1 with planner_workers: the host runs updates",
                      def->levels.cycles_max);
+  if ((result = check_zone(def))) return result;
   return factors ? check_factors(def->importance.focus, def->importance.designer, def->importance.role,
                                  def->importance.company)
                  : MUSTER_OK;

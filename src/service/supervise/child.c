@@ -131,7 +131,9 @@ muster_result child_begin(const struct settings *settings, const char *file) {
   confine_result confined;
   notify_by(ORDERS_NOTIFY);
   fcntl(ORDERS_NOTIFY, F_SETFD, FD_CLOEXEC);
-  close_range(ORDERS_NOTIFY + 1, ~0u, 0);
+  bool zone = settings->worlds[0].zone != 0;
+  if (zone) fcntl(ORDERS_ZONE, F_SETFD, FD_CLOEXEC);
+  close_range(zone ? ORDERS_ZONE + 1 : ORDERS_NOTIFY + 1, ~0u, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM); /* the supervisor died: saves, and ends */
   muster_result result = confine_world(settings, file, &confined, note);
   if (result) return result;

@@ -8,7 +8,7 @@
 #include "service/supervise/deal.h"
 
 /* Numbers of the inherited descriptors. */
-enum { ORDERS_SOCKET = 3, ORDERS_NOTIFY = 4 };
+enum { ORDERS_SOCKET = 3, ORDERS_NOTIFY = 4, ORDERS_ZONE = 5 /* of a zone's process alone: zones/wire.h */ };
 
 #define ORDERS_WORLD "MUSTERD_WORLD" /* its name; not set: this process is no world's */
 

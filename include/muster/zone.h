@@ -1,0 +1,211 @@
+/* muster/zone.h - worlds that are parts of a larger one: agents that cross from one into another as bytes, under the
+ * same id; ghosts, by which a zone perceives agents that its neighbours run; and messages from zone to zone. Not part
+ * of muster/muster.h.
+ *
+ * A larger world is cut into zones, each of which is a world of its own with muster_world_def.zone.number: in another
+ * process, on another machine, or beside this one. Muster runs each of them as any other world and carries nothing
+ * between them: the host takes an agent out of one world as bytes and puts it into the next one, and does the same with
+ * ghosts and messages. All zones have the same types in the same order, the same cell_m and importance_model, and one
+ * simulation time: only then are bytes of one accepted by another.
+ *
+ *     A: muster_agent_depart(a, agent, B, put, &bytes)     B: muster_agent_arrive(b, bytes, count, &agent)
+ *     A: muster_zone_messages(a, take, &out)               B: muster_zone_deliver(b, &message)
+ *     A: muster_ghosts_pack(a, near_b, count, put, &bytes) B: muster_ghosts_set(b, A, bytes, count, true)
+ *
+ * Ids. An agent's id is valid in all zones for as long as the agent lives: it is made of the zone in which the agent
+ * was born, the epoch in which that was, and what tells apart the agents that were born there. An epoch is the time in
+ * which the zone has one owner: an owner that has only an older state of the zone begins a new epoch
+ * (muster_zone_set_epoch), so that it gives no id that its predecessor gave to another agent. The index of a zone's
+ * agent serves for 65,535 agents of one epoch, and rests until the next one after that.
+ *
+ * Crossings. An agent counts its crossings: its hop. Whoever carries agents between worlds may come twice, or late,
+ * when a machine failed; the hop tells which of two packed agents is the newer one. A world that an agent has left
+ * keeps a mark: which zone it went to, and with which hop. By the marks messages follow the agent, and an agent that
+ * comes back with a hop that is not higher is refused. A world keeps agents_max marks (at least 1,024); beyond these
+ * the oldest are dropped, and counted (muster_zone_status.marks_dropped).
+ *
+ * Ghosts. A ghost has the place, the type and the published state of an agent that another zone runs. Atoms perceive it
+ * as any agent: muster_update_nearby(), muster_update_published_of() and muster_update_position_of() find it, so do
+ * muster_agents_nearby(), muster_agents_read() and muster_view_read(). It is never run, has no state and no callbacks,
+ * counts neither in reports nor for the budget, and is not among muster_agent_next() and muster_frame_changes(). Calls
+ * that would change it find it stale. Ghosts and agents together are at most agents_max.
+ *
+ * Messages. muster_update_send() and muster_agent_send() to a ghost, or to an agent that left, put the message into a
+ * queue of this world, from which the host takes it (muster_zone_messages) and delivers it in the zone to which it
+ * goes. There each is delivered once, however often it comes: the last 65,536 messages from other zones are known by
+ * sender and sequence. Messages of one sender to one receiver keep their order as far as the host keeps it.
+ *
+ * Records, snapshots and journals hold all of this: a world that is recovered from a journal repeats the crossings as
+ * they were. While a world replays, calls of the host succeed and change nothing, and call nothing back.
+ *
+ * Where a comment says so a call belongs to the thread of the frames, between two frames. */
+#ifndef MUSTER_ZONE_H
+#define MUSTER_ZONE_H
+
+#include <muster/herd.h>
+#include <muster/muster.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------ zones */
+
+/* The zone that a world is, with the epoch in force. MUSTER_E_STATE when it is none. Any thread. O(1). */
+MUSTER_API muster_result muster_zone_read(const muster_world *world, muster_zone_def *zone);
+
+/* A new owner has the zone: ids that are given from here on carry the new epoch, and messages to other zones sequences
+ * that no older owner can have given. MUSTER_E_ARGUMENT when the epoch is not higher than the one in force, or beyond
+ * MUSTER_EPOCHS_MAX; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames; recorded.
+ * O(agents_max). */
+MUSTER_API muster_result muster_zone_set_epoch(muster_world *world, uint32_t epoch);
+
+/* The zone in which an agent was born, and the epoch in which that was: from its id alone. 0 for ids of worlds that are
+ * no zones, as far as their generations are below 2^18 and 16. Any thread. O(1). */
+static inline uint32_t muster_agent_zone(muster_agent agent) {
+  return (uint32_t)(agent.value >> 50);
+}
+static inline uint32_t muster_agent_epoch(muster_agent agent) {
+  return (uint32_t)(agent.value >> 36) & MUSTER_EPOCHS_MAX;
+}
+
+/* How often an agent of this world has crossed from one zone to another. MUSTER_E_STALE when it is gone, or a ghost;
+ * MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames. O(1). */
+MUSTER_API muster_result muster_agent_hop(const muster_world *world, muster_agent agent, uint32_t *hop);
+
+/* What a zone counts since its world was created. */
+typedef struct muster_zone_status {
+  uint32_t size;
+  uint32_t ghosts;             /* that it has now */
+  uint32_t marks;              /* agents that left and whose mark it has now */
+  uint32_t messages;           /* messages to other zones that wait for muster_zone_messages() */
+  uint32_t ids_resting;        /* indices of agents that rest until the next epoch */
+  uint64_t departed;           /* agents that left, herds' members not counted */
+  uint64_t arrived;            /* agents that came */
+  uint64_t marks_dropped;      /* marks that were dropped for newer ones */
+  uint64_t messages_out;       /* messages that were put into the queue to other zones, */
+  uint64_t messages_forwarded; /* and how many of them came from another zone, and followed an agent that moved on */
+  uint64_t messages_dropped;   /* messages to other zones that found no room in the queue */
+  uint64_t messages_in;        /* messages from other zones that were delivered, or dropped as the box was full */
+  uint64_t messages_twice;     /* messages from other zones that had been delivered already */
+} muster_zone_status;
+
+MUSTER_DEFAULTS(muster_zone_status);
+
+/* Reads what a zone counts. MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames. O(1). */
+MUSTER_API muster_result muster_zone_status_read(const muster_world *world, muster_zone_status *status);
+
+/* -------------------------------------------------------------------------------------------------------- crossing */
+
+/* Takes bytes; false when it cannot. As muster_journal_put. */
+typedef bool (*muster_zone_put)(const void *bytes, size_t count, void *user);
+
+/* Takes an agent out of the world as bytes, which it hands to `put` as a whole in one call: its type, state and
+ * published state, its place, what the host or its designer set (floor, elasticity, factors), its importance and level,
+ * the time of its last update and when the next is due, times that were asked for, runs, messages that wait, company,
+ * demotion for overruns, the progress of its sets, and its hop, one higher than before. on_removed is not called. From
+ * here on the id names an agent that is elsewhere: messages to it go out with zone `to`, and all other calls find it
+ * stale. What other threads asked of the agent since the last frame is lost, but for wakes.
+ *
+ * MUSTER_E_STATE, and nothing has changed, when the world is no zone; when the agent waits for its first intake, or an
+ * update of it is under way (preempted, cut within a set, or with action atoms that wait): try again after the next
+ * frame; when it is a herd's (a leaf, a block, or a named member, which crosses with its herd); and when it has a user
+ * pointer, which no other process could read: types whose agents cross keep what they need in state_bytes.
+ * MUSTER_E_STALE when it is gone or a ghost; MUSTER_E_ARGUMENT when `to` is no other zone; MUSTER_E_SYSTEM when `put`
+ * returned false: nothing has changed then either. Thread of the frames, between frames; recorded. O(bytes). */
+MUSTER_API muster_result muster_agent_depart(muster_world *world, muster_agent agent, uint32_t to, muster_zone_put put,
+                                             void *user);
+
+/* Puts an agent that departed elsewhere into this world: it is active at once, under its own id, which is written to
+ * `agent` (may be null); on_spawned is not called. A ghost of it is replaced, and a mark that it left is gone. The time
+ * of its last update is its own, or that of this world's last frame if that is earlier, so that its next update is told
+ * all time that passed; what was due meanwhile is due in the next frame.
+ *
+ * MUSTER_E_STALE when this world has the agent, or it left from here with a hop that is not lower than the one that it
+ * has now; MUSTER_E_FULL when agents_max agents and ghosts exist; MUSTER_E_INPUT when the bytes are damaged, of another
+ * version, or of a world with other types; MUSTER_E_STATE when the world is no zone. Nothing has changed then. Thread
+ * of the frames, between frames; recorded. O(bytes). */
+MUSTER_API muster_result muster_agent_arrive(muster_world *world, const void *bytes, size_t count, muster_agent *agent);
+
+/* The id and the hop of a packed agent, which the bytes of a herd have none of. MUSTER_E_INPUT when the bytes are
+ * damaged or of another version. Any thread. O(bytes). */
+MUSTER_API muster_result muster_agent_packed(const void *bytes, size_t count, muster_agent *agent, uint32_t *hop);
+
+/* A restored world learns that an agent left for zone `to` with that hop: the agent is taken out without callbacks when
+ * it is here with a lower hop, and the mark stays. MUSTER_OK also when it is not here. MUSTER_E_STATE when the world is
+ * no zone; MUSTER_E_ARGUMENT when `to` is no other zone, or the id is none of a zone. Thread of the frames, between
+ * frames; recorded. O(1). */
+MUSTER_API muster_result muster_agent_left(muster_world *world, muster_agent agent, uint32_t hop, uint32_t to);
+
+/* ---------------------------------------------------------------------------------------------------------- ghosts */
+
+/* Packs what a neighbour perceives of some agents, and hands it to `put` as a whole in one call. Ids that are gone or
+ * waiting for their intake, and ghosts, are passed over. MUSTER_E_STATE when the world is no zone; MUSTER_E_SYSTEM when
+ * `put` returned false; MUSTER_E_MEMORY. Changes nothing. Thread of the frames, between frames. O(bytes). */
+MUSTER_API muster_result muster_ghosts_pack(const muster_world *world, const muster_agent *agents, uint32_t count,
+                                            muster_zone_put put, void *user);
+
+/* Takes the ghosts that zone `from` has packed: those that are known are moved and published anew, others appear. With
+ * `whole` the ghosts of that zone which are not named are gone; null `bytes` with a count of 0 name none. A ghost of an
+ * agent that is here is passed over; so is a ghost that finds no room, and MUSTER_E_FULL is returned when that
+ * happened: all others are there. A ghost that another zone had named belongs to `from` now. MUSTER_E_INPUT when the
+ * bytes are damaged or of a world with other types, MUSTER_E_ARGUMENT when `from` is no other zone, MUSTER_E_STATE when
+ * the world is no zone: nothing has changed then. Thread of the frames, between frames; recorded. O(bytes and, with
+ * `whole`, ghosts). */
+MUSTER_API muster_result muster_ghosts_set(muster_world *world, uint32_t from, const void *bytes, size_t count,
+                                           bool whole);
+
+/* Whether an id is that of a ghost. False in a world that is no zone. Any thread. O(1). */
+MUSTER_API bool muster_agent_is_ghost(const muster_world *world, muster_agent agent);
+
+/* -------------------------------------------------------------------------------------------------------- messages */
+
+/* A message to an agent in another zone. Fixed for good. */
+typedef struct muster_zone_message {
+  muster_agent from; /* null: the host, by muster_agent_send() */
+  muster_agent to;
+  uint64_t sequence; /* of the sender's messages to other zones, ascending; of the host's those of this zone */
+  uint64_t sent_ns;  /* simulation time of the frame in which it was sent */
+  uint32_t zone;     /* where `to` is, as far as this world knows */
+  uint32_t size;     /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
+  const void *bytes; /* null when there are none */
+} muster_zone_message;
+
+/* Hands over the messages to other zones that came up since the last call, in the order in which they were sent;
+ * returns how many. The queue takes limits.sends_per_frame messages: further ones are dropped, counted, and told to
+ * their senders (muster_update_messages_lost). A message, with its bytes, is valid until `take` returns; `take` may not
+ * call into the world. 0 with a message when the world is no zone. Thread of the frames, between frames; recorded.
+ * O(messages). */
+MUSTER_API uint32_t muster_zone_messages(muster_world *world,
+                                         void (*take)(const muster_zone_message *message, void *user), void *user);
+
+/* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it; or,
+ * when the receiver has moved on or is a ghost, into the queue to other zones again. A full box drops it as it would
+ * any other, and MUSTER_OK is returned. `zone` is not looked at. MUSTER_E_STALE when it came before, or the receiver is
+ * gone: passed over; MUSTER_E_FULL when it should go out again and the queue is full; MUSTER_E_ARGUMENT when it is too
+ * long, its sequence is 0 or its sender is no agent of a zone; MUSTER_E_STATE when the world is no zone. Thread of the
+ * frames, between frames; recorded. O(1). */
+MUSTER_API muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message);
+
+/* ----------------------------------------------------------------------------------------------------------- herds */
+
+/* Takes a folded herd out of the world as bytes, handed to `put` as a whole in one call: its centre, velocity, members
+ * and totals, the time to which it was brought, and its named members, who cross with it under their ids as
+ * muster_agent_depart() would take them. A herd's own id is of one world: it is stale from here on. MUSTER_E_STATE, and
+ * nothing has changed, when the world is no zone, the herd is unfolded or retained, or a named member cannot leave now;
+ * MUSTER_E_STALE when it is gone; MUSTER_E_ARGUMENT, MUSTER_E_SYSTEM as above; MUSTER_E_MEMORY. Thread of the frames,
+ * between frames; recorded, also in a journal. O(bytes). */
+MUSTER_API muster_result muster_herd_depart(muster_world *world, muster_herd herd, uint32_t to, muster_zone_put put,
+                                            void *user);
+
+/* Puts a herd that departed elsewhere into this world, folded, with its named members, and writes its new id to `herd`
+ * (may be null). A named member that this world must refuse (muster_agent_arrive) lets the whole herd be refused.
+ * MUSTER_E_FULL also when herds_max herds exist. Errors as of muster_agent_arrive(); nothing has changed then. Thread
+ * of the frames, between frames; recorded, also in a journal. O(bytes). */
+MUSTER_API muster_result muster_herd_arrive(muster_world *world, const void *bytes, size_t count, muster_herd *herd);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,93 @@
+/* service/zones/wire.h - what the process of a zone and its supervisor tell each other, over a stream socket that the
+ * process inherits: it has no connections of its own.
+ *
+ *     supervisor                                   process
+ *     BEGIN     the zone is its own                POSITIONS  how far what it restored goes
+ *     OUTGOING  what its earlier lives sent        FRAME      a frame is complete
+ *     INCOMING  what others sent to it             PUBLISH    to a neighbour, stored
+ *     CAUGHT_UP frames may begin                   TELL       to a neighbour, may be lost
+ *     LEASE     it was renewed
+ *     STORED    one of PUBLISH is
+ *     TOLD      of TELL by a neighbour
+ *     SAFE      frames that a stream has
+ *
+ * A message is a head and bytes; both ends are of one build. Everything here is for one thread; neither end waits for
+ * the other but in wire_wait(). */
+#ifndef SERVICE_ZONES_WIRE_H
+#define SERVICE_ZONES_WIRE_H
+
+#include <muster/common.h>
+
+typedef enum wire_kind {
+  WIRE_BEGIN = 1, /* wire_begin */
+  WIRE_OUTGOING,  /* the bytes of a pair's message; `zone` is the other one */
+  WIRE_INCOMING,
+  WIRE_CAUGHT_UP,
+  WIRE_LEASE, /* `number`: CLOCK_BOOTTIME at which the renewal was sent */
+  WIRE_STORED,
+  WIRE_TOLD,
+  WIRE_SAFE,      /* `number`: of the last of these frames */
+  WIRE_POSITIONS, /* wire_position of each pair, both ways */
+  WIRE_FRAME,     /* `number`: of the frame; `sequence`: snapshots that its journal has made */
+  WIRE_PUBLISH,
+  WIRE_TELL,
+  WIRE_KINDS
+} wire_kind;
+
+typedef struct wire_head {
+  uint32_t kind;     /* wire_kind */
+  uint32_t zone;     /* the other one of a pair */
+  uint64_t number;   /* of a message of a pair: that of its owner's epoch */
+  uint64_t sequence; /* of a message of a stream */
+  uint64_t bytes;    /* that follow */
+} wire_head;
+
+typedef struct wire_begin {
+  uint32_t epoch;
+  uint32_t reserved;
+  uint64_t ttl_ns;
+  uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
+  int64_t offset_ns;  /* simulation time is CLOCK_REALTIME less this */
+} wire_begin;
+
+/* How far a restored world knows the messages of a pair: those above this sequence are read. */
+typedef struct wire_position {
+  uint32_t zone;
+  uint32_t outgoing; /* 1: from this zone to that one; 0: the other way */
+  uint64_t sequence;
+} wire_position;
+
+typedef struct wire_message {
+  wire_head head;
+  const unsigned char *bytes; /* valid until the next call */
+} wire_message;
+
+struct wire {
+  int descriptor; /* not owned; -1 = closed */
+  unsigned char *in, *out;
+  size_t in_count, in_at, in_room, out_count, out_at, out_room;
+  bool broken; /* the other end is gone, or sent what cannot be */
+};
+
+enum { WIRE_MESSAGE_MAX = 64 << 20, WIRE_WAITING_MAX = 256 << 20 };
+
+/* Begins with a socket, which stays the caller's. */
+void wire_open(struct wire *wire, int descriptor);
+
+/* Frees what it holds; nothing is sent any more. */
+void wire_close(struct wire *wire);
+
+/* Appends a message, which wire_flush() sends. False, and the wire is broken, when the other end has not taken
+ * WIRE_WAITING_MAX bytes, or there is no memory. */
+bool wire_put(struct wire *wire, wire_head head, const void *bytes);
+
+/* Sends what can be sent at once. Returns whether nothing is left. */
+bool wire_flush(struct wire *wire);
+
+/* The next message that has come; false = none yet, or the wire is broken. */
+bool wire_next(struct wire *wire, wire_message *message);
+
+/* The same, after waiting for at most `limit_ms` (-1 = for ever), while sending what is left to send. */
+bool wire_wait(struct wire *wire, int limit_ms, wire_message *message);
+
+#endif

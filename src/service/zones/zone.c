@@ -1,0 +1,206 @@
+#include "service/zones/zone.h"
+
+#include "service/log.h"
+#include "service/service.h"
+#include "service/supervise/orders.h"
+#include "service/zones/zone_parts.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the lease's time. Its owner stands still before another can have it. */
+enum { LEASE_PARTS = 3, LEASE_PARTS_USED = 2, SHORTEST_STEP_PART = 8, LOOK_GAP_NS = 20000000 };
+
+zone_link *zone_link_of(struct zone *zone, uint32_t number) {
+  for (uint32_t i = 0; number && i < zone->link_count; i++)
+    if (zone->links[i].zone == number) return &zone->links[i];
+  return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- open */
+
+static muster_result supervisor_is_gone(const hosted_world *world) {
+  return error_set(MUSTER_E_SYSTEM, "world %s: its supervisor, which holds the lease of the zone, is gone",
+                   world->name);
+}
+
+static muster_result await_begin(hosted_world *world) {
+  wire_message message;
+  struct zone *zone = world->zone;
+  while (wire_wait(&zone->wire, -1, &message))
+    if (message.head.kind == WIRE_BEGIN && message.head.bytes == sizeof zone->lease) {
+      memcpy(&zone->lease, message.bytes, sizeof zone->lease);
+      return MUSTER_OK;
+    }
+  return supervisor_is_gone(world);
+}
+
+muster_result zone_open(struct service *service, hosted_world *world) {
+  const struct settings *settings = &service->settings;
+  if (!world->settings.zone) return MUSTER_OK;
+  struct zone *zone = calloc(1, sizeof *zone);
+  if (!zone) return error_set(MUSTER_E_MEMORY, "world %s: no memory for the zone", world->name);
+  world->zone = zone;
+  TAILQ_INIT(&zone->waiting);
+  ground_of(settings, &world->settings, &zone->ground);
+  wire_open(&zone->wire, ORDERS_ZONE);
+  zone->round_ns = settings_period_ns(settings->ghost_rate);
+  zone->safe_frames = settings->journal_stream ? 0 : UINT64_MAX;
+  zone->link_count = zone->ground.neighbour_count;
+  for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].zone = zone->ground.neighbours[i].number;
+  return await_begin(world);
+}
+
+void zone_close(hosted_world *world) {
+  struct zone *zone = world->zone;
+  if (!zone) return;
+  for (zone_waiting *waiting; (waiting = TAILQ_FIRST(&zone->waiting)) != NULL;) {
+    TAILQ_REMOVE(&zone->waiting, waiting, link);
+    free(waiting);
+  }
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    parcel_free(&zone->links[i].parcel);
+    free(zone->links[i].seen);
+    free(zone->links[i].telling.bytes);
+  }
+  wire_close(&zone->wire);
+  free(zone);
+  world->zone = NULL;
+}
+
+void zone_define(const struct zone *zone, muster_world_def *def) {
+  if (!zone) return;
+  def->zone.number = zone->ground.number;
+  def->zone.epoch = zone->lease.epoch;
+  def->zone.x_min = zone->ground.rectangle.x0;
+  def->zone.y_min = zone->ground.rectangle.y0;
+  def->zone.x_max = zone->ground.rectangle.x1;
+  def->zone.y_max = zone->ground.rectangle.y1;
+}
+
+/* --------------------------------------------------------------------------------------------------------- takeover */
+
+static void put_positions(struct zone *zone) {
+  wire_position positions[2 * NEIGHBOURS_MAX];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    const zone_link *link = &zone->links[i];
+    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 1, .sequence = link->out.sequence};
+    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 0, .sequence = link->in.sequence};
+  }
+  wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *positions}, positions);
+}
+
+/* False: it cannot be read. */
+static bool zone_take_one(hosted_world *world, const wire_message *message) {
+  struct zone *zone = world->zone;
+  zone_link *link = zone_link_of(zone, message->head.zone);
+  const wire_head *head = &message->head;
+  switch (head->kind) {
+  case WIRE_OUTGOING:
+    return !link || zone_take_sent(world, link, head->sequence, message->bytes, head->bytes);
+  case WIRE_INCOMING:
+    return !link || zone_take_parcel(world, link, head->sequence, message->bytes, head->bytes);
+  case WIRE_LEASE:
+    if (head->number > zone->lease.leased_ns) zone->lease.leased_ns = head->number;
+    return true;
+  case WIRE_STORED:
+    if (link) {
+      link->out = (zone_pair){.epoch = zone->lease.epoch, .number = (uint32_t)head->number, .sequence = head->sequence};
+      zone_drop_stored(zone, link);
+      zone_note_stored(world, link);
+    }
+    return true;
+  case WIRE_TOLD:
+    if (link) zone_take_telling(world, link, message->bytes, head->bytes);
+    return true;
+  case WIRE_SAFE:
+    if (zone->safe_frames != UINT64_MAX) zone->safe_frames = head->number;
+    return true;
+  default:
+    return true;
+  }
+}
+
+muster_result zone_take_over(hosted_world *world) {
+  struct zone *zone = world->zone;
+  wire_message message;
+  if (!zone) return MUSTER_OK;
+  muster_zone_def now;
+  muster_result result = muster_zone_read(world->world, &now);
+  if (!result && now.epoch < zone->lease.epoch) result = muster_zone_set_epoch(world->world, zone->lease.epoch);
+  if (result) return result;
+  put_positions(zone);
+  while (wire_wait(&zone->wire, -1, &message)) {
+    if (message.head.kind == WIRE_CAUGHT_UP) {
+      zone_number_again(zone);
+      log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u: %lu agents came meanwhile", world->name,
+               zone->ground.number, zone->lease.epoch, zone->published.arrived);
+      return MUSTER_OK;
+    }
+    if (!zone_take_one(world, &message))
+      return error_set(MUSTER_E_INPUT, "world %s: message %lu between zones %u and %u cannot be read: %s", world->name,
+                       message.head.sequence, zone->ground.number, message.head.zone, muster_last_error());
+  }
+  return supervisor_is_gone(world);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- frames */
+
+bool zone_may_run(const hosted_world *world) {
+  const struct zone *zone = world->zone;
+  if (!zone) return true;
+  return clock_boot() - zone->lease.leased_ns < zone->lease.ttl_ns / LEASE_PARTS * LEASE_PARTS_USED;
+}
+
+void zone_take_in(hosted_world *world) {
+  struct zone *zone = world->zone;
+  wire_message message;
+  if (!zone) return;
+  while (wire_next(&zone->wire, &message))
+    if (!zone_take_one(world, &message))
+      log_line(MUSTER_LOG_ERROR, "world %s: message %lu of zone %u cannot be read, and is passed over: %s", world->name,
+               message.head.sequence, message.head.zone, muster_last_error());
+  wire_flush(&zone->wire);
+  zone_expire_ghosts(world);
+  bool frozen = !zone_may_run(world);
+  if (frozen != zone->published.frozen)
+    log_line(frozen ? MUSTER_LOG_ERROR : MUSTER_LOG_INFO, "world %s: %s", world->name,
+             frozen ? "it stands still: the lease of the zone was not renewed in time"
+                    : "it goes on: the lease of the zone was renewed");
+  zone->published.frozen = frozen;
+}
+
+bool zone_is_safe(const hosted_world *world, uint64_t frame) {
+  return !world->zone || (zone_may_run(world) && world->zone->safe_frames >= frame);
+}
+
+uint64_t zone_next_look_ns(const hosted_world *world, uint64_t until_ns) {
+  uint64_t next_ns = clock_system() + LOOK_GAP_NS;
+  return zone_may_run(world) || until_ns < next_ns ? until_ns : next_ns;
+}
+
+/* By halves: a zone that stood still for a minute is there again after ten frames. */
+uint64_t zone_step_ns(const hosted_world *world) {
+  const struct zone *zone = world->zone;
+  if (!zone) return world->period_ns;
+  int64_t gap_ns = (int64_t)clock_real() - zone->lease.offset_ns - (int64_t)world->sim_now_ns;
+  uint64_t least_ns = world->period_ns / SHORTEST_STEP_PART;
+  if (gap_ns <= (int64_t)least_ns) return least_ns;
+  uint64_t step_ns = (uint64_t)gap_ns, most_ns = 2 * world->period_ns;
+  if (step_ns <= most_ns) return step_ns;
+  return step_ns / 2 > most_ns ? step_ns / 2 : most_ns;
+}
+
+void zone_publish(const struct zone *zone, zone_published *published) {
+  *published = (zone_published){.number = 0};
+  if (!zone) return;
+  *published = zone->published;
+  published->number = zone->ground.number;
+  published->epoch = zone->lease.epoch;
+  const zone_waiting *waiting;
+  TAILQ_FOREACH(waiting, &zone->waiting, link) published->waiting++;
+}

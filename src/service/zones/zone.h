@@ -1,0 +1,81 @@
+/* service/zones/zone.h - a zone, in the process that runs it: a world that is a part of a larger one, for which its
+ * supervisor holds a lease (service/zones/keeper.h).
+ *
+ *     between two frames   arrivals, ghosts and messages of the neighbours are taken in
+ *     frame
+ *     behind it            who has left its ground goes, when the frame with the departure is safe in the journal
+ *
+ * What came in and who left is in the world's record; how far the messages of each pair have been taken, and those that
+ * are not stored yet, are a piece of its journal. So a zone that comes back, here or elsewhere, goes on where its
+ * journal or its snapshot ends; the messages of the pairs (pair.h) tell what has happened since.
+ *
+ * A zone without a lease stands still: two thirds of the lease's time after the last renewal was sent, by
+ * CLOCK_BOOTTIME, which goes on while the machine sleeps. Frames' thread. */
+#ifndef SERVICE_ZONES_ZONE_H
+#define SERVICE_ZONES_ZONE_H
+
+#include "service/zones/ground.h"
+
+#include <muster/journal.h>
+#include <muster/muster.h>
+
+struct service;
+struct hosted_world;
+struct zone;
+
+/* What others may know of a zone at any time. */
+typedef struct zone_published {
+  uint32_t number; /* 0 = the world is no zone */
+  uint32_t epoch;
+  uint32_t ghosts;            /* that it perceives */
+  uint64_t departed, arrived; /* agents, since the process began */
+  uint64_t refused;           /* arrivals that were not taken: duplicates, or no room */
+  uint64_t sent, delivered;   /* messages of agents to and from neighbours */
+  uint64_t lost;              /* of these, how many found no receiver */
+  uint32_t waiting;           /* parcels that are not stored yet */
+  bool frozen;                /* its lease was not renewed in time */
+} zone_published;
+
+/* A world that is a zone: waits for the word of its supervisor that it is this process's. Before the world is created;
+ * of another world a no-op. MUSTER_E_SYSTEM when the supervisor is gone. */
+muster_result zone_open(struct service *service, struct hosted_world *world);
+void zone_close(struct hosted_world *world);
+
+/* The zone's part of the world's definition. */
+void zone_define(const struct zone *zone, muster_world_def *def);
+
+/* Once the world is restored, or populated: learns what has left it and come to it since, under the new epoch. Before
+ * its journal begins. MUSTER_E_SYSTEM when the supervisor is gone, MUSTER_E_INPUT with the message that cannot be
+ * read. */
+muster_result zone_take_over(struct hosted_world *world);
+
+/* Whether it may run a frame, or let anything out: its lease is good. */
+bool zone_may_run(const struct hosted_world *world);
+
+/* Whether what this frame has may go out: the lease is good, and the frame is in the stream of the journal, where there
+ * is one. True of a world that is no zone. */
+bool zone_is_safe(const struct hosted_world *world, uint64_t frame);
+
+/* Takes what has come since the last frame. Between two frames. When the supervisor is gone, nothing comes, and the
+ * lease ends. */
+void zone_take_in(struct hosted_world *world);
+
+/* Behind a frame: finds who has left, tells the neighbours, and sends what is safe. */
+void zone_send_out(struct hosted_world *world);
+
+/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): the lease of a zone that
+ * stands still may be renewed. */
+uint64_t zone_next_look_ns(const struct hosted_world *world, uint64_t until_ns);
+
+/* How far simulation time moves on with the next frame: it follows the clock of the cluster, never backwards, and
+ * catches up with it in few frames. */
+uint64_t zone_step_ns(const struct hosted_world *world);
+
+/* The zone's piece of the journal (journals.h), and what comes back of it. */
+bool zone_save(struct hosted_world *world, muster_journal_put put, void *put_user);
+void zone_take(struct hosted_world *world, const void *bytes, size_t count);
+
+/* Copies what others may know. */
+void zone_publish(const struct zone *zone, zone_published *published);
+
+#endif

@@ -1,0 +1,90 @@
+/* zone_ghosts.c - what neighbours see of each other: told some times a second, in messages that may be lost. A telling
+ * comes in parts, and counts when all of them have come. */
+#include "service/service.h"
+#include "service/zones/zone_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ghosts that were not renewed for so many rounds are gone. */
+enum { ROUNDS_KEPT = 10, PART_BYTES = 1 << 17 };
+
+typedef struct telling_head {
+  uint32_t epoch, part, parts, reserved;
+  uint64_t round;
+} telling_head;
+
+/* ---------------------------------------------------------------------------------------------------------- telling */
+
+/* One pack, cut into as many messages as it needs. */
+static void tell_neighbour(hosted_world *world, zone_link *link) {
+  struct zone *zone = world->zone;
+  struct parcel pack = {.count = 0};
+  unsigned char message[sizeof(telling_head) + PART_BYTES];
+  if (muster_ghosts_pack(world->world, link->seen, link->seen_count, parcel_put, &pack) == MUSTER_OK) {
+    const uint32_t parts = (uint32_t)((pack.count + PART_BYTES - 1) / PART_BYTES);
+    for (uint32_t part = 0; part < parts; part++) {
+      size_t first = (size_t)part * PART_BYTES, left = pack.count - first,
+             count = left < PART_BYTES ? left : PART_BYTES;
+      const telling_head head = {.epoch = zone->lease.epoch, .part = part, .parts = parts, .round = zone->round};
+      memcpy(message, &head, sizeof head);
+      memcpy(message + sizeof head, pack.bytes + first, count);
+      wire_put(&zone->wire, (wire_head){.kind = WIRE_TELL, .zone = link->zone, .bytes = sizeof head + count}, message);
+    }
+  }
+  parcel_free(&pack);
+}
+
+void zone_tell_round(hosted_world *world) {
+  struct zone *zone = world->zone;
+  zone->round++;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    tell_neighbour(world, &zone->links[i]);
+    zone->links[i].seen_count = 0;
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- seeing */
+
+static bool telling_append(zone_telling *telling, const void *bytes, size_t count) {
+  if (telling->room - telling->count < count) {
+    size_t room = 2 * (telling->count + count);
+    unsigned char *larger = realloc(telling->bytes, room);
+    if (!larger) return false;
+    telling->bytes = larger;
+    telling->room = room;
+  }
+  memcpy(telling->bytes + telling->count, bytes, count);
+  telling->count += count;
+  return true;
+}
+
+void zone_take_telling(hosted_world *world, zone_link *link, const void *bytes, size_t count) {
+  zone_telling *telling = &link->telling;
+  telling_head head;
+  if (count < sizeof head) return;
+  memcpy(&head, bytes, sizeof head);
+  if (head.epoch < telling->epoch || head.epoch < link->in.epoch) return;
+  if (head.part == 0) {
+    telling->epoch = head.epoch;
+    telling->round = head.round;
+    telling->parts = head.parts;
+    telling->next = 0;
+    telling->count = 0;
+  }
+  if (head.round != telling->round || head.part != telling->next || head.parts != telling->parts) return;
+  if (!telling_append(telling, (const unsigned char *)bytes + sizeof head, count - sizeof head)) return;
+  if (++telling->next < telling->parts) return;
+  if (muster_ghosts_set(world->world, link->zone, telling->bytes, telling->count, true) == MUSTER_OK)
+    telling->taken_ns = world->sim_now_ns ? world->sim_now_ns : 1;
+}
+
+void zone_expire_ghosts(hosted_world *world) {
+  struct zone *zone = world->zone;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    zone_telling *telling = &zone->links[i].telling;
+    if (!telling->taken_ns || world->sim_now_ns - telling->taken_ns < ROUNDS_KEPT * zone->round_ns) continue;
+    muster_ghosts_set(world->world, zone->links[i].zone, NULL, 0, true);
+    telling->taken_ns = 0;
+  }
+}

@@ -1,0 +1,121 @@
+/* zone_journal.c - what a zone keeps in its journal beside the world. */
+#include "service/journals.h"
+#include "service/log.h"
+#include "service/service.h"
+#include "service/zones/zone_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum zone_record_kind { RECORD_EPOCH = 1, RECORD_TAKEN, RECORD_STORED, RECORD_WAITING } zone_record_kind;
+
+typedef struct zone_record {
+  uint32_t kind, zone;
+  uint32_t epoch, number; /* of the pair; or of the parcel, which follows */
+  uint64_t sequence, bytes;
+} zone_record;
+
+static zone_record record_of_pair(zone_record_kind kind, uint32_t zone, const zone_pair *pair) {
+  return (zone_record){
+      .kind = kind, .zone = zone, .epoch = pair->epoch, .number = pair->number, .sequence = pair->sequence};
+}
+
+static zone_record record_of_waiting(const zone_waiting *waiting) {
+  return (zone_record){.kind = RECORD_WAITING, .zone = waiting->to, .number = waiting->number, .bytes = waiting->bytes};
+}
+
+/* ----------------------------------------------------------------------------------------------------------- notes */
+
+void zone_note_taken(hosted_world *world, const zone_link *link) {
+  const zone_record record = record_of_pair(RECORD_TAKEN, link->zone, &link->in);
+  journals_note(world, JOURNAL_ZONE, &record, sizeof record);
+}
+
+void zone_note_stored(hosted_world *world, const zone_link *link) {
+  const zone_record record = record_of_pair(RECORD_STORED, link->zone, &link->out);
+  journals_note(world, JOURNAL_ZONE, &record, sizeof record);
+}
+
+bool zone_note_waiting(hosted_world *world, const zone_waiting *waiting) {
+  const zone_record record = record_of_waiting(waiting);
+  unsigned char *note = malloc(sizeof record + waiting->bytes);
+  if (!note) return false;
+  memcpy(note, &record, sizeof record);
+  memcpy(note + sizeof record, waiting->parcel, waiting->bytes);
+  bool good = journals_note(world, JOURNAL_ZONE, note, sizeof record + waiting->bytes) == MUSTER_OK;
+  free(note);
+  return good;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- piece */
+
+static bool save_record(muster_journal_put put, void *put_user, zone_record record, const void *bytes) {
+  return put(&record, sizeof record, put_user) && (!record.bytes || put(bytes, record.bytes, put_user));
+}
+
+bool zone_save(hosted_world *world, muster_journal_put put, void *put_user) {
+  const struct zone *zone = world->zone;
+  if (!zone) return true;
+  bool good = save_record(put, put_user, (zone_record){.kind = RECORD_EPOCH, .epoch = zone->lease.epoch}, NULL);
+  for (uint32_t i = 0; good && i < zone->link_count; i++) {
+    const zone_link *link = &zone->links[i];
+    good = save_record(put, put_user, record_of_pair(RECORD_TAKEN, link->zone, &link->in), NULL) &&
+           save_record(put, put_user, record_of_pair(RECORD_STORED, link->zone, &link->out), NULL);
+  }
+  const zone_waiting *waiting;
+  TAILQ_FOREACH(waiting, &zone->waiting, link)
+  good = good && save_record(put, put_user, record_of_waiting(waiting), waiting->parcel);
+  return good;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ back */
+
+/* What a pair has stored is not waited for any more. */
+void zone_drop_stored(struct zone *zone, const zone_link *link) {
+  zone_waiting *waiting = TAILQ_FIRST(&zone->waiting), *next;
+  for (; waiting; waiting = next) {
+    parcel_head head;
+    next = TAILQ_NEXT(waiting, link);
+    memcpy(&head, waiting->parcel, sizeof head);
+    if (waiting->to != link->zone || head.epoch != link->out.epoch || head.number > link->out.number) continue;
+    TAILQ_REMOVE(&zone->waiting, waiting, link);
+    free(waiting);
+  }
+}
+
+static bool take_waiting_parcel(struct zone *zone, const zone_record *record, const void *bytes) {
+  zone_waiting *waiting = record->bytes >= sizeof(parcel_head) ? malloc(sizeof *waiting + record->bytes) : NULL;
+  if (!waiting) return false;
+  *waiting = (zone_waiting){.to = record->zone, .number = record->number, .bytes = record->bytes};
+  memcpy(waiting->parcel, bytes, record->bytes);
+  TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
+  return true;
+}
+
+static bool take_record(struct zone *zone, const zone_record *record, const void *bytes) {
+  zone_link *link = zone_link_of(zone, record->zone);
+  const zone_pair pair = {.epoch = record->epoch, .number = record->number, .sequence = record->sequence};
+  if (record->kind == RECORD_WAITING) return take_waiting_parcel(zone, record, bytes);
+  if (link && record->kind == RECORD_TAKEN) link->in = pair;
+  if (link && record->kind == RECORD_STORED) {
+    link->out = pair;
+    zone_drop_stored(zone, link);
+  }
+  return true;
+}
+
+void zone_take(hosted_world *world, const void *bytes, size_t count) {
+  const unsigned char *next = bytes;
+  zone_record record;
+  bool good = true;
+  if (!world->zone) return;
+  while (good && count) {
+    good = count >= sizeof record;
+    if (good) memcpy(&record, next, sizeof record);
+    good = good && record.bytes <= count - sizeof record && take_record(world->zone, &record, next + sizeof record);
+    if (!good) break;
+    next += sizeof record + record.bytes;
+    count -= sizeof record + record.bytes;
+  }
+  if (!good) log_line(MUSTER_LOG_ERROR, "world %s: what its journal keeps of the zone cannot be read", world->name);
+}

@@ -1,0 +1,212 @@
+/* zone_out.c - who leaves a zone, and what is told to its neighbours. */
+#include "service/log.h"
+#include "service/service.h"
+#include "service/zones/zone_parts.h"
+
+#include "base/clock.h"
+
+#include <muster/replicate.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- parcels */
+
+/* The parcel waits until the frame with its departures is safe. */
+static void out_close(hosted_world *world, zone_link *link) {
+  struct zone *zone = world->zone;
+  if (!parcel_has_items(&link->parcel)) return;
+  zone_waiting *waiting = link->parcel.failed ? NULL : malloc(sizeof *waiting + link->parcel.count);
+  if (waiting) {
+    *waiting = (zone_waiting){
+        .to = link->zone, .number = ++link->numbered, .until = held_begin(world), .bytes = link->parcel.count};
+    memcpy(waiting->parcel, link->parcel.bytes, waiting->bytes);
+    TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
+  }
+  link->parcel.count = 0;
+  if (waiting && zone_note_waiting(world, waiting)) return;
+  log_line(MUSTER_LOG_ERROR, "world %s: no memory for those that leave: it begins again from its journal", world->name);
+  abort(); /* they are gone from the world, and not in the journal: the frame has not ended, so its end is before them
+            */
+}
+
+/* ------------------------------------------------------------------------------------------------------ departures */
+
+/* A parcel of this frame for a neighbour; begun with its first item. */
+static struct parcel *out_parcel(hosted_world *world, zone_link *link) {
+  const struct zone *zone = world->zone;
+  if (link->parcel.count > PARCEL_BYTES) out_close(world, link);
+  if (!parcel_has_items(&link->parcel))
+    parcel_begin(&link->parcel, zone->lease.epoch, link->numbered + 1, held_last_frame(world) + 1, world->sim_now_ns);
+  return &link->parcel;
+}
+
+/* One that is in the middle of an update goes a little later: the next round finds it again. */
+static void out_depart(hosted_world *world, zone_link *link, muster_agent agent) {
+  struct parcel *parcel = out_parcel(world, link);
+  parcel_open(parcel, PARCEL_AGENT);
+  if (muster_agent_depart(world->world, agent, link->zone, parcel_put, parcel) == MUSTER_OK) {
+    parcel_close(parcel);
+    world->zone->published.departed++;
+  } else {
+    parcel_undo(parcel);
+  }
+}
+
+static void out_see(zone_link *link, muster_agent agent) {
+  if (link->seen_count == link->seen_room) {
+    uint32_t room = 2 * link->seen_room + 256;
+    muster_agent *larger = realloc(link->seen, room * sizeof *larger);
+    if (!larger) return; /* the neighbour does not see it this time */
+    link->seen = larger;
+    link->seen_room = room;
+  }
+  link->seen[link->seen_count++] = agent;
+}
+
+static void out_look_at(hosted_world *world, muster_agent agent, const muster_position *place) {
+  struct zone *zone = world->zone;
+  if (ground_is_inner(&zone->ground, place->x, place->y) || muster_agent_is_ghost(world->world, agent)) return;
+  zone_link *target = zone_link_of(zone, ground_target(&zone->ground, place->x, place->y));
+  if (target) {
+    out_depart(world, target, agent);
+    return;
+  }
+  for (uint32_t i = 0; i < zone->link_count; i++)
+    if (ground_is_seen(&zone->ground, &zone->ground.neighbours[i], place->x, place->y)) out_see(&zone->links[i], agent);
+}
+
+/* A round looks at all agents once, in as many frames as there are between two tellings: so no frame has a spike. */
+static void out_scan(hosted_world *world, uint32_t most) {
+  struct zone *zone = world->zone;
+  muster_agent agents[SCAN_AGENTS];
+  muster_position places[SCAN_AGENTS];
+  bool found[SCAN_AGENTS];
+  muster_agent_columns columns = muster_agent_columns_default();
+  columns.positions = places;
+  columns.found = found;
+  for (bool more = true; more && most > 0;) {
+    uint32_t count = 0;
+    muster_agent next = muster_agent_next(world->world, zone->scanned);
+    for (; count < SCAN_AGENTS && count < most && !muster_agent_is_null(next); count++) {
+      agents[count] = zone->scanned = next;
+      next = muster_agent_next(world->world, next);
+    }
+    more = !muster_agent_is_null(next);
+    most -= count;
+    muster_agents_read(world->world, agents, count, &columns);
+    for (uint32_t i = 0; i < count; i++)
+      if (found[i]) out_look_at(world, agents[i], &places[i]);
+    if (more) continue;
+    zone->scanned = (muster_agent){0};
+    zone_tell_round(world);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------- messages */
+
+static void out_letter(const muster_zone_message *message, void *user) {
+  hosted_world *world = user;
+  zone_link *link = zone_link_of(world->zone, message->zone);
+  const parcel_letter letter = {
+      .from = message->from.value, .to = message->to.value, .sequence = message->sequence, .sent_ns = message->sent_ns};
+  world->zone->published.lost += !link;
+  if (!link) return;
+  struct parcel *parcel = out_parcel(world, link);
+  parcel_open(parcel, PARCEL_MESSAGE);
+  parcel_put(&letter, sizeof letter, parcel);
+  parcel_put(message->bytes, message->size, parcel);
+  parcel_close(parcel);
+  world->zone->published.sent++;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sending */
+
+static void out_send(hosted_world *world) {
+  struct zone *zone = world->zone;
+  zone_waiting *waiting;
+  TAILQ_FOREACH(waiting, &zone->waiting, link) {
+    if (waiting->sent) continue;
+    if (!held_is_over(world, &waiting->until)) break;
+    wire_put(&zone->wire,
+             (wire_head){.kind = WIRE_PUBLISH, .zone = waiting->to, .number = waiting->number, .bytes = waiting->bytes},
+             waiting->parcel);
+    waiting->sent = true;
+  }
+}
+
+void zone_number_again(struct zone *zone) {
+  zone_waiting *waiting;
+  for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].numbered = 0;
+  TAILQ_FOREACH(waiting, &zone->waiting, link) {
+    zone_link *link = zone_link_of(zone, waiting->to);
+    if (!link) continue;
+    waiting->number = ++link->numbered;
+    waiting->sent = false;
+    parcel_renumber(waiting->parcel, zone->lease.epoch, waiting->number);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------ after frames
+ */
+
+static void tell_frame(hosted_world *world) {
+  struct zone *zone = world->zone;
+  muster_journal_status status = muster_journal_status_default();
+  if (world->journal) muster_journal_status_read(world->journal, &status);
+  wire_put(&zone->wire, (wire_head){.kind = WIRE_FRAME, .number = held_last_frame(world), .sequence = status.snapshots},
+           NULL);
+}
+
+/* The rounds of two neighbours need not meet: each renews what the other sees as often as the settings say. */
+static uint32_t part_of_round(const hosted_world *world) {
+  const struct zone *zone = world->zone;
+  muster_frame_report report = muster_frame_report_default();
+  muster_frame_report_read(world->world, &report);
+  uint64_t frames = zone->round_ns / world->period_ns;
+  return (uint32_t)(report.agents / (frames ? frames : 1)) + 64;
+}
+
+void zone_send_out(hosted_world *world) {
+  struct zone *zone = world->zone;
+  if (!zone) return;
+  out_scan(world, part_of_round(world));
+  muster_zone_messages(world->world, out_letter, world);
+  for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
+  out_send(world);
+  tell_frame(world);
+  wire_flush(&zone->wire);
+}
+
+/* --------------------------------------------------------------------------------------------------------- takeover */
+
+static void left(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
+  muster_agent agent;
+  uint32_t hop;
+  if (muster_agent_packed(bytes, count, &agent, &hop) == MUSTER_OK)
+    muster_agent_left(world->world, agent, hop, link->zone);
+}
+
+static bool is_waiting(const struct zone *zone, const parcel_head *head, uint32_t to) {
+  const zone_waiting *waiting;
+  TAILQ_FOREACH(waiting, &zone->waiting, link) {
+    parcel_head own;
+    memcpy(&own, waiting->parcel, sizeof own);
+    if (waiting->to == to && own.epoch == head->epoch && own.number == head->number) return true;
+  }
+  return false;
+}
+
+bool zone_take_sent(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
+  struct zone *zone = world->zone;
+  parcel_head head;
+  parcel_item item;
+  const unsigned char *item_bytes;
+  bool damaged = false;
+  if (parcel_read_head(bytes, count, &head)) return false;
+  if (!pair_takes(&link->out, sequence, head.epoch, head.number)) return true;
+  bool known = is_waiting(zone, &head, link->zone); /* the restored world has no more who left with it */
+  for (size_t at = 0; !known && parcel_next(bytes, count, &at, &item, &item_bytes, &damaged);)
+    if (item.kind == PARCEL_AGENT) left(world, link, item_bytes, item.bytes);
+  zone_drop_stored(zone, link);
+  return !damaged;
+}

@@ -1,0 +1,88 @@
+/* service/zones/zone_parts.h - what the files of a zone share: its state. Frames' thread. */
+#ifndef SERVICE_ZONES_ZONE_PARTS_H
+#define SERVICE_ZONES_ZONE_PARTS_H
+
+#include "service/held.h"
+#include "service/zones/pair.h"
+#include "service/zones/parcel.h"
+#include "service/zones/wire.h"
+#include "service/zones/zone.h"
+
+#include <muster/zone.h>
+#include <sys/queue.h>
+
+enum { SCAN_AGENTS = 1024, PARCEL_BYTES = 1 << 19 /* a parcel of more is closed: servers take 1 MiB */ };
+
+/* A parcel that waits until its frame is safe, or until it is stored. */
+typedef struct zone_waiting {
+  TAILQ_ENTRY(zone_waiting) link;
+  uint32_t to, number;
+  held_until until;
+  bool sent;
+  size_t bytes;
+  unsigned char parcel[];
+} zone_waiting;
+
+typedef TAILQ_HEAD(zone_waiting_list, zone_waiting) zone_waiting_list;
+
+/* What a neighbour told of those that stand near the border, which comes in parts. */
+typedef struct zone_telling {
+  uint32_t epoch;       /* the highest so far */
+  uint64_t round;       /* of the parts that are being gathered */
+  uint32_t parts, next; /* of it */
+  unsigned char *bytes; /* owned */
+  size_t count, room;
+  uint64_t taken_ns; /* simulation time at which its ghosts were renewed; 0 = it has none */
+} zone_telling;
+
+/* A neighbour. */
+typedef struct zone_link {
+  uint32_t zone;
+  zone_pair in;         /* messages from it: taken */
+  zone_pair out;        /* messages to it: stored, as far as this zone knows */
+  uint32_t numbered;    /* of the last parcel that was made for it in this epoch */
+  struct parcel parcel; /* of this frame */
+  zone_telling telling;
+  muster_agent *seen; /* by it: gathered in this round; owned */
+  uint32_t seen_count, seen_room;
+} zone_link;
+
+struct zone {
+  zone_ground ground;
+  struct wire wire;
+  wire_begin lease; /* leased_ns: of the last renewal */
+  uint32_t link_count;
+  zone_link links[NEIGHBOURS_MAX];
+  zone_waiting_list waiting; /* in the order in which they were made */
+  uint64_t safe_frames;      /* that a stream has; UINT64_MAX: the journal alone decides */
+  muster_agent scanned;      /* the round has come so far; null = it begins */
+  uint64_t round, round_ns;  /* its number; simulation time of its begin */
+  uint64_t told_frame;       /* of the last WIRE_FRAME */
+  uint64_t told_ns;          /* CLOCK_BOOTTIME of it */
+  zone_published published;
+};
+
+/* The neighbour of that number, or null. */
+zone_link *zone_link_of(struct zone *zone, uint32_t number);
+
+/* zone_journal.c: notes of what has changed. The piece of a snapshot is the same records one after another. */
+void zone_note_taken(struct hosted_world *world, const zone_link *link);
+void zone_note_stored(struct hosted_world *world, const zone_link *link);
+bool zone_note_waiting(struct hosted_world *world, const zone_waiting *waiting);
+void zone_drop_stored(struct zone *zone, const zone_link *link);
+
+/* zone_out.c: a message of a pair that an earlier life of this zone sent. False: it cannot be read. */
+bool zone_take_sent(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
+
+/* Parcels that are not stored get numbers of this epoch. */
+void zone_number_again(struct zone *zone);
+
+/* zone_in.c: a message of a neighbour. False: it cannot be read. */
+bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
+
+/* zone_ghosts.c */
+void zone_take_telling(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
+void zone_tell_round(struct hosted_world *world);
+void zone_expire_ghosts(struct hosted_world *world);
+
+#endif
