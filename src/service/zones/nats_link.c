@@ -202,6 +202,7 @@ static natsStatus set_options(struct nats_link *link, natsOptions *options) {
   if (status == NATS_OK) status = natsOptions_SetPingInterval(options, LINK_PING_MS);
   if (status == NATS_OK) status = natsOptions_SetMaxPingsOut(options, 2);
   if (status == NATS_OK) status = natsOptions_SetWriteDeadline(options, LINK_WRITE_MS);
+  if (status == NATS_OK) status = natsOptions_SetSendAsap(options, true); /* its own flushing adds a millisecond */
   if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(options, true);
   if (status == NATS_OK) status = natsOptions_SetErrorHandler(options, on_link_error, NULL);
   if (status == NATS_OK) status = natsOptions_SetDisconnectedCB(options, on_connection_lost, link);
@@ -211,7 +212,8 @@ static natsStatus set_options(struct nats_link *link, natsOptions *options) {
 }
 
 static const char *words_of(natsStatus status) {
-  const char *more = nats_GetLastError(NULL);
+  const char *more = nats_GetLastError(NULL), *end = more && *more == '(' ? strstr(more, "): ") : NULL;
+  if (end) more = end + 3; /* without the line of libnats */
   return more && *more ? more : natsStatus_GetText(status);
 }
 

@@ -133,7 +133,8 @@ static void take_publish_answer(muster_result result, const struct document *ans
     end_publish(publishing, &done, MUSTER_OK, sequence);
     return;
   }
-  complaints_add(&publishing->broker->complaints, "publishing", "%s: %s", subject->name, muster_last_error());
+  if (!publishing->broker->closing)
+    complaints_add(&publishing->broker->complaints, "publishing", "%s: %s", subject->name, muster_last_error());
   if (result == MUSTER_E_FULL)
     fail_subject(subject, MUSTER_E_FULL);
   else
