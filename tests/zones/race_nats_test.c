@@ -23,7 +23,8 @@ TestSuite(race_nats, .timeout = 14000);
 enum {
   RACES_IN_CI = 300,
   ANSWER_MS = 3000,
-  PATIENCE = 100,
+  PATIENCE = 300,
+  PAUSE_MS = 200,
   WRONG_LAST_SEQUENCE = 10071,
   SUBJECT_BYTES = 64,
   TEXT_BYTES = 96,
@@ -173,12 +174,20 @@ static said noted(const said_by_sequence *notes, uint64_t sequence) {
   return sequence <= notes->last && notes->room ? notes->at[sequence] : (said){0};
 }
 
-/* The subject's last message; there may be no leader for a while. */
+/* Whether something is to be asked again: there may be no leader for a while, nor room for a consumer. */
+static bool is_to_try_again(natsStatus status, int *tries) {
+  if (status == NATS_OK || status == NATS_NOT_FOUND || *tries >= PATIENCE) return false;
+  if (*tries > 0) nats_Sleep(PAUSE_MS);
+  ++*tries;
+  return true;
+}
+
+/* The subject's last message. */
 static said look_at_last(contest *race) {
   natsMsg *message = NULL;
   jsErrCode error = 0;
   natsStatus status = NATS_ERR;
-  for (int i = 0; i < PATIENCE && status != NATS_OK; i++)
+  for (int tries = 0; is_to_try_again(status, &tries);)
     status = js_GetLastMsg(&message, race->context, race->stream, race->subject, NULL, &error);
   cr_assert_eq(status, NATS_OK, "%s: %s (%d)", race->subject, natsStatus_GetText(status), (int)error);
   race->last = natsMsg_GetSequence(message);
@@ -191,7 +200,7 @@ static said look_at_last(contest *race) {
 static bool is_stored(contest *race, uint64_t sequence) {
   natsMsg *message = NULL;
   natsStatus status = NATS_ERR;
-  for (int i = 0; i < PATIENCE && status != NATS_OK && status != NATS_NOT_FOUND; i++)
+  for (int tries = 0; is_to_try_again(status, &tries);)
     status = js_GetMsg(&message, race->context, race->stream, sequence, NULL, NULL);
   cr_assert(status == NATS_OK || status == NATS_NOT_FOUND, "%" PRIu64 ": %s", sequence, natsStatus_GetText(status));
   bool good = status == NATS_OK && is_same(read_said(message), noted(&race->acknowledged, sequence));
@@ -214,14 +223,15 @@ static void count_forgotten(contest *race) {
 static natsSubscription *read_from(contest *race, uint64_t sequence) {
   natsSubscription *made = NULL;
   natsStatus status = NATS_ERR;
+  jsErrCode error = 0;
   jsSubOptions options;
   jsSubOptions_Init(&options);
   options.Ordered = true;
   options.Config.DeliverPolicy = js_DeliverByStartSequence;
   options.Config.OptStartSeq = sequence;
-  for (int i = 0; i < PATIENCE && status != NATS_OK; i++)
-    status = js_SubscribeSync(&made, race->context, race->subject, NULL, &options, NULL);
-  cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
+  for (int tries = 0; is_to_try_again(status, &tries);)
+    status = js_SubscribeSync(&made, race->context, race->subject, NULL, &options, &error);
+  cr_assert_eq(status, NATS_OK, "%s (%d)", natsStatus_GetText(status), (int)error);
   return made;
 }
 
@@ -363,6 +373,7 @@ static void change_leader(contest *race) {
   char subject[SUBJECT_BYTES];
   int leader = -1;
   for (int i = 0; i < PATIENCE && leader < 0; i++) leader = brokers_stream_leader(race->all, race->stream);
+  cr_assert_geq(leader, 0);
   snprintf(subject, sizeof subject, "$JS.API.STREAM.LEADER.STEPDOWN.%s", race->stream);
   cr_assert_eq(natsConnection_RequestString(&answer, race->writers[0].connection, subject, "", 10000), NATS_OK);
   natsMsg_Destroy(answer);
