@@ -83,7 +83,7 @@ The command muster runs populations, explains and measures them. The service
 musterd hosts worlds of behaviour modules under systemd, with a live page,
 metrics, a dashboard for Grafana and alert rules for Prometheus.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "gnuplot-nox, prometheus")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "gnuplot-nox, prometheus, nats-server, etcd-server")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA
   ${debian}/conffiles ${debian}/postinst ${debian}/prerm ${debian}/postrm)
 

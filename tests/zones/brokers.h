@@ -1,0 +1,107 @@
+/* brokers.h - real nats-servers with JetStream and real etcd members on loopback, for one test.
+ *
+ *     if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+ *     brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3});    both clusters are ready
+ *     const char *nats = brokers_nats(all), *etcd = brokers_etcd(all);           URLs, with commas between them
+ *     brokers_kill(all, BROKERS_NATS, brokers_stream_leader(all, "ORDERS"));
+ *     brokers_revive(all, ...);                                                  with what it had on disk
+ *     brokers_end(all);
+ *
+ * {.nats = 1, .etcd = 1} is ready within a second. Nobody is let in without a name: BROKERS_USER with BROKERS_PASSWORD
+ * has an account with JetStream in NATS, beside a second account (CVE-2023-47090), and with `etcd_users` the keys under
+ * "muster/" in etcd. Everything lies in a temporary folder, on free ports of loopback, and ends with the test, however
+ * that ends. One test process has one of these, and starts it before it has threads.
+ *
+ * What waits gives up after two minutes, which only a test that fails anyway comes to; every failure here fails the
+ * test. */
+#ifndef BROKERS_H
+#define BROKERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define BROKERS_USER     "muster"
+#define BROKERS_PASSWORD "a-password-of-tests"
+
+enum { BROKERS_MAX = 3, BROKERS_DOORS_MAX = 16, BROKERS_URLS_BYTES = 192 };
+
+typedef enum brokers_kind { BROKERS_NATS, BROKERS_ETCD, BROKERS_KINDS } brokers_kind;
+
+typedef struct brokers_options {
+  uint32_t nats, etcd; /* how many: 0, 1 or 3 of each; streams may have that many replicas */
+  bool between;        /* a proxy lies between the brokers, too, so that they can be cut from each other */
+  bool etcd_users;     /* etcd asks for a name; otherwise it lets in everybody */
+} brokers_options;
+
+typedef struct brokers brokers;
+
+/* Whether nats-server and etcd can be started here. */
+bool brokers_are_installed(void);
+
+/* Starts them and waits until they are ready. */
+brokers *brokers_start(const brokers_options *options);
+
+/* Ends them by SIGKILL and removes their folder. */
+void brokers_end(brokers *all);
+
+/* Waits until every broker that runs takes part in its cluster and the cluster has a leader. */
+void brokers_await(const brokers *all);
+
+/* URLs of all of a kind, straight to them: nats://127.0.0.1:PORT,... and http://127.0.0.1:PORT,... */
+const char *brokers_nats(const brokers *all);
+const char *brokers_etcd(const brokers *all);
+
+/* The same of one, without a comma. */
+const char *brokers_url(const brokers *all, brokers_kind kind, uint32_t which);
+
+/* -------------------------------------------------------------------------------------------- ends, pauses, leaders */
+
+/* kill -9, and the start of the same broker with what is on its disk; revive does not wait for it to be ready. */
+void brokers_kill(brokers *all, brokers_kind kind, uint32_t which);
+void brokers_revive(brokers *all, brokers_kind kind, uint32_t which);
+bool brokers_runs(const brokers *all, brokers_kind kind, uint32_t which);
+
+/* SIGSTOP and SIGCONT. */
+void brokers_pause(brokers *all, brokers_kind kind, uint32_t which);
+void brokers_resume(brokers *all, brokers_kind kind, uint32_t which);
+
+/* Which broker leads a stream, JetStream as a whole, or etcd, as a majority of those that answer sees it; -1 = none at
+ * this moment, or there is no such stream. A KV bucket B is the stream KV_B. */
+int brokers_stream_leader(const brokers *all, const char *stream);
+int brokers_meta_leader(const brokers *all);
+int brokers_etcd_leader(const brokers *all);
+
+/* ------------------------------------------------------------------------------------------------------- partitions */
+
+/* Cuts two brokers of a kind from each other, and heals that. Needs `between`. */
+void brokers_cut(brokers *all, brokers_kind kind, uint32_t a, uint32_t b, bool is_cut);
+
+/* Opens a client's own way to all brokers, a door, and returns its number, from 0. Doors stay open. */
+uint32_t brokers_open_door(brokers *all);
+
+/* URLs of a door. */
+const char *brokers_door_nats(const brokers *all, uint32_t door);
+const char *brokers_door_etcd(const brokers *all, uint32_t door);
+
+/* Cuts a door's client from one broker, or from all of a kind, and heals that. */
+void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut);
+void brokers_cut_door_whole(brokers *all, uint32_t door, bool is_cut);
+
+/* --------------------------------------------------------------------------------------------------- what they serve
+ */
+
+typedef struct brokers_answer {
+  long status; /* of HTTP; 0 = no answer */
+  char *body;  /* ends with a zero; the caller frees it */
+} brokers_answer;
+
+/* POST (a body) or GET (null) of a path at a broker's HTTP side: etcd's gateway, or NATS's monitoring. `token` is
+ * etcd's, or null. */
+brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
+                           const char *body);
+
+/* Where a broker's folder with its log "log" is. */
+const char *brokers_folder(const brokers *all, brokers_kind kind, uint32_t which);
+
+#endif
