@@ -20,7 +20,7 @@ enum { ASK_AGAIN_MS = 500, FAILED_AGAIN_MS = 1000, TURN_MS = 500, PREFERRED_MS =
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
-holding_call *holding_call_begin(holding *holding, holding_link *link) {
+holding_call *holding_call_begin(struct holding *holding, holding_link *link) {
   holding_call *call = calloc(1, sizeof *call);
   if (!call) return NULL;
   *call = (holding_call){.holding = holding, .link = link, .tenure = holding->tenure, .stage = holding->stage};
@@ -28,30 +28,30 @@ holding_call *holding_call_begin(holding *holding, holding_link *link) {
 }
 
 bool holding_call_end(holding_call *call) {
-  const holding *holding = call->holding;
+  const struct holding *holding = call->holding;
   bool good = call->tenure == holding->tenure && !holding->holder->closing;
   free(call);
   return good;
 }
 
-void holding_put(holding *holding, wire_head head, const void *bytes) {
+void holding_put(struct holding *holding, wire_head head, const void *bytes) {
   if (holding->socket >= 0) wire_put(&holding->wire, head, bytes);
 }
 
-void holding_tell(holding *holding, const char *format, ...) {
+void holding_tell(struct holding *holding, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(holding->process->standby, sizeof holding->process->standby, format, arguments);
   va_end(arguments);
 }
 
-static uint64_t ttl_ns(const holding *holding) {
+static uint64_t ttl_ns(const struct holding *holding) {
   return holding->holder->settings.lease_ttl_ns;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ends */
 
-static void close_socket(holding *holding) {
+static void close_socket(struct holding *holding) {
   if (holding->polls) uv_poll_stop(&holding->poll);
   if (holding->polls) uv_close((uv_handle_t *)&holding->poll, NULL);
   holding->polls = false;
@@ -62,7 +62,7 @@ static void close_socket(holding *holding) {
 }
 
 /* The tenure is over; its lease may still be held. */
-static void holding_end(holding *holding) {
+static void holding_end(struct holding *holding) {
   uv_timer_stop(&holding->timer);
   close_socket(holding);
   pairs_close(holding);
@@ -73,7 +73,7 @@ static void holding_end(holding *holding) {
 }
 
 /* Its process must not go on. It starts again when the zone is free. */
-void holding_lose(holding *holding, const char *why) {
+void holding_lose(struct holding *holding, const char *why) {
   log_line(MUSTER_LOG_ERROR, "world %s: zone %u is lost: %s", holding->process->name, holding->ground.number, why);
   holding->leased = false;
   processes_replace(holding->process, why);
@@ -83,7 +83,7 @@ void holding_lose(holding *holding, const char *why) {
 
 static void holding_take_renewal(muster_result result, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (!holding_call_end(call)) return;
   holding->renewing = false;
   if (result == MUSTER_E_STATE) {
@@ -95,7 +95,7 @@ static void holding_take_renewal(muster_result result, void *user) {
   holding_put(holding, (wire_head){.kind = WIRE_LEASE, .number = holding->leased_ns}, NULL);
 }
 
-static void renew(holding *holding) {
+static void renew(struct holding *holding) {
   if (holding->renewing || !holding->leased || clock_boot() - holding->leased_ns < ttl_ns(holding) / PARTS) return;
   holding_call *call = holding_call_begin(holding, NULL);
   if (!call) return;
@@ -107,11 +107,11 @@ static void renew(holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------- ask */
 
-static void ask(holding *holding);
+static void ask(struct holding *holding);
 
 static void take_clock(muster_result result, int64_t offset_ns, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   struct holder *holder = holding->holder;
   if (!result) {
     holder->has_clock = true;
@@ -125,14 +125,14 @@ static void take_clock(muster_result result, int64_t offset_ns, void *user) {
 }
 
 /* Simulation time begins at the moment at which the world does. */
-static void ask_for_clock(holding *holding) {
+static void ask_for_clock(struct holding *holding) {
   holding_call *call = holding_call_begin(holding, NULL);
   if (call && broker_clock(holding->holder->broker, (int64_t)clock_real(), take_clock, call) == MUSTER_OK) return;
   free(call);
   holding_later(holding, FAILED_AGAIN_MS);
 }
 
-static void take_refusal(holding *holding, muster_result result, const broker_lease *lease) {
+static void take_refusal(struct holding *holding, muster_result result, const broker_lease *lease) {
   if (result == MUSTER_E_STATE && strcmp(holding->told_owner, lease->owner) != 0) {
     snprintf(holding->told_owner, sizeof holding->told_owner, "%s", lease->owner);
     log_line(MUSTER_LOG_INFO, "world %s: zone %u runs on node %s", holding->process->name, holding->ground.number,
@@ -147,7 +147,7 @@ static void take_refusal(holding *holding, muster_result result, const broker_le
 
 static void take_lease(muster_result result, const broker_lease *lease, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (!holding_call_end(call)) {
     if (!result) broker_lease_release(holding->holder->broker, lease, NULL, NULL);
     return;
@@ -168,7 +168,7 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   journal_stream_mark(holding);
 }
 
-static void ask(holding *holding) {
+static void ask(struct holding *holding) {
   struct holder *holder = holding->holder;
   if (!holder->has_clock) {
     ask_for_clock(holding);
@@ -184,7 +184,7 @@ static void ask(holding *holding) {
 /* ------------------------------------------------------------------------------------------------------------ turns */
 
 /* A lease that has ended by its time is another's, perhaps: nothing of this process may go on. */
-static void look_at_lease(holding *holding) {
+static void look_at_lease(struct holding *holding) {
   bool starts = holding->stage >= HOLDING_FETCHING && holding->stage < HOLDING_RUNNING;
   if (!holding->leased || holding->stage < HOLDING_FETCHING) return;
   if (clock_boot() - holding->leased_ns > ttl_ns(holding)) {
@@ -199,7 +199,7 @@ static void look_at_lease(holding *holding) {
 }
 
 static void holding_turn(uv_timer_t *timer) {
-  holding *holding = timer->data;
+  struct holding *holding = timer->data;
   if (holding->stage == HOLDING_ASKING) {
     ask(holding);
     return;
@@ -214,7 +214,7 @@ static void holding_turn(uv_timer_t *timer) {
   if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);
 }
 
-void holding_later(holding *holding, uint64_t ms) {
+void holding_later(struct holding *holding, uint64_t ms) {
   uv_timer_start(&holding->timer, holding_turn, ms, 0);
 }
 
@@ -223,7 +223,7 @@ void holding_later(holding *holding, uint64_t ms) {
 static void take_wire(uv_poll_t *poll, int status, int events);
 
 /* Listens for room only while something waits to be sent. */
-static void listen_to(holding *holding) {
+static void listen_for_process(struct holding *holding) {
   bool sent = wire_flush(&holding->wire);
   if (holding->wire.broken) {
     uv_poll_stop(&holding->poll); /* the process has ended, which is heard soon */
@@ -232,7 +232,7 @@ static void listen_to(holding *holding) {
   uv_poll_start(&holding->poll, UV_READABLE | (sent ? 0 : UV_WRITABLE), take_wire);
 }
 
-static void take_frame(holding *holding, const wire_head *head) {
+static void take_frame(struct holding *holding, const wire_head *head) {
   holding->frames = head->number;
   if (holding->stage != HOLDING_RUNNING) return;
   if (head->sequence == holding->file_snapshots) holding->file_frames = head->number;
@@ -245,7 +245,7 @@ static void take_frame(holding *holding, const wire_head *head) {
 }
 
 static void take_wire(uv_poll_t *poll, int status, int events) {
-  holding *holding = poll->data;
+  struct holding *holding = poll->data;
   uint32_t tenure = holding->tenure;
   wire_message message;
   (void)status, (void)events;
@@ -254,17 +254,17 @@ static void take_wire(uv_poll_t *poll, int status, int events) {
       take_frame(holding, &message.head);
     else
       pairs_take_message(holding, &message);
-  if (holding->tenure == tenure) listen_to(holding);
+  if (holding->tenure == tenure) listen_for_process(holding);
 }
 
 /* What was put is sent before the loop waits. */
 static void flush_all(uv_prepare_t *prepare) {
   struct holder *holder = prepare->data;
   for (uint32_t i = 0; i < holder->count; i++)
-    if (holder->holdings[i].polls && holder->holdings[i].wire.out_count) listen_to(&holder->holdings[i]);
+    if (holder->holdings[i].polls && holder->holdings[i].wire.out_count) listen_for_process(&holder->holdings[i]);
 }
 
-static bool open_wire(holding *holding) {
+static bool open_wire(struct holding *holding) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return false;
   holding->socket = pair[0];
@@ -276,7 +276,7 @@ static bool open_wire(holding *holding) {
   return uv_poll_start(&holding->poll, UV_READABLE, take_wire) == 0;
 }
 
-void holding_start(holding *holding) {
+void holding_start(struct holding *holding) {
   const wire_begin begin = {.epoch = holding->lease.epoch,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
@@ -296,7 +296,7 @@ void holding_start(holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------ hooks */
 
-static holding *find_holding(struct holder *holder, const world_process *process) {
+static struct holding *find_holding(struct holder *holder, const world_process *process) {
   for (uint32_t i = 0; i < holder->count; i++)
     if (holder->holdings[i].process == process) return &holder->holdings[i];
   return NULL;
@@ -317,7 +317,7 @@ static int rank_of_node(const struct settings *settings, const char *nodes) {
 
 bool holder_may_start(world_process *process, void *user) {
   struct holder *holder = user;
-  holding *holding = find_holding(holder, process);
+  struct holding *holding = find_holding(holder, process);
   if (!holding || holding->stage == HOLDING_STARTING) return true;
   const world_settings *world = settings_find_world(&holder->settings, process->name);
   int rank = world ? rank_of_node(&holder->settings, world->nodes) : -1;
@@ -333,7 +333,7 @@ bool holder_may_start(world_process *process, void *user) {
 }
 
 int holder_give_socket(world_process *process, void *user) {
-  const holding *holding = find_holding(user, process);
+  const struct holding *holding = find_holding(user, process);
   return holding ? holding->other : -1;
 }
 
@@ -343,7 +343,7 @@ static void call_idle(struct holder *holder) {
 
 static void take_release(muster_result result, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   (void)result;
   if (!holding_call_end(call)) return;
   holding_end(holding);
@@ -351,7 +351,7 @@ static void take_release(muster_result result, void *user) {
 }
 
 /* The zone is given back, so that another node can have it at once. */
-static void holding_release(holding *holding) {
+static void holding_release(struct holding *holding) {
   holding_call *call = holding->leased ? holding_call_begin(holding, NULL) : NULL;
   bool asked = call && broker_lease_release(holding->holder->broker, &holding->lease, take_release, call) == MUSTER_OK;
   holding->leased = false;
@@ -361,7 +361,7 @@ static void holding_release(holding *holding) {
 }
 
 void holder_note_change(struct holder *holder, const world_process *process) {
-  holding *holding = find_holding(holder, process);
+  struct holding *holding = find_holding(holder, process);
   if (!holding || holder->closing) return;
   if (process->has_process) { /* it has its end of the socket */
     if (holding->other >= 0) close(holding->other);
@@ -384,7 +384,7 @@ void holder_note_change(struct holder *holder, const world_process *process) {
   stored_put(holding);
 }
 
-void holding_stored(holding *holding) {
+void holding_stored(struct holding *holding) {
   if (holding->stage == HOLDING_STORING && !holding->store_again) holding_release(holding);
 }
 
@@ -442,7 +442,7 @@ static bool find_path(const struct settings *settings, const char *world, char p
 }
 
 static bool add_holding(struct holder *holder, const world_settings *world, world_process *process) {
-  holding *holding = &holder->holdings[holder->count];
+  struct holding *holding = &holder->holdings[holder->count];
   *holding =
       (struct holding){.holder = holder, .process = process, .socket = -1, .other = -1, .journal_descriptor = -1};
   wire_close(&holding->wire);

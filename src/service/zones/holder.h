@@ -19,6 +19,8 @@
 
 struct holder;
 
+#ifdef MUSTER_HAS_ZONES
+
 /* Connects to the brokers of the settings, which need not be there yet. Null with the reason in muster_last_error(). */
 struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, struct processes *processes);
 
@@ -40,5 +42,39 @@ void holder_close(struct holder *holder);
 
 /* Once the loop has ended. */
 void holder_free(struct holder *holder);
+
+#else /* built without libnats */
+
+#include "base/error.h"
+
+static inline struct holder *holder_open(uv_loop_t *loop, const struct settings *settings,
+                                         struct processes *processes) {
+  (void)loop, (void)settings, (void)processes;
+  error_set(MUSTER_E_STATE, "this musterd was built without zones: install libnats-dev, configure and build again");
+  return NULL;
+}
+static inline bool holder_may_start(world_process *process, void *user) {
+  return process && !user;
+}
+static inline int holder_give_socket(world_process *process, void *user) {
+  return process && user ? -1 : -1;
+}
+static inline void holder_note_change(struct holder *holder, const world_process *process) {
+  (void)holder, (void)process;
+}
+static inline bool holder_is_busy(const struct holder *holder) {
+  return holder != NULL;
+}
+static inline void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user) {
+  (void)holder, (void)idle, (void)user;
+}
+static inline void holder_close(struct holder *holder) {
+  (void)holder;
+}
+static inline void holder_free(struct holder *holder) {
+  (void)holder;
+}
+
+#endif
 
 #endif

@@ -81,7 +81,7 @@ static void each_file(const char *path, void (*each)(const char *name, const cha
   closedir(entries);
 }
 
-static void take_number(const char *name, const char *rest, void *user) {
+static void take_file_number(const char *name, const char *rest, void *user) {
   uint64_t *newest = user, number;
   char ending[32];
   (void)name;
@@ -89,14 +89,14 @@ static void take_number(const char *name, const char *rest, void *user) {
     *newest = number;
 }
 
-bool stored_newest(const holding *holding, uint64_t *number) {
+bool stored_newest(const struct holding *holding, uint64_t *number) {
   *number = 0;
-  each_file(holding->path, take_number, number);
+  each_file(holding->path, take_file_number, number);
   return *number > 0;
 }
 
 /* Those of a past that is over: another node had the zone since. Incidents stay, for people. */
-static void remove_stale(const char *name, const char *rest, void *user) {
+static void remove_past(const char *name, const char *rest, void *user) {
   (void)user;
   if (rest[1] >= '0' && rest[1] <= '9') unlink(name);
 }
@@ -134,7 +134,7 @@ static void work_unpack(uv_work_t *work) {
 
 static void take_unpacked(uv_work_t *work, int status) {
   stored_work *stored = work->data;
-  holding *holding = stored->call->holding;
+  struct holding *holding = stored->call->holding;
   bool good = holding_call_end(stored->call);
   if (good && (stored->result || status)) {
     holding_tell(holding, "its files cannot be unpacked: %.80s", stored->problem);
@@ -149,7 +149,7 @@ static void take_unpacked(uv_work_t *work, int status) {
   free(stored);
 }
 
-static void start_unpacking(holding *holding, const stored_head *head) {
+static void start_unpacking(struct holding *holding, const stored_head *head) {
   stored_work *stored = calloc(1, sizeof *stored);
   holding_call *call = holding_call_begin(holding, NULL);
   if (stored) *stored = (stored_work){.call = call, .head = *head, .work.data = stored};
@@ -162,7 +162,7 @@ static void start_unpacking(holding *holding, const stored_head *head) {
 
 static void take_fetched(muster_result result, uint64_t version, const void *head_bytes, size_t count, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   stored_head head;
   if (!holding_call_end(call)) return;
   if (result == MUSTER_E_STALE) {
@@ -183,11 +183,11 @@ static void take_fetched(muster_result result, uint64_t version, const void *hea
 }
 
 /* This node's own files are newer than what is stored, unless another node has had the zone since. */
-void stored_bring(holding *holding) {
+void stored_bring(struct holding *holding) {
   char fetched[JOURNALS_PATH_BYTES + 64];
   uint64_t number;
   bool own = strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
-  if (!own) each_file(holding->path, remove_stale, NULL);
+  if (!own) each_file(holding->path, remove_past, NULL);
   if ((own && stored_newest(holding, &number)) || holding->lease.epoch == 1) {
     holding_start(holding);
     return;
@@ -223,7 +223,7 @@ static void work_pack(uv_work_t *work) {
   if (stored->result) snprintf(stored->problem, sizeof stored->problem, "%s", muster_last_error());
 }
 
-static void end_storing(holding *holding, const char *problem) {
+static void end_storing(struct holding *holding, const char *problem) {
   holding->storing = false;
   if (problem) {
     log_line(MUSTER_LOG_WARNING, "world %s: its snapshot was not stored: %s", holding->process->name, problem);
@@ -240,13 +240,13 @@ static void end_storing(holding *holding, const char *problem) {
 
 static void take_put(muster_result result, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (holding_call_end(call)) end_storing(holding, result ? muster_last_error() : NULL);
 }
 
 static void take_packed(uv_work_t *work, int status) {
   stored_work *stored = work->data;
-  holding *holding = stored->call->holding;
+  struct holding *holding = stored->call->holding;
   char whole[JOURNALS_PATH_BYTES + 64];
   bool late = stored->call->tenure != holding->tenure || holding->holder->closing;
   snprintf(whole, sizeof whole, "%s.storing", stored->path);
@@ -263,17 +263,17 @@ static void take_packed(uv_work_t *work, int status) {
   free(stored);
 }
 
-static bool is_due(const holding *holding) {
+static bool is_store_due(const struct holding *holding) {
   const struct settings *settings = &holding->holder->settings;
   bool other = holding->snapshots != holding->storing_snapshots;
   if (holding->store_again || !holding->stored || (other && settings->journal_stream)) return true;
   return other && clock_system() - holding->stored_ns >= settings->snapshot_interval_ns;
 }
 
-void stored_put(holding *holding) {
+void stored_put(struct holding *holding) {
   stored_work *stored;
   uint64_t number;
-  if (holding->storing || !is_due(holding) || !stored_newest(holding, &number)) return;
+  if (holding->storing || !is_store_due(holding) || !stored_newest(holding, &number)) return;
   stored = calloc(1, sizeof *stored);
   holding_call *call = holding_call_begin(holding, NULL);
   if (!stored || !call) {

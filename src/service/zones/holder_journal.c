@@ -22,11 +22,11 @@ typedef struct stream_chunk {
   uint64_t file, at;
 } stream_chunk;
 
-static bool is_streamed(const holding *holding) {
+static bool is_streamed(const struct holding *holding) {
   return holding->holder->settings.journal_stream;
 }
 
-static int open_journal_file(const holding *holding, uint64_t number, int flags) {
+static int open_journal_file(const struct holding *holding, uint64_t number, int flags) {
   char name[JOURNALS_PATH_BYTES + 64];
   snprintf(name, sizeof name, "%s-%" PRIu64 ".journal", holding->path, number);
   return files_open_regular(AT_FDCWD, name, flags | O_NOFOLLOW, 0);
@@ -36,7 +36,7 @@ static int open_journal_file(const holding *holding, uint64_t number, int flags)
 
 static void take_journal_mark(muster_result result, uint64_t sequence, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (!holding_call_end(call)) return;
   if (result) {
     holding_lose(holding, "its journal's stream does not answer");
@@ -46,7 +46,7 @@ static void take_journal_mark(muster_result result, uint64_t sequence, void *use
   stored_bring(holding);
 }
 
-void journal_stream_mark(holding *holding) {
+void journal_stream_mark(struct holding *holding) {
   struct parcel mark = {.count = 0};
   holding->journal_mark = 0;
   if (!is_streamed(holding)) {
@@ -68,7 +68,7 @@ void journal_stream_mark(holding *holding) {
 
 static void take_chunk(uint64_t sequence, const void *bytes, size_t count, void *user) {
   const holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   parcel_head head;
   stream_chunk chunk;
   const unsigned char *from = bytes;
@@ -81,14 +81,14 @@ static void take_chunk(uint64_t sequence, const void *bytes, size_t count, void 
   if (chunk.at + size > holding->journal_at) holding->journal_at = chunk.at + size;
 }
 
-static void close_stream(holding *holding) {
+static void close_stream(struct holding *holding) {
   if (holding->journal_descriptor >= 0) close(holding->journal_descriptor);
   holding->journal_descriptor = -1;
 }
 
 static void take_chunks(muster_result result, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (!holding_call_end(call)) return;
   close_stream(holding);
   if (result) {
@@ -100,7 +100,7 @@ static void take_chunks(muster_result result, void *user) {
   holding_start(holding);
 }
 
-void journal_stream_read(holding *holding, const stored_head *head) {
+void journal_stream_read(struct holding *holding, const stored_head *head) {
   if (!is_streamed(holding)) {
     holding_start(holding);
     return;
@@ -119,17 +119,17 @@ void journal_stream_read(holding *holding, const stored_head *head) {
 
 /* ------------------------------------------------------------------------------------------------------------ write */
 
-void journal_stream_begin(holding *holding) {
+void journal_stream_begin(struct holding *holding) {
   close_stream(holding);
   holding->journal = (zone_pair){.epoch = holding->lease.epoch, .sequence = holding->journal_mark};
   holding->journal_busy = false;
 }
 
-void journal_stream_end(holding *holding) {
+void journal_stream_end(struct holding *holding) {
   close_stream(holding);
 }
 
-static void tell_safe(holding *holding, uint64_t frames) {
+static void tell_safe(struct holding *holding, uint64_t frames) {
   if (frames <= holding->safe_frames) return;
   holding->safe_frames = frames;
   holding_put(holding, (wire_head){.kind = WIRE_SAFE, .number = frames}, NULL);
@@ -137,7 +137,7 @@ static void tell_safe(holding *holding, uint64_t frames) {
 
 static void take_chunk_stored(muster_result result, uint64_t sequence, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (!holding_call_end(call)) return;
   holding->journal_busy = false;
   if (!result && holding->journal_file == holding->chunk_file) {
@@ -152,7 +152,7 @@ static void take_chunk_stored(muster_result result, uint64_t sequence, void *use
 }
 
 /* What the file has beyond what is stored. The frames are in the file that was the journal's when they were told. */
-static void publish_chunk(holding *holding, const struct parcel *parcel, size_t bytes) {
+static void publish_chunk(struct holding *holding, const struct parcel *parcel, size_t bytes) {
   holding_call *call = holding_call_begin(holding, NULL);
   bool whole = bytes < CHUNK_BYTES;
   holding->chunk_file = holding->journal_file;
@@ -163,7 +163,7 @@ static void publish_chunk(holding *holding, const struct parcel *parcel, size_t 
   if (!holding->journal_busy) free(call);
 }
 
-void journal_stream_go_on(holding *holding) {
+void journal_stream_go_on(struct holding *holding) {
   static unsigned char bytes[CHUNK_BYTES];
   if (!is_streamed(holding) || holding->journal_busy || holding->journal_descriptor < 0) return;
   ssize_t count = pread(holding->journal_descriptor, bytes, sizeof bytes, (off_t)holding->journal_at);
@@ -179,7 +179,7 @@ void journal_stream_go_on(holding *holding) {
 }
 
 /* The stream goes on behind what is stored. */
-void journal_stream_stored(holding *holding) {
+void journal_stream_stored(struct holding *holding) {
   const stored_head *head = &holding->storing_head;
   if (!is_streamed(holding)) return;
   close_stream(holding);

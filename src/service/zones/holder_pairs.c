@@ -13,7 +13,7 @@
 /* ------------------------------------------------------------------------------------------------------------- open */
 
 static void pairs_name(holding_link *link) {
-  const holding *holding = link->holding;
+  const struct holding *holding = link->holding;
   const char *world = holding->holder->settings.cluster;
   unsigned own = holding->ground.number, other = link->zone;
   snprintf(link->out, sizeof link->out, "muster.%s.cross.%u.%u", world, own, other);
@@ -22,7 +22,7 @@ static void pairs_name(holding_link *link) {
   snprintf(link->covered_out, sizeof link->covered_out, "muster.%s.covered.%u.%u", world, own, other);
 }
 
-void pairs_open(holding *holding) {
+void pairs_open(struct holding *holding) {
   holding->link_count = holding->ground.neighbour_count;
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
@@ -32,7 +32,7 @@ void pairs_open(holding *holding) {
   }
 }
 
-void pairs_close(holding *holding) {
+void pairs_close(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     broker_unfollow(link->follows);
@@ -46,7 +46,7 @@ void pairs_close(holding *holding) {
   holding->link_count = 0;
 }
 
-static holding_link *pairs_find(holding *holding, uint32_t zone) {
+static holding_link *pairs_find(struct holding *holding, uint32_t zone) {
   for (uint32_t i = 0; i < holding->link_count; i++)
     if (holding->links[i].zone == zone) return &holding->links[i];
   return NULL;
@@ -87,14 +87,14 @@ static void take_covered(uint64_t sequence, const void *bytes, size_t count, voi
 
 static broker_reader *pairs_listen(holding_link *link, const char *what, broker_each each) {
   char subject[BROKER_SUBJECT_BYTES];
-  const holding *holding = link->holding;
+  const struct holding *holding = link->holding;
   snprintf(subject, sizeof subject, "muster.%s.%s.%u.%u", holding->holder->settings.cluster, what, link->zone,
            holding->ground.number);
   return broker_listen(holding->holder->broker, subject, each, link);
 }
 
 /* Behind what was sent: so an arrival that went on is known. */
-static void pairs_follow(holding *holding) {
+static void pairs_follow(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     link->follows = broker_follow(holding->holder->broker, link->in, link->in_from + 1, take_coming, link);
@@ -115,7 +115,7 @@ static void pairs_follow(holding *holding) {
 
 static void take_sent(uint64_t sequence, const void *bytes, size_t count, void *user) {
   const holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   if (call->tenure != holding->tenure) return;
   holding_put(holding,
               (wire_head){.kind = WIRE_OUTGOING, .zone = call->link->zone, .sequence = sequence, .bytes = count},
@@ -124,7 +124,7 @@ static void take_sent(uint64_t sequence, const void *bytes, size_t count, void *
 
 static void take_all_sent(muster_result result, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   holding_link *link = call->link;
   if (!holding_call_end(call)) return;
   if (result) {
@@ -137,7 +137,7 @@ static void take_all_sent(muster_result result, void *user) {
   pairs_follow(holding);
 }
 
-static void pairs_read(holding *holding) {
+static void pairs_read(struct holding *holding) {
   holding->stage = HOLDING_READING;
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
@@ -154,7 +154,7 @@ static void pairs_read(holding *holding) {
 
 static void take_mark(muster_result result, uint64_t sequence, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   holding_link *link = call->link;
   if (!holding_call_end(call)) return;
   link->asked--;
@@ -165,7 +165,7 @@ static void take_mark(muster_result result, uint64_t sequence, void *user) {
   if (holding->stage == HOLDING_MARKING) pairs_read(holding);
 }
 
-void pairs_mark(holding *holding) {
+void pairs_mark(struct holding *holding) {
   struct parcel mark = {.count = 0};
   parcel_begin(&mark, holding->lease.epoch, 0, 0, 0);
   for (uint32_t i = 0; i < holding->link_count && !mark.failed; i++) {
@@ -185,7 +185,7 @@ void pairs_mark(holding *holding) {
 
 static void take_stored(muster_result result, uint64_t sequence, void *user) {
   holding_call *call = user;
-  holding *holding = call->holding;
+  struct holding *holding = call->holding;
   holding_link *link = call->link;
   if (!holding_call_end(call)) return;
   link->asked--;
@@ -200,7 +200,7 @@ static void take_stored(muster_result result, uint64_t sequence, void *user) {
 }
 
 static bool pairs_ask(holding_link *link, const holding_parcel *parcel) {
-  holding *holding = link->holding;
+  struct holding *holding = link->holding;
   holding_call *call = holding_call_begin(holding, link);
   if (call && broker_publish(holding->holder->broker, link->out, parcel->parcel, parcel->bytes, take_stored, call) ==
                   MUSTER_OK) {
@@ -221,7 +221,7 @@ void pairs_publish(holding_link *link) {
   if (asked++ >= link->asked && !pairs_ask(link, parcel)) return;
 }
 
-static void pairs_take_parcel(holding *holding, holding_link *link, const wire_message *message) {
+static void pairs_take_parcel(struct holding *holding, holding_link *link, const wire_message *message) {
   parcel_head head;
   holding_parcel *parcel;
   if (message->head.bytes > BROKER_MESSAGE_BYTES_MAX || parcel_read_head(message->bytes, message->head.bytes, &head) ||
@@ -242,7 +242,7 @@ static void pairs_take_parcel(holding *holding, holding_link *link, const wire_m
 
 /* ---------------------------------------------------------------------------------------------------------- covered */
 
-void pairs_begin_cover(holding *holding) {
+void pairs_begin_cover(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     link->in_covering = link->in_known.sequence;
@@ -250,7 +250,7 @@ void pairs_begin_cover(holding *holding) {
   }
 }
 
-void pairs_cover(holding *holding) {
+void pairs_cover(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     link->in_covered = link->in_covering;
@@ -263,7 +263,7 @@ void pairs_cover(holding *holding) {
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-static void take_positions(holding *holding, const wire_message *message) {
+static void take_positions(struct holding *holding, const wire_message *message) {
   wire_position position;
   for (size_t at = 0; at + sizeof position <= message->head.bytes; at += sizeof position) {
     memcpy(&position, message->bytes + at, sizeof position);
@@ -281,7 +281,7 @@ static void take_positions(holding *holding, const wire_message *message) {
   pairs_mark(holding);
 }
 
-void pairs_take_message(holding *holding, const wire_message *message) {
+void pairs_take_message(struct holding *holding, const wire_message *message) {
   holding_link *link = pairs_find(holding, message->head.zone);
   if (message->head.kind == WIRE_POSITIONS)
     take_positions(holding, message);

@@ -60,7 +60,7 @@ typedef struct stored_head {
 } stored_head;
 
 /* A world that is a zone. */
-typedef struct holding {
+struct holding {
   struct holder *holder;
   world_process *process;
   zone_ground ground;
@@ -98,70 +98,70 @@ typedef struct holding {
   bool journal_busy;                    /* a chunk has no answer yet: */
   uint64_t chunk_file, chunk_bytes, chunk_frames;
   uint64_t safe_frames; /* that the process was told */
-} holding;
+};
 
 struct holder {
   uv_loop_t *loop;
   struct settings settings;
   struct processes *processes;
-  broker *broker;
+  struct broker *broker;
   uv_prepare_t flush;
   bool nats, etcd, has_clock, closing;
   int64_t offset_ns;
   uint32_t count;
-  holding holdings[WORLDS_MAX];
+  struct holding holdings[WORLDS_MAX];
   void (*idle)(void *user);
   void *user;
 };
 
 /* A call to the broker on behalf of a tenure; freed by its answer. */
 typedef struct holding_call {
-  holding *holding;
+  struct holding *holding;
   holding_link *link;
   uint32_t tenure;
   holding_stage stage;
 } holding_call;
 
 /* Null: no memory. */
-holding_call *holding_call_begin(holding *holding, holding_link *link);
+holding_call *holding_call_begin(struct holding *holding, holding_link *link);
 
 /* Frees the call; false: its tenure or stage is over, and the answer comes too late. */
 bool holding_call_end(holding_call *call);
 
 /* Sends to its process. */
-void holding_put(holding *holding, wire_head head, const void *bytes);
+void holding_put(struct holding *holding, wire_head head, const void *bytes);
 
 /* holder.c: the next try of what the stage does, so much later. */
-void holding_later(holding *holding, uint64_t ms);
+void holding_later(struct holding *holding, uint64_t ms);
 
 /* Why the zone does not run here, for people. */
-void holding_tell(holding *holding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void holding_tell(struct holding *holding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* holder_pairs.c: marks, reading what was sent, following what comes. */
-void pairs_open(holding *holding);
-void pairs_mark(holding *holding);
-void pairs_take_message(holding *holding, const wire_message *message);
-void pairs_close(holding *holding);
+void pairs_open(struct holding *holding);
+void pairs_mark(struct holding *holding);
+void pairs_take_message(struct holding *holding, const wire_message *message);
+void pairs_close(struct holding *holding);
 void pairs_publish(holding_link *link);
-void pairs_begin_cover(holding *holding);
-void pairs_cover(holding *holding);
+void pairs_begin_cover(struct holding *holding);
+void pairs_cover(struct holding *holding);
 
 /* holder_files.c: the files of a zone, from and to the object store. */
-void stored_bring(holding *holding);
-void stored_put(holding *holding);
-bool stored_newest(const holding *holding, uint64_t *number);
+void stored_bring(struct holding *holding);
+void stored_put(struct holding *holding);
+bool stored_newest(const struct holding *holding, uint64_t *number);
 
 /* holder_journal.c: the journal's stream. */
-void journal_stream_mark(holding *holding);
-void journal_stream_read(holding *holding, const stored_head *head);
-void journal_stream_begin(holding *holding);
-void journal_stream_stored(holding *holding);
-void journal_stream_go_on(holding *holding);
-void journal_stream_end(holding *holding);
+void journal_stream_mark(struct holding *holding);
+void journal_stream_read(struct holding *holding, const stored_head *head);
+void journal_stream_begin(struct holding *holding);
+void journal_stream_stored(struct holding *holding);
+void journal_stream_go_on(struct holding *holding);
+void journal_stream_end(struct holding *holding);
 
 /* holder.c: the files are there, and the process may start; its last state is stored; its lease cannot be kept. */
-void holding_start(holding *holding);
-void holding_stored(holding *holding);
-void holding_lose(holding *holding, const char *why);
+void holding_start(struct holding *holding);
+void holding_stored(struct holding *holding);
+void holding_lose(struct holding *holding, const char *why);
 
 #endif
