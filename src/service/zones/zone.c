@@ -195,12 +195,15 @@ uint64_t zone_step_ns(const hosted_world *world) {
   return step_ns / 2 > most_ns ? step_ns / 2 : most_ns;
 }
 
-void zone_publish(const struct zone *zone, zone_published *published) {
+void zone_publish(const struct hosted_world *world, zone_published *published) {
+  const struct zone *zone = world->zone;
+  muster_zone_status status = muster_zone_status_default();
   *published = (zone_published){.number = 0};
   if (!zone) return;
   *published = zone->published;
   published->number = zone->ground.number;
   published->epoch = zone->lease.epoch;
+  if (world->world && muster_zone_status_read(world->world, &status) == MUSTER_OK) published->ghosts = status.ghosts;
   const zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link) published->waiting++;
 }
