@@ -5,6 +5,8 @@
 
 #include "support/journals.h"
 
+#include <muster/snapshot.h>
+
 /* A world that does in a frame what the frame's number says. */
 typedef struct journal_scene {
   const char *name;

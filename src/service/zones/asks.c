@@ -86,6 +86,10 @@ static void end_ask(struct asks *asks, struct ask *ask, muster_result result, co
 uint64_t asks_send(struct asks *asks, const char *subject, const void *bytes, size_t count, uint64_t wait_ms,
                    ask_take take, void *user) {
   char reply[LINK_INBOX_BYTES + 24];
+  if (!asks->broker->link) {
+    error_set(MUSTER_E_STATE, "NATS: the connection is closed");
+    return 0;
+  }
   uint32_t place = take_place(asks);
   if (place == UINT32_MAX) {
     error_set(MUSTER_E_FULL, "NATS: too many questions wait for their answers");

@@ -27,6 +27,12 @@ size_t document_count(const struct document *array) {
   return json_array_size(json_of(array));
 }
 
+void document_names(const struct document *object, void (*each)(const char *name, void *user), void *user) {
+  json_t *members = (json_t *)json_of(object); /* jansson's iterators are not const; nothing is changed */
+  for (void *at = json_object_iter(members); at; at = json_object_iter_next(members, at))
+    each(json_object_iter_key(at), user);
+}
+
 bool document_is_object(const struct document *value) {
   return json_is_object(json_of(value));
 }

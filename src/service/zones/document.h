@@ -19,6 +19,9 @@ const struct document *document_member(const struct document *object, const char
 const struct document *document_at(const struct document *array, size_t index);
 size_t document_count(const struct document *array);
 
+/* Calls `each` with the name of every member. */
+void document_names(const struct document *object, void (*each)(const char *name, void *user), void *user);
+
 bool document_is_object(const struct document *value);
 bool document_is_true(const struct document *value);
 

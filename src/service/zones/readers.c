@@ -109,7 +109,7 @@ static void name_consumer(const broker_reader *reader, char name[64]) {
 /* The servers forget an unused consumer by themselves; this spares them the time until then. */
 static void drop_consumer(broker_reader *reader) {
   char subject[BROKER_SUBJECT_BYTES], name[64];
-  if (reader->state != READER_READS) return;
+  if (reader->state != READER_READS || reader->broker->closing) return;
   name_consumer(reader, name);
   snprintf(subject, sizeof subject, "$JS.API.CONSUMER.DELETE.%s.%s", reader->stream, name);
   nats_link_send(reader->broker->link, subject, NULL, "", 0);

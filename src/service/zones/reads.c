@@ -20,6 +20,8 @@ struct broker_reading {
   uint64_t from, through, end;
   uint64_t ask; /* for the end; 0 = none is under way */
   uint64_t again_ms, progress_ms;
+  uint32_t batch;
+  bool held;
   broker_reader *reader; /* once the end is known */
   broker_each each;
   broker_done done;
@@ -60,8 +62,11 @@ static void take_end(muster_result result, const struct document *answer, int co
   } else {
     reading->progress_ms = uv_now(broker->loop);
     reading->reader =
-        readers_begin(broker, reading->stream, reading->subject, reading->from, READ_BATCH, take_read, reading);
-    if (!reading->reader) end_reading(reading, MUSTER_E_SYSTEM);
+        readers_begin(broker, reading->stream, reading->subject, reading->from, reading->batch, take_read, reading);
+    if (!reading->reader)
+      end_reading(reading, MUSTER_E_SYSTEM);
+    else if (reading->held)
+      broker_hold(reading->reader, true);
   }
 }
 
@@ -77,7 +82,7 @@ void reads_tick(struct broker *broker) {
   uint64_t patience_ms = READ_PATIENCE * (uint64_t)broker->settings.answer_ms;
   for (reading = LIST_FIRST(&broker->readings); reading; reading = next) {
     next = LIST_NEXT(reading, link);
-    if (uv_now(broker->loop) - reading->progress_ms < patience_ms) {
+    if (reading->held || uv_now(broker->loop) - reading->progress_ms < patience_ms) {
       ask_for_end(reading);
       continue;
     }
@@ -91,21 +96,28 @@ void reads_end_all(struct broker *broker) {
     end_reading(reading, error_set(MUSTER_E_SYSTEM, "the broker is closed"));
 }
 
-muster_result broker_read(struct broker *broker, const char *subject, uint64_t from, uint64_t through, broker_each each,
-                          broker_done done, void *user) {
+void reads_hold(broker_reading *reading, bool held) {
+  reading->held = held;
+  reading->progress_ms = uv_now(reading->broker->loop);
+  if (reading->reader) broker_hold(reading->reader, held);
+}
+
+broker_reading *reads_begin(struct broker *broker, const char *subject, uint64_t from, uint64_t through, uint32_t batch,
+                            broker_each each, broker_done done, void *user) {
   char stream[STREAM_BYTES_MAX];
-  muster_result result = broker_check_subject(subject);
-  if (result == MUSTER_OK && !broker_stream_of(broker, subject, stream)) result = MUSTER_E_ARGUMENT;
-  if (result == MUSTER_OK) result = broker_count_call(broker);
-  if (result != MUSTER_OK) return result;
+  if (broker_check_subject(subject) != MUSTER_OK || !broker_stream_of(broker, subject, stream) ||
+      broker_count_call(broker) != MUSTER_OK)
+    return NULL;
   broker_reading *reading = calloc(1, sizeof *reading);
   if (!reading) {
     broker_end_call(broker);
-    return error_set(MUSTER_E_MEMORY, "no memory for a read");
+    error_set(MUSTER_E_MEMORY, "no memory for a read");
+    return NULL;
   }
   *reading = (broker_reading){.broker = broker,
                               .from = from ? from : 1,
                               .through = through,
+                              .batch = batch,
                               .progress_ms = uv_now(broker->loop),
                               .each = each,
                               .done = done,
@@ -114,5 +126,10 @@ muster_result broker_read(struct broker *broker, const char *subject, uint64_t f
   snprintf(reading->subject, sizeof reading->subject, "%s", subject);
   LIST_INSERT_HEAD(&broker->readings, reading, link);
   ask_for_end(reading);
-  return MUSTER_OK;
+  return reading;
+}
+
+muster_result broker_read(struct broker *broker, const char *subject, uint64_t from, uint64_t through, broker_each each,
+                          broker_done done, void *user) {
+  return reads_begin(broker, subject, from, through, READ_BATCH, each, done, user) ? MUSTER_OK : muster_last_result();
 }

@@ -4,6 +4,14 @@
 
 #include "service/zones/readers.h"
 
+/* Begins what broker_read() does, with at most `batch` messages under way. Null with the reason in muster_last_error().
+ */
+broker_reading *reads_begin(struct broker *broker, const char *subject, uint64_t from, uint64_t through, uint32_t batch,
+                            broker_each each, broker_done done, void *user);
+
+/* Holds it back, also from inside its `each`, or lets it go on: as broker_hold(). */
+void reads_hold(broker_reading *reading, bool held);
+
 /* Goes on with those that wait, and gives up those without progress. Called some times a second. */
 void reads_tick(struct broker *broker);
 
