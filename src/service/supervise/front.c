@@ -1,11 +1,11 @@
 #include "service/supervise/front.h"
 
+#include "service/curl_loop.h"
 #include "service/supervise/front_headers.h"
 
 #include "base/assert.h"
 #include "base/error.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,20 +42,11 @@ typedef struct front_call {
 } front_call;
 
 struct front {
-  uv_loop_t *loop;
-  CURLM *multi;
-  uv_timer_t *timer;
+  struct curl_loop *curls;
   LIST_HEAD(, front_call) calls;
   uint32_t idle_count;
   CURL *idle[IDLE_MAX];
 };
-
-/* A socket of libcurl in the loop. */
-typedef struct front_socket {
-  uv_poll_t poll;
-  struct front *front;
-  curl_socket_t descriptor;
-} front_socket;
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
@@ -85,7 +76,7 @@ static void front_give_back(struct front *front, CURL *curl) {
 
 static void free_call(front_call *call) {
   LIST_REMOVE(call, link);
-  curl_multi_remove_handle(call->front->multi, call->curl);
+  curl_loop_remove(call->front->curls, call->curl);
   front_give_back(call->front, call->curl);
   curl_slist_free_all(call->headers);
   free(call->bytes);
@@ -190,7 +181,9 @@ static void give_answer(front_call *call, front_answer *answer) {
   http_answer_owned(call->request, answer->status, *answer->type ? answer->type : NULL, body, answer->bytes);
 }
 
-static void end_call(front_call *call, CURLcode result) {
+/* The request has ended, well or not. */
+static void end_call(void *request, CURLcode result) {
+  front_call *call = request;
   if (call->stream) {
     call->ended = true;
     http_stream_wake(call->stream);
@@ -214,87 +207,13 @@ static void end_call(front_call *call, CURLcode result) {
   free_call(call);
 }
 
-/* ---------------------------------------------------------------------------------------------- libcurl in the loop */
-
-static void take_ended(struct front *front) {
-  int left;
-  for (CURLMsg *message; (message = curl_multi_info_read(front->multi, &left)) != NULL;) {
-    front_call *call = NULL;
-    if (message->msg != CURLMSG_DONE) continue;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
-    end_call(call, message->data.result);
-  }
-}
-
-static void on_ready(uv_poll_t *poll, int status, int events) {
-  front_socket *socket = poll->data;
-  struct front *front = socket->front;
-  int running, flags = (events & UV_READABLE ? CURL_CSELECT_IN : 0) | (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
-  if (status < 0) flags = CURL_CSELECT_ERR;
-  curl_multi_socket_action(front->multi, socket->descriptor, flags, &running);
-  take_ended(front);
-}
-
-static void on_time(uv_timer_t *timer) {
-  struct front *front = timer->data;
-  int running;
-  curl_multi_socket_action(front->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-  take_ended(front);
-}
-
-static void free_socket(uv_handle_t *handle) {
-  free(handle->data);
-}
-
-static int watch_socket(CURL *curl, curl_socket_t descriptor, int what, void *user, void *known) {
-  struct front *front = user;
-  front_socket *socket = known;
-  (void)curl;
-  if (what == CURL_POLL_REMOVE) {
-    if (!socket) return 0;
-    uv_poll_stop(&socket->poll);
-    uv_close((uv_handle_t *)&socket->poll, free_socket);
-    curl_multi_assign(front->multi, descriptor, NULL);
-    return 0;
-  }
-  if (!socket) {
-    socket = calloc(1, sizeof *socket);
-    if (!socket || uv_poll_init(front->loop, &socket->poll, descriptor)) abort();
-    socket->front = front;
-    socket->descriptor = descriptor;
-    socket->poll.data = socket;
-    curl_multi_assign(front->multi, descriptor, socket);
-  }
-  int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-  return uv_poll_start(&socket->poll, events, on_ready);
-}
-
-static int watch_time(CURLM *multi, long wait_ms, void *user) {
-  struct front *front = user;
-  (void)multi;
-  if (wait_ms < 0) return uv_timer_stop(front->timer);
-  return uv_timer_start(front->timer, on_time, (uint64_t)wait_ms, 0);
-}
-
 struct front *front_open(uv_loop_t *loop) {
   struct front *front = calloc(1, sizeof *front);
-  if (front) front->timer = calloc(1, sizeof *front->timer);
-  if (front && front->timer) front->multi = curl_multi_init();
-  if (!front || !front->multi) {
-    if (front) free(front->timer);
-    free(front);
-    error_set(MUSTER_E_MEMORY, "no memory for the front");
-    return NULL;
-  }
-  front->loop = loop;
-  uv_timer_init(loop, front->timer);
-  front->timer->data = front;
-  curl_multi_setopt(front->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-  curl_multi_setopt(front->multi, CURLMOPT_SOCKETDATA, front);
-  curl_multi_setopt(front->multi, CURLMOPT_TIMERFUNCTION, watch_time);
-  curl_multi_setopt(front->multi, CURLMOPT_TIMERDATA, front);
-  curl_multi_setopt(front->multi, CURLMOPT_MAXCONNECTS, 64L);
-  return front;
+  if (front) front->curls = curl_loop_open(loop, end_call);
+  if (front && front->curls) return front;
+  free(front);
+  error_set(MUSTER_E_MEMORY, "no memory for the front");
+  return NULL;
 }
 
 /* Ends what waits for the answer of a world; null = of any. */
@@ -320,16 +239,11 @@ void front_close(struct front *front) {
   LIST_FOREACH(call, &front->calls, link) http_stream_end(call->stream); /* its end frees the call */
 }
 
-static void free_timer(uv_handle_t *handle) {
-  free(handle);
-}
-
 void front_free(struct front *front) {
   if (!front) return;
   ASSERT(LIST_EMPTY(&front->calls));
   while (front->idle_count) curl_easy_cleanup(front->idle[--front->idle_count]);
-  curl_multi_cleanup(front->multi);
-  uv_close((uv_handle_t *)front->timer, free_timer);
+  curl_loop_free(front->curls);
   free(front);
 }
 
@@ -426,7 +340,7 @@ static front_call *make_call(struct front *front, const http_request *request, c
   if (set_url(call, request) && set_body(call, request) &&
       curl_easy_setopt(call->curl, CURLOPT_CUSTOMREQUEST, http_route_of(request)->method) == CURLE_OK &&
       curl_easy_setopt(call->curl, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK &&
-      curl_multi_add_handle(front->multi, call->curl) == CURLM_OK)
+      curl_loop_add(front->curls, call->curl))
     return call;
   free_call(call);
   return NULL;

@@ -39,7 +39,7 @@ enum {
   BROKER_CALLS_MAX = 4096                 /* calls of etcd, reads, purges and objects under way */
 };
 
-typedef struct broker broker;
+struct broker;
 
 typedef struct broker_settings {
   char world[NAME_BYTES];              /* the large world: it prefixes keys and subjects. Letters, digits, _ and - */
@@ -69,11 +69,11 @@ typedef void (*broker_done)(muster_result result, void *user);
  * failure and for ever: no server has to be there. `changed` (or null) tells each change; at first both are false. Null
  * with the reason in muster_last_error(): MUSTER_E_ARGUMENT, MUSTER_E_INPUT (a file), MUSTER_E_MEMORY, MUSTER_E_SYSTEM.
  */
-broker *broker_open(uv_loop_t *loop, const broker_settings *settings, broker_changed changed, void *user);
+struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, broker_changed changed, void *user);
 
 /* Ends everything: what waits is done with MUSTER_E_SYSTEM and readers end, all before `closed` (or null) is called;
  * then the broker is freed. Nothing of it may be called from here on. Leases are not released. Null does nothing. */
-void broker_close(broker *broker, void (*closed)(void *user), void *user);
+void broker_close(struct broker *broker, void (*closed)(void *user), void *user);
 
 /* ----------------------------------------------------------------------------------------------------------- leases */
 
@@ -94,24 +94,25 @@ typedef void (*broker_lease_done)(muster_result result, const broker_lease *leas
  * it, and `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has used up its epochs;
  * MUSTER_E_SYSTEM: no answer. After the last the lease may have been taken all the same: take it with `own_again`, or
  * wait until it ends. The time from which it counts is that before the call. */
-muster_result broker_lease_take(broker *broker, uint32_t zone, bool own_again, broker_lease_done done, void *user);
+muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, broker_lease_done done,
+                                void *user);
 
 /* Renews a lease that was taken, and has the members agree that it is still there and that the one who renewed it leads
  * them: an answer of a deposed leader counts for nothing. MUSTER_OK: it holds for lease_ttl_s from the time BEFORE this
  * call; MUSTER_E_STATE: it is lost, for good; MUSTER_E_SYSTEM: no answer: try again. */
-muster_result broker_lease_renew(broker *broker, const broker_lease *lease, broker_done done, void *user);
+muster_result broker_lease_renew(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
 
 /* Ends a lease, so that others can take it at once. MUSTER_OK also when it has ended before; MUSTER_E_SYSTEM: no
  * answer: it ends by itself. */
-muster_result broker_lease_release(broker *broker, const broker_lease *lease, broker_done done, void *user);
+muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
 
 /* Reads what is known of all zones that ever had an owner, by zone, then `done`. One request. */
-muster_result broker_leases_read(broker *broker, void (*each)(const broker_lease *lease, void *user), broker_done done,
-                                 void *user);
+muster_result broker_leases_read(struct broker *broker, void (*each)(const broker_lease *lease, void *user),
+                                 broker_done done, void *user);
 
 /* Puts the offset of the world's clock, unless it has one, and gives the one that it has. MUSTER_E_SYSTEM: no answer;
  * MUSTER_E_INPUT: what stands there is none. */
-muster_result broker_clock(broker *broker, int64_t proposed_offset_ns,
+muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
                            void (*done)(muster_result result, int64_t offset_ns, void *user), void *user);
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
@@ -125,14 +126,14 @@ typedef void (*broker_each)(uint64_t sequence, const void *bytes, size_t count, 
  * times, also after MUSTER_OK (it is sent again when the connection comes back), and without MUSTER_OK at any later
  * time. When one fails, those that wait behind it on its subject fail with the same result, unsent and in order: so the
  * caller goes on with the first that failed. Constant time but for the copy. */
-muster_result broker_publish(broker *broker, const char *subject, const void *bytes, size_t count,
+muster_result broker_publish(struct broker *broker, const char *subject, const void *bytes, size_t count,
                              void (*done)(muster_result result, uint64_t sequence, void *user), void *user);
 
 /* Gives the messages of a subject at sequences >= `from` in order, up to the subject's last one at the time of the
  * call, and at least to the sequence `through` (0 = none): of a message of this subject that was seen or published.
  * Then `done`: MUSTER_OK; MUSTER_E_SYSTEM: no progress for several answer_ms; each message until then was given,
  * without gaps. The subject has no wildcards. */
-muster_result broker_read(broker *broker, const char *subject, uint64_t from, uint64_t through, broker_each each,
+muster_result broker_read(struct broker *broker, const char *subject, uint64_t from, uint64_t through, broker_each each,
                           broker_done done, void *user);
 
 typedef struct broker_reader broker_reader;
@@ -140,7 +141,7 @@ typedef struct broker_reader broker_reader;
 /* Gives each message of a subject at sequences >= `from`, those that stand there and those that come, in order, each
  * once, without gaps, whatever servers and connections do; messages that were purged before they were read are none.
  * Ends with broker_unfollow() or the broker. Null: MUSTER_E_ARGUMENT, MUSTER_E_FULL, MUSTER_E_MEMORY. */
-broker_reader *broker_follow(broker *broker, const char *subject, uint64_t from, broker_each each, void *user);
+broker_reader *broker_follow(struct broker *broker, const char *subject, uint64_t from, broker_each each, void *user);
 
 /* Holds a reader of broker_follow() back, or lets it go on: while held, at most those messages still come that were
  * asked for before, 256 or 4 MiB. */
@@ -151,16 +152,16 @@ void broker_unfollow(broker_reader *reader);
 
 /* Removes the messages of a subject below `before`, never the last one of the subject, which keeps the subject's
  * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. */
-muster_result broker_purge(broker *broker, const char *subject, uint64_t before, broker_done done, void *user);
+muster_result broker_purge(struct broker *broker, const char *subject, uint64_t before, broker_done done, void *user);
 
 /* ------------------------------------------------------------------------------------------------- what may be lost */
 
 /* Sends to those that listen now; nobody is told whether any did. A message is dropped when NATS is not connected or
  * too much waits. The subject must not be one of a stream: muster.W.ghosts.A.B. */
-void broker_tell(broker *broker, const char *subject, const void *bytes, size_t count);
+void broker_tell(struct broker *broker, const char *subject, const void *bytes, size_t count);
 
 /* Gives what is told on a subject, which may have wildcards; `sequence` is always 0. Ends as broker_follow(). */
-broker_reader *broker_listen(broker *broker, const char *subject, broker_each each, void *user);
+broker_reader *broker_listen(struct broker *broker, const char *subject, broker_each each, void *user);
 
 /* ---------------------------------------------------------------------------------------------------------- objects */
 
@@ -169,8 +170,8 @@ broker_reader *broker_listen(broker *broker, const char *subject, broker_each ea
  * the lower. The new version counts once it is there as a whole; older ones are removed then. The file is read by other
  * threads and must not change until `done`: MUSTER_OK; MUSTER_E_STALE: a higher version is there, which stays;
  * MUSTER_E_INPUT: the file; MUSTER_E_SYSTEM: no answer: an older version still counts, unless this one arrived. */
-muster_result broker_store(broker *broker, const char *name, uint64_t version, const char *path, const void *head,
-                           size_t head_bytes, broker_done done, void *user);
+muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
+                           const void *head, size_t head_bytes, broker_done done, void *user);
 
 /* `head` belongs to the callee during the call; null unless MUSTER_OK. */
 typedef void (*broker_fetched)(muster_result result, uint64_t version, const void *head, size_t head_bytes, void *user);
@@ -178,6 +179,6 @@ typedef void (*broker_fetched)(muster_result result, uint64_t version, const voi
 /* Reads the highest complete version into a file: a new one beside `path`, checked and synced, is renamed to it at the
  * end. MUSTER_OK; MUSTER_E_STALE: nothing is stored under that name; MUSTER_E_SYSTEM: no answer, or the file cannot be
  * written; MUSTER_E_INPUT: what is stored is damaged. */
-muster_result broker_fetch(broker *broker, const char *name, const char *path, broker_fetched done, void *user);
+muster_result broker_fetch(struct broker *broker, const char *name, const char *path, broker_fetched done, void *user);
 
 #endif
