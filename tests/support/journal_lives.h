@@ -5,6 +5,8 @@
 
 #include "support/journals.h"
 
+#include <muster/snapshot.h>
+
 /* A world that does in a frame what the frame's number says. */
 typedef struct journal_scene {
   const char *name;
@@ -40,7 +42,14 @@ static inline void die_in_update(void) {
   if (atomic_load(&updates_left) && atomic_fetch_sub(&updates_left, 1) == 1) die();
 }
 
+/* A snapshot settles the world, which has another hash then: where some are taken, only settled ones are compared. */
+static inline void life_settle(const journal_life *life, const little_world *little) {
+  must(!life->turns || muster_world_settle(little->world) == MUSTER_OK, "%s, life %u: not settled", life->scene->name,
+       life->number);
+}
+
 static inline void life_check(const journal_life *life, const little_world *little, uint64_t frames) {
+  life_settle(life, little);
   uint64_t known = atomic_load(&life->told->frames), hash = muster_world_hash(little->world);
   must(frames == known || frames == known + 1, "%s, life %u: back at frame %llu of %llu", life->scene->name,
        life->number, (unsigned long long)frames, (unsigned long long)known);
@@ -80,6 +89,7 @@ static inline void life_live(void *user) {
   while (life->death == DEATH_AT_ANY_MOMENT || frame < life->frames) {
     if (life->death == DEATH_IN_UPDATE && frame + 1 == life->frames) updates_left = 1 + life->number * 37 % 150;
     life->scene->frame(&little, life->scene->of, (uint32_t)frame++);
+    life_settle(life, &little);
     told_frame(life->told, &little, frame);
     if (life->turns) muster_journal_turn(journal, 0);
     must(journal_status(journal).runs, "%s, life %u: the journal ended: %s", life->scene->name, life->number,
@@ -149,6 +159,7 @@ static inline void expect_same_on_any_workers(const journal_life *life, uint32_t
     cr_assert_eq(journal_recover(&little, life->path, &info), MUSTER_OK, "%s: %s", life->scene->name,
                  muster_last_error());
     cr_assert(info.frames == life->told->frames || info.frames == life->told->frames + 1);
+    if (life->turns) cr_assert_eq(muster_world_settle(little.world), MUSTER_OK, "%s", muster_last_error());
     if (info.frames == life->told->frames)
       cr_assert_eq(muster_world_hash(little.world), life->told->hashes[info.frames], "%s", life->scene->name);
     for (uint64_t frame = info.frames; frame < life->told->frames + later; frame++) {
