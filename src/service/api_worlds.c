@@ -30,6 +30,15 @@ static void write_journal(json_writer *writer, const journal_published *journal)
              journal->sync_ns, journal->incidents, journal->recovered_frames, journal->recovered_ns);
 }
 
+static void write_zone(json_writer *writer, const zone_published *zone) {
+  if (!zone->number) return;
+  json_print(writer,
+             "zone{ number=%u epoch=%u frozen=%d ghosts=%u parcels_waiting=%u departed=%lu arrived=%lu refused=%lu "
+             "messages_sent=%lu messages_delivered=%lu messages_lost=%lu }",
+             zone->number, zone->epoch, zone->frozen, zone->ghosts, zone->waiting, zone->departed, zone->arrived,
+             zone->refused, zone->sent, zone->delivered, zone->lost);
+}
+
 static void write_world(json_writer *writer, hosted_world *world) {
   world_published published;
   const muster_frame_report *report = &published.report;
@@ -55,6 +64,7 @@ static void write_world(json_writer *writer, hosted_world *world) {
              report->utilisation_nominal, report->utilisation_fitted, report->debt_ns, report->serial_ns,
              report->work_ns);
   write_journal(writer, &published.journal);
+  write_zone(writer, &published.zone);
   bands_json(writer, &published.statistics);
   verdict_json(writer, world, &published);
 }

@@ -31,6 +31,7 @@ struct field {
 #define REPORT(member, ...) FIELD(report.member, __VA_ARGS__)
 #define STATS(member, ...)  FIELD(statistics.member, __VA_ARGS__)
 #define KEPT(member, ...)   FIELD(journal.member, __VA_ARGS__)
+#define ZONED(member, ...)  FIELD(zone.member, __VA_ARGS__)
 #define BAND(...)           FIELD_OF(muster_band, __VA_ARGS__)
 #define COST(...)           FIELD_OF(muster_type_cost, __VA_ARGS__)
 
@@ -153,6 +154,18 @@ static const struct field fields[] = {
     KEPT(incidents, "muster_journal_incidents", "Journals of crashes that are kept."),
     KEPT(recovered_frames, "muster_journal_recovered_frames", "Frames that were run again when the world came back."),
     KEPT(recovered_ns, "muster_journal_recovered_seconds", "How long it took to come back."),
+
+    ZONED(number, "muster_zone", "The number of the zone; 0 = the world is none."),
+    ZONED(epoch, "muster_zone_epoch", "How often the zone has had a new owner."),
+    ZONED(frozen, "muster_zone_frozen", "1 while it stands still, since its lease was not renewed in time."),
+    ZONED(ghosts, "muster_zone_ghosts", "Agents of neighbours that it perceives."),
+    ZONED(waiting, "muster_zone_parcels_waiting", "What crosses and is not stored yet."),
+    ZONED(departed, "muster_zone_departed_total", "Agents that left for a neighbour."),
+    ZONED(arrived, "muster_zone_arrived_total", "Agents that came from one."),
+    ZONED(refused, "muster_zone_refused_total", "Agents that were not taken in: known already, or no room."),
+    ZONED(sent, "muster_zone_messages_sent_total", "Messages of agents to neighbours."),
+    ZONED(delivered, "muster_zone_messages_delivered_total", "Messages of agents of neighbours."),
+    ZONED(lost, "muster_zone_messages_lost_total", "Of both, those that found no receiver."),
     {0},
 };
 

@@ -66,7 +66,7 @@ static void copy_pace(hosted_world *world) {
   published->steps_left = world->steps_left;
   published->failed = world->failed;
   journals_publish(world, &published->journal);
-  zone_publish(world->zone, &published->zone);
+  zone_publish(world, &published->zone);
   published->changes++;
   memcpy(published->failure, world->failure, sizeof published->failure);
 }

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEYS_MAX = 64 };
+enum { KEYS_MAX = 128 };
 
 static const char not_a_line[] = "this is no [section], no `key = value`, and no comment";
 static const char byte_order_mark[] = "\xef\xbb\xbf";

@@ -14,7 +14,7 @@
 
 /* Numbers of flags begin above all letters, which getopt_long returns in the same place. */
 enum {
-  FLAGS_MAX = 64,
+  FLAGS_MAX = 128,
   OPTION_WORLD = 256,
   OPTION_SET,
   OPTION_CONFIG,

@@ -53,6 +53,11 @@ if(MUSTER_SERVICE)
   install(TARGETS musterd RUNTIME COMPONENT programs)
   install(TARGETS ${module_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster/modules COMPONENT programs)
   install(FILES src/service/dashboard/grafana.json src/service/dashboard/alerts.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT programs)
+  # For zones: NATS and etcd, on machines of their own or on these.
+  install(FILES src/service/etc/nats-server.conf src/service/etc/etcd.default
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/brokers COMPONENT programs)
+  install(PROGRAMS src/service/etc/make-certificates
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/brokers COMPONENT programs)
   # The configuration of /usr is in /etc, where the unit asks for it; that of another prefix is below the prefix.
   set(etc ${CMAKE_INSTALL_FULL_SYSCONFDIR})
   cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${etc}" NORMALIZE below_prefix)

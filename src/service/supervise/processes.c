@@ -279,6 +279,8 @@ static void note_unstarted(world_process *process, const char *what, const char 
 }
 
 static int spawn(world_process *process, int notify, int output) {
+  const struct processes *all = process->all;
+  int zone = all->give_socket ? all->give_socket(process, all->start_user) : -1;
   char *environment[ENVIRONMENT_MAX], world[NAME_BYTES + 32], watchdog[64];
   uv_stdio_container_t descriptors[] = {
       {.flags = UV_IGNORE},
@@ -286,6 +288,7 @@ static int spawn(world_process *process, int notify, int output) {
       {.flags = UV_INHERIT_FD, .data.fd = output},
       [ORDERS_SOCKET] = {.flags = UV_INHERIT_FD, .data.fd = process->listener},
       [ORDERS_NOTIFY] = {.flags = UV_INHERIT_FD, .data.fd = notify},
+      [ORDERS_ZONE] = {.flags = UV_INHERIT_FD, .data.fd = zone},
   };
   fill_environment(process, environment, world, watchdog);
   uv_process_options_t options = {.exit_cb = take_end,
@@ -293,14 +296,29 @@ static int spawn(world_process *process, int notify, int output) {
                                   .args = process->all->arguments,
                                   .flags = UV_PROCESS_DETACHED, /* in a session and a group of its own */
                                   .env = environment,
-                                  .stdio_count = sizeof descriptors / sizeof *descriptors,
+                                  .stdio_count = zone >= 0 ? ORDERS_ZONE + 1 : ORDERS_ZONE,
                                   .stdio = descriptors};
   process->process.data = process;
   return uv_spawn(process->all->loop, &process->process, &options);
 }
 
+void processes_begin(world_process *process) {
+  start(process);
+}
+
+static bool is_held_back(world_process *process) {
+  const struct processes *all = process->all;
+  if (!all->may_start || all->may_start(process, all->start_user)) {
+    process->standby[0] = '\0';
+    return false;
+  }
+  set_state(process, PROCESS_WAITING);
+  return true;
+}
+
 static void start(world_process *process) {
   int pair[2];
+  if (is_held_back(process)) return;
   if (listener_renew(&process->listener, process->socket)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
   process->starts++;
   process->stuck[0] = process->problem[0] = '\0';
@@ -411,6 +429,12 @@ void processes_close(struct processes *processes) {
     unlink(process->socket);
     orders_forget_flight(process->all->settings, process->name);
   }
+}
+
+void processes_replace(world_process *process, const char *why) {
+  if (!process->has_process || process->all->stopping) return;
+  process->again = true;
+  processes_kill(process, why);
 }
 
 bool processes_restart(world_process *process) {

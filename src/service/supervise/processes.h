@@ -42,7 +42,14 @@ typedef enum process_end {
   PROCESS_ENDS
 } process_end;
 
-enum { PROCESS_REASON_BYTES = 512, STUCK_BYTES = 128, PROBLEM_BYTES = 320, CALL_NUMBERS = 512, FILES_TOLD_MAX = 16 };
+enum {
+  PROCESS_REASON_BYTES = 512,
+  PROCESS_STANDBY_BYTES = 128,
+  STUCK_BYTES = 128,
+  PROBLEM_BYTES = 320,
+  CALL_NUMBERS = 512,
+  FILES_TOLD_MAX = 16
+};
 
 typedef struct world_process {
   struct processes *all;
@@ -80,8 +87,9 @@ typedef struct world_process {
   process_end last_end;
   bool stays_down; /* it would end in the same way again */
   restart_record restarts;
-  uint64_t starts;                   /* since the daemon began */
-  char reason[PROCESS_REASON_BYTES]; /* how it ended last; "" = it never did */
+  uint64_t starts;                     /* since the daemon began */
+  char reason[PROCESS_REASON_BYTES];   /* how it ended last; "" = it never did */
+  char standby[PROCESS_STANDBY_BYTES]; /* waiting, since `may_start` says no: why; "" = it does not wait for that */
 } world_process;
 
 struct processes {
@@ -96,6 +104,11 @@ struct processes {
   uint64_t looks;
   void (*changed)(world_process *process, void *user); /* its state is another */
   void *user;
+  /* Whether a process may start now; if not, processes_begin() starts it. And a descriptor that it inherits as
+   * ORDERS_ZONE; -1 = none. Null = always, and none. */
+  bool (*may_start)(world_process *process, void *start_user);
+  int (*give_socket)(world_process *process, void *start_user);
+  void *start_user;
 };
 
 /* Makes the sockets and folders, and starts all. On failure nothing is left. */
@@ -115,6 +128,13 @@ void processes_save(struct processes *processes);
 
 /* Kills a world's process with all copies of it, and tells why. It starts again by the rules. */
 void processes_kill(world_process *process, const char *why);
+
+/* Starts a process that `may_start` held back. */
+void processes_begin(world_process *process);
+
+/* Kills a world's process, and tells why, as nothing that it has done: it may start again at once. Without a process a
+ * no-op. */
+void processes_replace(world_process *process, const char *why);
 
 /* The next look has come: as many notes, calls and lines of the process are taken again. */
 void processes_hear_on(world_process *process);

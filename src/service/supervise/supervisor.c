@@ -12,6 +12,7 @@
 #include "service/supervise/orders.h"
 #include "service/supervise/processes.h"
 #include "service/supervise/states.h"
+#include "service/zones/holder.h"
 
 #include "base/error.h"
 
@@ -37,6 +38,7 @@ struct supervisor {
   struct front *front;
   struct metrics *metrics;
   struct processes processes;
+  struct holder *holder; /* null = no world is a zone */
   uv_signal_t signals[SIGNALS];
   uv_timer_t alive;
   bool stopping, ready;
@@ -64,7 +66,7 @@ static void handle_of_world(struct supervisor *supervisor, http_request *request
     api_refuse_world(request, &supervisor->settings, name);
   else if (strcmp(http_route_of(request)->pattern, API_RESTART) == 0)
     restart_world(request, process);
-  else if (process->state >= PROCESS_STOPPING)
+  else if (process->state >= PROCESS_STOPPING || *process->standby)
     refuse_stopped(request, process);
   else
     front_forward(supervisor->front, request, process->socket);
@@ -87,6 +89,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
 }
 
 static void supervisor_finish(struct supervisor *supervisor) {
+  holder_close(supervisor->holder);
   processes_close(&supervisor->processes);
   control_socket_close(&supervisor->control);
   front_close(supervisor->front);
@@ -124,7 +127,7 @@ static void tell_ready(struct supervisor *supervisor) {
   uint32_t running = 0, starting = 0, all = supervisor->processes.count;
   for (uint32_t i = 0; i < all; i++) {
     running += supervisor->processes.worlds[i].state == PROCESS_RUNNING;
-    starting += supervisor->processes.worlds[i].state <= PROCESS_STARTING;
+    starting += supervisor->processes.worlds[i].state <= PROCESS_STARTING && !*supervisor->processes.worlds[i].standby;
   }
   if (starting && !supervisor->ready) return;
   snprintf(status, sizeof status, "%u of %u worlds run", running, all);
@@ -139,17 +142,29 @@ static void drop_requests(struct supervisor *supervisor, const world_process *pr
   for (int waiting; (waiting = accept4(process->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) close(waiting);
 }
 
+/* All have ended, and what they left is stored. */
+static void finish_if_over(struct supervisor *supervisor) {
+  uint32_t ended = 0;
+  for (uint32_t i = 0; i < supervisor->processes.count; i++)
+    ended += supervisor->processes.worlds[i].state == PROCESS_ENDED;
+  if (ended < supervisor->processes.count || (supervisor->holder && holder_is_busy(supervisor->holder))) return;
+  supervisor_finish(supervisor);
+}
+
+static void zones_idle(void *user) {
+  struct supervisor *supervisor = user;
+  if (supervisor->stopping) finish_if_over(supervisor);
+}
+
 static void process_changed(world_process *process, void *user) {
   struct supervisor *supervisor = user;
-  uint32_t ended = 0;
+  if (supervisor->holder) holder_note_change(supervisor->holder, process);
   if (!process->has_process && process->state != PROCESS_STARTING) drop_requests(supervisor, process);
   if (!supervisor->stopping) {
     tell_ready(supervisor);
     return;
   }
-  for (uint32_t i = 0; i < supervisor->processes.count; i++)
-    ended += supervisor->processes.worlds[i].state == PROCESS_ENDED;
-  if (ended == supervisor->processes.count) supervisor_finish(supervisor);
+  finish_if_over(supervisor);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- signals */
@@ -209,6 +224,16 @@ static muster_result supervisor_prepare_loop(struct supervisor *supervisor) {
   return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem)) : MUSTER_OK;
 }
 
+static muster_result supervisor_open_zones(struct supervisor *supervisor) {
+  supervisor->holder = holder_open(supervisor->loop, &supervisor->settings, &supervisor->processes);
+  if (!supervisor->holder) return muster_last_result();
+  holder_on_idle(supervisor->holder, zones_idle, supervisor);
+  supervisor->processes.may_start = holder_may_start;
+  supervisor->processes.give_socket = holder_give_socket;
+  supervisor->processes.start_user = supervisor->holder;
+  return MUSTER_OK;
+}
+
 static muster_result supervisor_start(struct supervisor *supervisor) {
   muster_result result = control_socket_open(&supervisor->control, supervisor->settings.socket);
   if (result) return result;
@@ -228,6 +253,7 @@ static muster_result supervisor_start(struct supervisor *supervisor) {
                                              .changed = process_changed,
                                              .user = supervisor};
   if (!result) tell_deal(&supervisor->settings);
+  if (!result && *supervisor->settings.cluster) result = supervisor_open_zones(supervisor);
   if (!result) result = processes_open(&supervisor->processes);
   if (result) control_socket_close(&supervisor->control);
   return result;
@@ -254,6 +280,7 @@ int supervisor_run(const struct settings *settings, int count, char **arguments)
   int status = supervisor->processes.disorderly ? EXIT_FAILURE : EXIT_SUCCESS;
   curl_global_cleanup();
   metrics_destroy(supervisor->metrics);
+  holder_free(supervisor->holder);
   free(supervisor);
   return status;
 }

@@ -83,15 +83,14 @@ void zone_define(const struct zone *zone, muster_world_def *def) {
 
 /* --------------------------------------------------------------------------------------------------------- takeover */
 
-static void put_positions(struct zone *zone) {
-  wire_position positions[2 * NEIGHBOURS_MAX];
+uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEIGHBOURS_MAX]) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < zone->link_count; i++) {
     const zone_link *link = &zone->links[i];
     positions[count++] = (wire_position){.zone = link->zone, .outgoing = 1, .sequence = link->out.sequence};
     positions[count++] = (wire_position){.zone = link->zone, .outgoing = 0, .sequence = link->in.sequence};
   }
-  wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *positions}, positions);
+  return count;
 }
 
 /* False: it cannot be read. */
@@ -133,7 +132,8 @@ muster_result zone_take_over(hosted_world *world) {
   muster_result result = muster_zone_read(world->world, &now);
   if (!result && now.epoch < zone->lease.epoch) result = muster_zone_set_epoch(world->world, zone->lease.epoch);
   if (result) return result;
-  put_positions(zone);
+  uint32_t count = zone_positions(zone, zone->positions);
+  wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *zone->positions}, zone->positions);
   while (wire_wait(&zone->wire, -1, &message)) {
     if (message.head.kind == WIRE_CAUGHT_UP) {
       zone_number_again(zone);
@@ -195,12 +195,15 @@ uint64_t zone_step_ns(const hosted_world *world) {
   return step_ns / 2 > most_ns ? step_ns / 2 : most_ns;
 }
 
-void zone_publish(const struct zone *zone, zone_published *published) {
+void zone_publish(const struct hosted_world *world, zone_published *published) {
+  const struct zone *zone = world->zone;
+  muster_zone_status status = muster_zone_status_default();
   *published = (zone_published){.number = 0};
   if (!zone) return;
   *published = zone->published;
   published->number = zone->ground.number;
   published->epoch = zone->lease.epoch;
+  if (world->world && muster_zone_status_read(world->world, &status) == MUSTER_OK) published->ghosts = status.ghosts;
   const zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link) published->waiting++;
 }

@@ -76,6 +76,6 @@ bool zone_save(struct hosted_world *world, muster_journal_put put, void *put_use
 void zone_take(struct hosted_world *world, const void *bytes, size_t count);
 
 /* Copies what others may know. */
-void zone_publish(const struct zone *zone, zone_published *published);
+void zone_publish(const struct hosted_world *world, zone_published *published);
 
 #endif

@@ -149,10 +149,21 @@ void zone_number_again(struct zone *zone) {
 /* ------------------------------------------------------------------------------------------------------ after frames
  */
 
+/* The snapshot that is complete now began behind these: so it has them, and the others get to know. */
+static void tell_positions(struct zone *zone, uint64_t snapshots) {
+  uint32_t count = 2 * zone->link_count;
+  if (zone->told_snapshots)
+    wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *zone->positions},
+             zone->positions);
+  zone_positions(zone, zone->positions);
+  zone->told_snapshots = snapshots;
+}
+
 static void tell_frame(hosted_world *world) {
   struct zone *zone = world->zone;
   muster_journal_status status = muster_journal_status_default();
   if (world->journal) muster_journal_status_read(world->journal, &status);
+  if (status.snapshots != zone->told_snapshots) tell_positions(zone, status.snapshots);
   wire_put(&zone->wire, (wire_head){.kind = WIRE_FRAME, .number = held_last_frame(world), .sequence = status.snapshots},
            NULL);
 }

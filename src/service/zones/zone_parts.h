@@ -53,17 +53,20 @@ struct zone {
   wire_begin lease; /* leased_ns: of the last renewal */
   uint32_t link_count;
   zone_link links[NEIGHBOURS_MAX];
-  zone_waiting_list waiting; /* in the order in which they were made */
-  uint64_t safe_frames;      /* that a stream has; UINT64_MAX: the journal alone decides */
-  muster_agent scanned;      /* the round has come so far; null = it begins */
-  uint64_t round, round_ns;  /* its number; simulation time of its begin */
-  uint64_t told_frame;       /* of the last WIRE_FRAME */
-  uint64_t told_ns;          /* CLOCK_BOOTTIME of it */
+  zone_waiting_list waiting;                   /* in the order in which they were made */
+  uint64_t safe_frames;                        /* that a stream has; UINT64_MAX: the journal alone decides */
+  muster_agent scanned;                        /* the round has come so far; null = it begins */
+  uint64_t round, round_ns;                    /* its number; simulation time of its begin */
+  uint64_t told_snapshots;                     /* with the last WIRE_FRAME */
+  wire_position positions[2 * NEIGHBOURS_MAX]; /* when the snapshot before was complete: the newest has them */
   zone_published published;
 };
 
 /* The neighbour of that number, or null. */
 zone_link *zone_link_of(struct zone *zone, uint32_t number);
+
+/* Fills in where the pairs are now; returns how many positions there are. */
+uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEIGHBOURS_MAX]);
 
 /* zone_journal.c: notes of what has changed. The piece of a snapshot is the same records one after another. */
 void zone_note_taken(struct hosted_world *world, const zone_link *link);

@@ -1,0 +1,495 @@
+#include "service/zones/holder.h"
+
+#include "service/log.h"
+#include "service/supervise/orders.h"
+#include "service/zones/holder_parts.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* While a process starts no frame asks for a renewal: so many times the lease is renewed all the same. */
+enum { ASK_AGAIN_MS = 500, FAILED_AGAIN_MS = 1000, TURN_MS = 500, PREFERRED_MS = 5000, START_RENEWALS = 12, PARTS = 3 };
+
+/* ----------------------------------------------------------------------------------------------------------- calls */
+
+holding_call *holding_call_begin(struct holding *holding, holding_link *link) {
+  holding_call *call = calloc(1, sizeof *call);
+  if (!call) return NULL;
+  *call = (holding_call){.holding = holding, .link = link, .tenure = holding->tenure, .stage = holding->stage};
+  return call;
+}
+
+bool holding_call_end(holding_call *call) {
+  const struct holding *holding = call->holding;
+  bool good = call->tenure == holding->tenure && !holding->holder->closing;
+  free(call);
+  return good;
+}
+
+void holding_put(struct holding *holding, wire_head head, const void *bytes) {
+  if (holding->socket >= 0) wire_put(&holding->wire, head, bytes);
+}
+
+void holding_tell(struct holding *holding, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(holding->process->standby, sizeof holding->process->standby, format, arguments);
+  va_end(arguments);
+}
+
+static uint64_t ttl_ns(const struct holding *holding) {
+  return holding->holder->settings.lease_ttl_ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ends */
+
+static void close_socket(struct holding *holding) {
+  if (holding->polls) uv_poll_stop(&holding->poll);
+  if (holding->polls) uv_close((uv_handle_t *)&holding->poll, NULL);
+  holding->polls = false;
+  wire_close(&holding->wire);
+  if (holding->socket >= 0) close(holding->socket);
+  if (holding->other >= 0) close(holding->other);
+  holding->socket = holding->other = -1;
+}
+
+/* The tenure is over; its lease may still be held. */
+static void holding_end(struct holding *holding) {
+  uv_timer_stop(&holding->timer);
+  close_socket(holding);
+  pairs_close(holding);
+  holding->tenure++;
+  holding->stage = HOLDING_IDLE;
+  holding->renewing = holding->wants_renewal = holding->storing = holding->store_again = holding->stored = false;
+  journal_stream_end(holding);
+}
+
+/* Its process must not go on. It starts again when the zone is free. */
+void holding_lose(struct holding *holding, const char *why) {
+  log_line(MUSTER_LOG_ERROR, "world %s: zone %u is lost: %s", holding->process->name, holding->ground.number, why);
+  holding->leased = false;
+  processes_replace(holding->process, why);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- renewal */
+
+static void holding_take_renewal(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (!holding_call_end(call)) return;
+  holding->renewing = false;
+  if (result == MUSTER_E_STATE) {
+    holding_lose(holding, "its lease is another's, or has ended");
+    return;
+  }
+  if (result) return; /* the next frame, or the next turn, tries again */
+  holding->leased_ns = holding->asked_ns;
+  holding_put(holding, (wire_head){.kind = WIRE_LEASE, .number = holding->leased_ns}, NULL);
+}
+
+static void renew(struct holding *holding) {
+  if (holding->renewing || !holding->leased || clock_boot() - holding->leased_ns < ttl_ns(holding) / PARTS) return;
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (!call) return;
+  holding->asked_ns = clock_boot();
+  holding->renewing =
+      broker_lease_renew(holding->holder->broker, &holding->lease, holding_take_renewal, call) == MUSTER_OK;
+  if (!holding->renewing) free(call);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ask */
+
+static void ask(struct holding *holding);
+
+static void take_clock(muster_result result, int64_t offset_ns, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  struct holder *holder = holding->holder;
+  if (!result) {
+    holder->has_clock = true;
+    holder->offset_ns = offset_ns;
+  }
+  if (!holding_call_end(call)) return;
+  if (result)
+    holding_later(holding, FAILED_AGAIN_MS);
+  else
+    ask(holding);
+}
+
+/* Simulation time begins at the moment at which the world does. */
+static void ask_for_clock(struct holding *holding) {
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (call && broker_clock(holding->holder->broker, (int64_t)clock_real(), take_clock, call) == MUSTER_OK) return;
+  free(call);
+  holding_later(holding, FAILED_AGAIN_MS);
+}
+
+static void take_refusal(struct holding *holding, muster_result result, const broker_lease *lease) {
+  if (result == MUSTER_E_STATE && strcmp(holding->told_owner, lease->owner) != 0) {
+    snprintf(holding->told_owner, sizeof holding->told_owner, "%s", lease->owner);
+    log_line(MUSTER_LOG_INFO, "world %s: zone %u runs on node %s", holding->process->name, holding->ground.number,
+             lease->owner);
+  }
+  if (result == MUSTER_E_STATE)
+    holding_tell(holding, "its zone runs on node %s", lease->owner);
+  else
+    holding_tell(holding, "no lease for its zone: %s", muster_last_error());
+  holding_later(holding, result == MUSTER_E_STATE ? ASK_AGAIN_MS : FAILED_AGAIN_MS);
+}
+
+static void take_lease(muster_result result, const broker_lease *lease, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (!holding_call_end(call)) {
+    if (!result) broker_lease_release(holding->holder->broker, lease, NULL, NULL);
+    return;
+  }
+  if (result) {
+    take_refusal(holding, result, lease);
+    return;
+  }
+  holding->lease = *lease;
+  holding->leased = true;
+  holding->leased_ns = holding->asked_ns;
+  holding->told_owner[0] = '\0';
+  holding->renewals_at_start = 0;
+  holding->stage = HOLDING_FETCHING;
+  log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %u", holding->process->name,
+           holding->ground.number, lease->epoch);
+  holding_later(holding, TURN_MS);
+  journal_stream_mark(holding);
+}
+
+static void ask(struct holding *holding) {
+  struct holder *holder = holding->holder;
+  if (!holder->has_clock) {
+    ask_for_clock(holding);
+    return;
+  }
+  holding_call *call = holding_call_begin(holding, NULL);
+  holding->asked_ns = clock_boot();
+  if (call && broker_lease_take(holder->broker, holding->ground.number, true, take_lease, call) == MUSTER_OK) return;
+  free(call);
+  holding_later(holding, FAILED_AGAIN_MS);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ turns */
+
+/* A lease that has ended by its time is another's, perhaps: nothing of this process may go on. */
+static void look_at_lease(struct holding *holding) {
+  bool starts = holding->stage >= HOLDING_FETCHING && holding->stage < HOLDING_RUNNING;
+  if (!holding->leased || holding->stage < HOLDING_FETCHING) return;
+  if (clock_boot() - holding->leased_ns > ttl_ns(holding)) {
+    holding_lose(holding, "its lease was not renewed in time");
+    return;
+  }
+  if ((starts && holding->renewals_at_start < START_RENEWALS) || holding->stage == HOLDING_STORING) {
+    bool before = holding->renewing;
+    renew(holding);
+    holding->renewals_at_start += holding->renewing && !before;
+  }
+}
+
+static void holding_turn(uv_timer_t *timer) {
+  struct holding *holding = timer->data;
+  if (holding->stage == HOLDING_ASKING) {
+    ask(holding);
+    return;
+  }
+  if (holding->stage == HOLDING_IDLE) return;
+  holding_later(holding, TURN_MS);
+  look_at_lease(holding);
+  if (holding->stage == HOLDING_MARKING) pairs_mark(holding);
+  for (uint32_t i = 0; holding->stage == HOLDING_RUNNING && i < holding->link_count; i++)
+    pairs_publish(&holding->links[i]);
+  if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_STORING) stored_put(holding);
+  if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);
+}
+
+void holding_later(struct holding *holding, uint64_t ms) {
+  uv_timer_start(&holding->timer, holding_turn, ms, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ wire */
+
+static void take_wire(uv_poll_t *poll, int status, int events);
+
+/* Listens for room only while something waits to be sent. */
+static void listen_for_process(struct holding *holding) {
+  bool sent = wire_flush(&holding->wire);
+  if (holding->wire.broken) {
+    uv_poll_stop(&holding->poll); /* the process has ended, which is heard soon */
+    return;
+  }
+  uv_poll_start(&holding->poll, UV_READABLE | (sent ? 0 : UV_WRITABLE), take_wire);
+}
+
+static void take_frame(struct holding *holding, const wire_head *head) {
+  holding->frames = head->number;
+  if (holding->stage != HOLDING_RUNNING) return;
+  if (head->sequence == holding->file_snapshots) holding->file_frames = head->number;
+  renew(holding);
+  if (head->sequence != holding->snapshots) {
+    holding->snapshots = head->sequence;
+    stored_put(holding);
+  }
+  journal_stream_go_on(holding);
+}
+
+static void take_wire(uv_poll_t *poll, int status, int events) {
+  struct holding *holding = poll->data;
+  uint32_t tenure = holding->tenure;
+  wire_message message;
+  (void)status, (void)events;
+  while (holding->tenure == tenure && wire_next(&holding->wire, &message))
+    if (message.head.kind == WIRE_FRAME)
+      take_frame(holding, &message.head);
+    else
+      pairs_take_message(holding, &message);
+  if (holding->tenure == tenure) listen_for_process(holding);
+}
+
+/* What was put is sent before the loop waits. */
+static void flush_all(uv_prepare_t *prepare) {
+  struct holder *holder = prepare->data;
+  for (uint32_t i = 0; i < holder->count; i++)
+    if (holder->holdings[i].polls && holder->holdings[i].wire.out_count) listen_for_process(&holder->holdings[i]);
+}
+
+static bool open_wire(struct holding *holding) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return false;
+  holding->socket = pair[0];
+  holding->other = pair[1];
+  wire_open(&holding->wire, pair[0]);
+  if (uv_poll_init(holding->holder->loop, &holding->poll, pair[0])) return false;
+  holding->poll.data = holding;
+  holding->polls = true;
+  return uv_poll_start(&holding->poll, UV_READABLE, take_wire) == 0;
+}
+
+void holding_start(struct holding *holding) {
+  const wire_begin begin = {.epoch = holding->lease.epoch,
+                            .ttl_ns = ttl_ns(holding),
+                            .leased_ns = holding->leased_ns,
+                            .offset_ns = holding->holder->offset_ns};
+  ASSERT(holding->stage == HOLDING_FETCHING);
+  if (!open_wire(holding)) {
+    holding_lose(holding, "its process has no socket to the supervisor");
+    return;
+  }
+  holding->stage = HOLDING_STARTING;
+  holding->frames = holding->snapshots = holding->safe_frames = holding->file_frames = 0;
+  journal_stream_begin(holding);
+  holding_put(holding, (wire_head){.kind = WIRE_BEGIN, .bytes = sizeof begin}, &begin);
+  pairs_open(holding);
+  processes_begin(holding->process);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ hooks */
+
+static struct holding *find_holding(struct holder *holder, const world_process *process) {
+  for (uint32_t i = 0; i < holder->count; i++)
+    if (holder->holdings[i].process == process) return &holder->holdings[i];
+  return NULL;
+}
+
+/* The place of this node among those that may run the zone: 0 = the first, or all are equal; -1 = it may not. */
+static int rank_of_node(const struct settings *settings, const char *nodes) {
+  size_t length = strlen(settings->node);
+  int rank = 0;
+  if (!nodes[strspn(nodes, " ")]) return 0;
+  for (const char *next = nodes; *(next += strspn(next, " ")); rank++) {
+    size_t count = strcspn(next, " ");
+    if (count == length && memcmp(next, settings->node, count) == 0) return rank;
+    next += count;
+  }
+  return -1;
+}
+
+bool holder_may_start(world_process *process, void *user) {
+  struct holder *holder = user;
+  struct holding *holding = find_holding(holder, process);
+  if (!holding || holding->stage == HOLDING_STARTING) return true;
+  const world_settings *world = settings_find_world(&holder->settings, process->name);
+  int rank = world ? rank_of_node(&holder->settings, world->nodes) : -1;
+  if (rank < 0) {
+    holding_tell(holding, "its zone runs on other nodes");
+    return false;
+  }
+  if (holding->stage != HOLDING_IDLE) return false;
+  holding->stage = HOLDING_ASKING;
+  holding_tell(holding, "the lease of its zone is asked for");
+  holding_later(holding, holding->tenure == 0 ? (uint64_t)rank * PREFERRED_MS : 0);
+  return false;
+}
+
+int holder_give_socket(world_process *process, void *user) {
+  const struct holding *holding = find_holding(user, process);
+  return holding ? holding->other : -1;
+}
+
+static void call_idle(struct holder *holder) {
+  if (!holder_is_busy(holder) && holder->idle) holder->idle(holder->user);
+}
+
+static void take_release(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  (void)result;
+  if (!holding_call_end(call)) return;
+  holding_end(holding);
+  call_idle(holding->holder);
+}
+
+/* The zone is given back, so that another node can have it at once. */
+static void holding_release(struct holding *holding) {
+  holding_call *call = holding->leased ? holding_call_begin(holding, NULL) : NULL;
+  bool asked = call && broker_lease_release(holding->holder->broker, &holding->lease, take_release, call) == MUSTER_OK;
+  holding->leased = false;
+  if (asked) return;
+  free(call);
+  holding_end(holding);
+}
+
+void holder_note_change(struct holder *holder, const world_process *process) {
+  struct holding *holding = find_holding(holder, process);
+  if (!holding || holder->closing) return;
+  if (process->has_process) { /* it has its end of the socket */
+    if (holding->other >= 0) close(holding->other);
+    holding->other = -1;
+    return;
+  }
+  bool over = process->state == PROCESS_ENDED || process->state == PROCESS_FAILED;
+  if (!over && holding->stage >= HOLDING_STARTING && holding->stage != HOLDING_STORING) holding_end(holding);
+  if (!over || holding->stage == HOLDING_STORING) return;
+  bool store = process->state == PROCESS_ENDED && holding->stage == HOLDING_RUNNING && holding->leased;
+  close_socket(holding);
+  pairs_close(holding);
+  if (!store) {
+    holding_release(holding);
+    return;
+  }
+  holding->stage = HOLDING_STORING;
+  holding->store_again = true;
+  holding_later(holding, TURN_MS);
+  stored_put(holding);
+}
+
+void holding_stored(struct holding *holding) {
+  if (holding->stage == HOLDING_STORING && !holding->store_again) holding_release(holding);
+}
+
+bool holder_is_busy(const struct holder *holder) {
+  bool busy = false;
+  for (uint32_t i = 0; i < holder->count; i++) busy = busy || holder->holdings[i].stage != HOLDING_IDLE;
+  return busy;
+}
+
+void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user) {
+  holder->idle = idle;
+  holder->user = user;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- open */
+
+static void take_connection(bool nats, bool etcd, void *user) {
+  struct holder *holder = user;
+  if (nats != holder->nats)
+    log_line(nats ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: NATS %s", holder->settings.cluster,
+             nats ? "answers" : "does not answer");
+  if (etcd != holder->etcd)
+    log_line(etcd ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: etcd %s", holder->settings.cluster,
+             etcd ? "answers" : "does not answer");
+  holder->nats = nats;
+  holder->etcd = etcd;
+}
+
+#define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
+
+static void fill_broker(const struct settings *settings, broker_settings *to) {
+  COPY(to->world, settings->cluster);
+  COPY(to->node, settings->node);
+  COPY(to->nats, settings->nats);
+  COPY(to->etcd, settings->etcd);
+  COPY(to->nats_user, settings->nats_user);
+  COPY(to->nats_password_file, settings->nats_password_file);
+  COPY(to->etcd_user, settings->etcd_user);
+  COPY(to->etcd_password_file, settings->etcd_password_file);
+  COPY(to->tls_ca, settings->cluster_ca);
+  COPY(to->tls_certificate, settings->cluster_certificate);
+  COPY(to->tls_key, settings->cluster_key);
+  to->replicas = settings->replicas;
+  to->lease_ttl_s = (uint32_t)(settings->lease_ttl_ns / 1000000000u);
+}
+
+/* As its process has them. */
+static bool find_path(const struct settings *settings, const char *world, char path[JOURNALS_PATH_BYTES]) {
+  struct settings *own = malloc(sizeof *own);
+  if (!own) return false;
+  *own = *settings;
+  bool good = orders_apply(own, world) && journals_path(own, world, path);
+  free(own);
+  return good;
+}
+
+static bool add_holding(struct holder *holder, const world_settings *world, world_process *process) {
+  struct holding *holding = &holder->holdings[holder->count];
+  *holding =
+      (struct holding){.holder = holder, .process = process, .socket = -1, .other = -1, .journal_descriptor = -1};
+  wire_close(&holding->wire);
+  ground_of(&holder->settings, world, &holding->ground);
+  snprintf(holding->name, sizeof holding->name, "zone-%u", world->zone);
+  snprintf(holding->journal_subject, sizeof holding->journal_subject, "muster.%s.journal.%u", holder->settings.cluster,
+           world->zone);
+  holding->timer.data = holding;
+  if (!find_path(&holder->settings, world->name, holding->path) || uv_timer_init(holder->loop, &holding->timer))
+    return false;
+  holder->count++;
+  return true;
+}
+
+struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, struct processes *processes) {
+  struct holder *holder = calloc(1, sizeof *holder);
+  broker_settings *with = calloc(1, sizeof *with);
+  if (!holder || !with) {
+    free(holder);
+    free(with);
+    error_set(MUSTER_E_MEMORY, "no memory for the zones");
+    return NULL;
+  }
+  *holder = (struct holder){.loop = loop, .settings = *settings, .processes = processes};
+  fill_broker(settings, with);
+  bool good = true;
+  for (uint32_t i = 0; good && i < settings->world_count; i++)
+    if (settings->worlds[i].zone) good = add_holding(holder, &settings->worlds[i], &processes->worlds[i]);
+  if (!good) error_set(MUSTER_E_SYSTEM, "the zones cannot be prepared: their paths are too long, or no memory is left");
+  if (good) holder->broker = broker_open(loop, with, take_connection, holder);
+  free(with);
+  if (!holder->broker || uv_prepare_init(loop, &holder->flush)) {
+    free(holder);
+    return NULL;
+  }
+  holder->flush.data = holder;
+  uv_prepare_start(&holder->flush, flush_all);
+  return holder;
+}
+
+void holder_close(struct holder *holder) {
+  if (!holder || holder->closing) return;
+  holder->closing = true;
+  for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
+  broker_close(holder->broker, NULL, NULL);
+}
+
+void holder_free(struct holder *holder) {
+  free(holder);
+}

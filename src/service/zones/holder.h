@@ -1,0 +1,80 @@
+/* service/zones/holder.h - what the supervisor does for zones: it holds their leases, brings their files, and carries
+ * what their processes and the brokers tell each other. It runs no module's code, and alone has connections.
+ *
+ *     idle --process is to start--> asking --lease--> fetching --files--> starting --positions--> marking
+ *                                     ^                                                              | marks stored
+ *                                     |                                                              v
+ *                          the process has ended, or the lease is lost <---------- running <----- reading
+ *
+ * Each start of a process has a new epoch, also after a crash on the same node. With it the zone's outgoing subjects
+ * get a mark each, before they are read: what stands behind the mark under an older epoch does not count (pair.h).
+ *
+ * A zone's newest snapshot goes into the object store with the record since, at most once in snapshot_interval; nothing
+ * of a zone is published before its first one is there. With `journal_stream` each frame's record goes to a stream
+ * before anything of that frame goes out. Loop's thread. */
+#ifndef SERVICE_ZONES_HOLDER_H
+#define SERVICE_ZONES_HOLDER_H
+
+#include "service/supervise/processes.h"
+
+struct holder;
+
+#ifdef MUSTER_HAS_ZONES
+
+/* Connects to the brokers of the settings, which need not be there yet. Null with the reason in muster_last_error(). */
+struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, struct processes *processes);
+
+/* The hooks of struct processes, whose user is the holder. */
+bool holder_may_start(world_process *process, void *user);
+int holder_give_socket(world_process *process, void *user);
+
+/* The state of a world's process has changed. */
+void holder_note_change(struct holder *holder, const world_process *process);
+
+/* Whether zones that have ended are still being stored. */
+bool holder_is_busy(const struct holder *holder);
+
+/* `idle` is called whenever the last of them is stored. */
+void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user);
+
+/* Ends the connections. Its handles are closed with the loop's others. */
+void holder_close(struct holder *holder);
+
+/* Once the loop has ended. */
+void holder_free(struct holder *holder);
+
+#else /* built without libnats */
+
+#include "base/error.h"
+
+static inline struct holder *holder_open(uv_loop_t *loop, const struct settings *settings,
+                                         struct processes *processes) {
+  (void)loop, (void)settings, (void)processes;
+  error_set(MUSTER_E_STATE, "this musterd was built without zones: install libnats-dev, configure and build again");
+  return NULL;
+}
+static inline bool holder_may_start(world_process *process, void *user) {
+  return process && !user;
+}
+static inline int holder_give_socket(world_process *process, void *user) {
+  return process && user ? -1 : -1;
+}
+static inline void holder_note_change(struct holder *holder, const world_process *process) {
+  (void)holder, (void)process;
+}
+static inline bool holder_is_busy(const struct holder *holder) {
+  return holder != NULL;
+}
+static inline void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user) {
+  (void)holder, (void)idle, (void)user;
+}
+static inline void holder_close(struct holder *holder) {
+  (void)holder;
+}
+static inline void holder_free(struct holder *holder) {
+  (void)holder;
+}
+
+#endif
+
+#endif

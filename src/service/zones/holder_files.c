@@ -1,0 +1,295 @@
+/* holder_files.c - the files of a zone in the object store: one object of a snapshot and its record so far. */
+#include "service/log.h"
+#include "service/zones/holder_parts.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COPY_BYTES = 1 << 20 };
+
+/* Work on another thread. */
+typedef struct stored_work {
+  uv_work_t work;
+  holding_call *call;
+  char path[JOURNALS_PATH_BYTES];
+  stored_head head;
+  muster_result result;
+  char problem[256];
+} stored_work;
+
+static bool stored_name(char name[JOURNALS_PATH_BYTES + 64], const char *path, uint64_t number, const char *ending) {
+  return snprintf(name, JOURNALS_PATH_BYTES + 64, "%s-%" PRIu64 "%s", path, number, ending) < JOURNALS_PATH_BYTES + 64;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ copies
+ */
+
+static muster_result copy_failed(const char *name) {
+  return error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno));
+}
+
+/* Copies so many bytes, or as many as there are. False with errno. */
+static bool copy_some(int from, int to, uint64_t most, uint64_t *copied) {
+  static _Thread_local unsigned char buffer[COPY_BYTES];
+  for (*copied = 0; *copied < most;) {
+    size_t wanted = most - *copied < COPY_BYTES ? (size_t)(most - *copied) : COPY_BYTES;
+    ssize_t got = read(from, buffer, wanted);
+    if (got < 0) return false;
+    if (got == 0) break;
+    for (ssize_t written = 0; written < got;) {
+      ssize_t count = write(to, buffer + written, (size_t)(got - written));
+      if (count < 0) return false;
+      written += count;
+    }
+    *copied += (uint64_t)got;
+  }
+  return true;
+}
+
+static int create_file(const char *name) {
+  return files_open_regular(AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- folder */
+
+/* Calls back for each file of the zone's journal: the name behind the path, such as "-7.snapshot". */
+static void each_file(const char *path, void (*each)(const char *name, const char *rest, void *user), void *user) {
+  char folder[JOURNALS_PATH_BYTES], base[JOURNALS_PATH_BYTES], name[JOURNALS_PATH_BYTES + 256];
+  snprintf(folder, sizeof folder, "%s", path);
+  snprintf(base, sizeof base, "%s", path);
+  const char *own = basename(base), *in = dirname(folder);
+  size_t length = strlen(own);
+  DIR *entries = opendir(in);
+  if (!entries) return;
+  for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    if (strncmp(entry->d_name, own, length) != 0 || entry->d_name[length] != '-') continue;
+    snprintf(name, sizeof name, "%s/%s", in, entry->d_name);
+    each(name, entry->d_name + length, user);
+  }
+  closedir(entries);
+}
+
+static void take_file_number(const char *name, const char *rest, void *user) {
+  uint64_t *newest = user, number;
+  char ending[32];
+  (void)name;
+  if (sscanf(rest, "-%" SCNu64 "%31s", &number, ending) == 2 && strcmp(ending, ".snapshot") == 0 && number > *newest)
+    *newest = number;
+}
+
+bool stored_newest(const struct holding *holding, uint64_t *number) {
+  *number = 0;
+  each_file(holding->path, take_file_number, number);
+  return *number > 0;
+}
+
+/* Those of a past that is over: another node had the zone since. Incidents stay, for people. */
+static void remove_past(const char *name, const char *rest, void *user) {
+  (void)user;
+  if (rest[1] >= '0' && rest[1] <= '9') unlink(name);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- bring */
+
+static muster_result unpack(const char *path, const stored_head *head) {
+  char whole[JOURNALS_PATH_BYTES + 64], journal[JOURNALS_PATH_BYTES + 64], snapshot[JOURNALS_PATH_BYTES + 64],
+      fresh[JOURNALS_PATH_BYTES + 64];
+  uint64_t copied = 0, rest = 0;
+  snprintf(whole, sizeof whole, "%s.fetched", path);
+  if (!stored_name(journal, path, head->number, ".journal") ||
+      !stored_name(snapshot, path, head->number, ".snapshot") ||
+      !stored_name(fresh, path, head->number, ".snapshot.new"))
+    return error_set(MUSTER_E_SYSTEM, "%s: the path is too long", path);
+  int from = files_open_regular(AT_FDCWD, whole, O_RDONLY | O_NOFOLLOW, 0);
+  int first = create_file(fresh), second = create_file(journal);
+  bool good = from >= 0 && first >= 0 && second >= 0 && copy_some(from, first, head->snapshot_bytes, &copied) &&
+              copy_some(from, second, head->journal_bytes, &rest);
+  if (from >= 0) close(from);
+  if (first >= 0) close(first);
+  if (second >= 0) close(second);
+  if (!good) return copy_failed(whole);
+  if (copied != head->snapshot_bytes || rest != head->journal_bytes)
+    return error_set(MUSTER_E_INPUT, "%s: it is cut", whole);
+  unlink(whole);
+  return rename(fresh, snapshot) ? copy_failed(snapshot) : MUSTER_OK;
+}
+
+static void work_unpack(uv_work_t *work) {
+  stored_work *stored = work->data;
+  stored->result = unpack(stored->path, &stored->head);
+  if (stored->result) snprintf(stored->problem, sizeof stored->problem, "%s", muster_last_error());
+}
+
+static void take_unpacked(uv_work_t *work, int status) {
+  stored_work *stored = work->data;
+  struct holding *holding = stored->call->holding;
+  bool good = holding_call_end(stored->call);
+  if (good && (stored->result || status)) {
+    holding_tell(holding, "its files cannot be unpacked: %.80s", stored->problem);
+    log_line(MUSTER_LOG_ERROR, "world %s: %s", holding->process->name, holding->process->standby);
+    holding_lose(holding, stored->problem);
+  } else if (good) {
+    log_line(MUSTER_LOG_INFO, "world %s: its snapshot of frame %lu was fetched, %.1f MB", holding->process->name,
+             stored->head.frames, (double)(stored->head.snapshot_bytes + stored->head.journal_bytes) * 1e-6);
+    holding->journal = stored->head.journal;
+    journal_stream_read(holding, &stored->head);
+  }
+  free(stored);
+}
+
+static void start_unpacking(struct holding *holding, const stored_head *head) {
+  stored_work *stored = calloc(1, sizeof *stored);
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (stored) *stored = (stored_work){.call = call, .head = *head, .work.data = stored};
+  if (stored) snprintf(stored->path, sizeof stored->path, "%s", holding->path);
+  if (stored && call && uv_queue_work(holding->holder->loop, &stored->work, work_unpack, take_unpacked) == 0) return;
+  free(stored);
+  free(call);
+  holding_lose(holding, "no memory to unpack its files");
+}
+
+static void take_fetched(muster_result result, uint64_t version, const void *head_bytes, size_t count, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  stored_head head;
+  if (!holding_call_end(call)) return;
+  if (result == MUSTER_E_STALE) {
+    log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone was stored: it begins anew", holding->process->name);
+    holding_start(holding);
+    return;
+  }
+  if (!result && count != sizeof head) result = error_set(MUSTER_E_INPUT, "its head is of another build");
+  if (result) {
+    log_line(MUSTER_LOG_ERROR, "world %s: its files cannot be fetched: %s", holding->process->name,
+             muster_last_error());
+    holding_lose(holding, "its files cannot be fetched");
+    return;
+  }
+  memcpy(&head, head_bytes, sizeof head);
+  holding->store_count = (uint32_t)version;
+  start_unpacking(holding, &head);
+}
+
+/* This node's own files are newer than what is stored, unless another node has had the zone since. */
+void stored_bring(struct holding *holding) {
+  char fetched[JOURNALS_PATH_BYTES + 64];
+  uint64_t number;
+  bool own = strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
+  if (!own) each_file(holding->path, remove_past, NULL);
+  if ((own && stored_newest(holding, &number)) || holding->lease.epoch == 1) {
+    holding_start(holding);
+    return;
+  }
+  snprintf(fetched, sizeof fetched, "%s.fetched", holding->path);
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (call && broker_fetch(holding->holder->broker, holding->name, fetched, take_fetched, call) == MUSTER_OK) return;
+  free(call);
+  holding_lose(holding, "its files cannot be asked for");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- store
+ */
+
+static muster_result pack(const char *path, stored_head *head) {
+  char whole[JOURNALS_PATH_BYTES + 64], journal[JOURNALS_PATH_BYTES + 64], snapshot[JOURNALS_PATH_BYTES + 64];
+  snprintf(whole, sizeof whole, "%s.storing", path);
+  if (!stored_name(journal, path, head->number, ".journal") || !stored_name(snapshot, path, head->number, ".snapshot"))
+    return error_set(MUSTER_E_SYSTEM, "%s: the path is too long", path);
+  int to = create_file(whole), first = files_open_regular(AT_FDCWD, snapshot, O_RDONLY | O_NOFOLLOW, 0),
+      second = files_open_regular(AT_FDCWD, journal, O_RDONLY | O_NOFOLLOW, 0);
+  bool good = to >= 0 && first >= 0 && second >= 0 && copy_some(first, to, UINT64_MAX, &head->snapshot_bytes) &&
+              copy_some(second, to, UINT64_MAX, &head->journal_bytes);
+  if (to >= 0) close(to);
+  if (first >= 0) close(first);
+  if (second >= 0) close(second);
+  return good ? MUSTER_OK : copy_failed(whole);
+}
+
+static void work_pack(uv_work_t *work) {
+  stored_work *stored = work->data;
+  stored->result = pack(stored->path, &stored->head);
+  if (stored->result) snprintf(stored->problem, sizeof stored->problem, "%s", muster_last_error());
+}
+
+static void end_storing(struct holding *holding, const char *problem) {
+  holding->storing = false;
+  if (problem) {
+    log_line(MUSTER_LOG_WARNING, "world %s: its snapshot was not stored: %s", holding->process->name, problem);
+    holding->store_again = true; /* the next turn tries again */
+    return;
+  }
+  holding->stored = true;
+  holding->stored_ns = clock_system();
+  pairs_cover(holding);
+  journal_stream_stored(holding);
+  for (uint32_t i = 0; i < holding->link_count; i++) pairs_publish(&holding->links[i]);
+  holding_stored(holding);
+}
+
+static void take_put(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (holding_call_end(call)) end_storing(holding, result ? muster_last_error() : NULL);
+}
+
+static void take_packed(uv_work_t *work, int status) {
+  stored_work *stored = work->data;
+  struct holding *holding = stored->call->holding;
+  char whole[JOURNALS_PATH_BYTES + 64];
+  bool late = stored->call->tenure != holding->tenure || holding->holder->closing;
+  snprintf(whole, sizeof whole, "%s.storing", stored->path);
+  bool good = !late && !stored->result && !status;
+  holding->storing_head = stored->head;
+  uint64_t version = (uint64_t)holding->lease.epoch << 32 | ++holding->store_count;
+  if (good && broker_store(holding->holder->broker, holding->name, version, whole, &stored->head, sizeof stored->head,
+                           take_put, stored->call) == MUSTER_OK) {
+    free(stored);
+    return;
+  }
+  free(stored->call);
+  if (!late) end_storing(holding, stored->result ? stored->problem : "the broker does not take it");
+  free(stored);
+}
+
+static bool is_store_due(const struct holding *holding) {
+  const struct settings *settings = &holding->holder->settings;
+  bool other = holding->snapshots != holding->storing_snapshots;
+  if (holding->store_again || !holding->stored || (other && settings->journal_stream)) return true;
+  return other && clock_system() - holding->stored_ns >= settings->snapshot_interval_ns;
+}
+
+void stored_put(struct holding *holding) {
+  stored_work *stored;
+  uint64_t number;
+  if (holding->storing || !is_store_due(holding) || !stored_newest(holding, &number)) return;
+  stored = calloc(1, sizeof *stored);
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (!stored || !call) {
+    free(stored);
+    free(call);
+    return;
+  }
+  *stored = (stored_work){.call = call,
+                          .head = {.number = number, .frames = holding->frames, .journal = holding->journal},
+                          .work.data = stored};
+  snprintf(stored->path, sizeof stored->path, "%s", holding->path);
+  pairs_begin_cover(holding);
+  holding->store_again = false;
+  holding->storing_snapshots = holding->snapshots;
+  holding->storing = uv_queue_work(holding->holder->loop, &stored->work, work_pack, take_packed) == 0;
+  if (holding->storing) return;
+  free(stored);
+  free(call);
+}

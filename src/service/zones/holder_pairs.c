@@ -1,0 +1,292 @@
+/* holder_pairs.c - the messages of a zone and its neighbours: marks of a new epoch, what was sent before them, what
+ * comes, what goes, and up to where each subject can be emptied. */
+#include "service/log.h"
+#include "service/zones/holder_parts.h"
+#include "service/zones/parcel.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------- open */
+
+static void pairs_name(holding_link *link) {
+  const struct holding *holding = link->holding;
+  const char *world = holding->holder->settings.cluster;
+  unsigned own = holding->ground.number, other = link->zone;
+  snprintf(link->out, sizeof link->out, "muster.%s.cross.%u.%u", world, own, other);
+  snprintf(link->in, sizeof link->in, "muster.%s.cross.%u.%u", world, other, own);
+  snprintf(link->ghosts_out, sizeof link->ghosts_out, "muster.%s.ghosts.%u.%u", world, own, other);
+  snprintf(link->covered_out, sizeof link->covered_out, "muster.%s.covered.%u.%u", world, own, other);
+}
+
+void pairs_open(struct holding *holding) {
+  holding->link_count = holding->ground.neighbour_count;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    *link = (holding_link){.holding = holding, .zone = holding->ground.neighbours[i].number};
+    STAILQ_INIT(&link->waiting);
+    pairs_name(link);
+  }
+}
+
+void pairs_close(struct holding *holding) {
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    broker_unfollow(link->follows);
+    broker_unfollow(link->ghosts);
+    broker_unfollow(link->covers);
+    for (holding_parcel *parcel; (parcel = STAILQ_FIRST(&link->waiting)) != NULL;) {
+      STAILQ_REMOVE_HEAD(&link->waiting, link);
+      free(parcel);
+    }
+  }
+  holding->link_count = 0;
+}
+
+static holding_link *pairs_find(struct holding *holding, uint32_t zone) {
+  for (uint32_t i = 0; i < holding->link_count; i++)
+    if (holding->links[i].zone == zone) return &holding->links[i];
+  return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ coming
+ */
+
+static void take_coming(uint64_t sequence, const void *bytes, size_t count, void *user) {
+  const holding_link *link = user;
+  holding_put(link->holding,
+              (wire_head){.kind = WIRE_INCOMING, .zone = link->zone, .sequence = sequence, .bytes = count}, bytes);
+}
+
+static void take_ghosts(uint64_t sequence, const void *bytes, size_t count, void *user) {
+  const holding_link *link = user;
+  (void)sequence;
+  if (link->holding->wire.out_count < WIRE_MESSAGE_MAX) /* a process that is behind does without */
+    holding_put(link->holding, (wire_head){.kind = WIRE_TOLD, .zone = link->zone, .bytes = count}, bytes);
+}
+
+static void purge_sent(holding_link *link) {
+  uint64_t covered = link->told_covered < link->out_covered ? link->told_covered : link->out_covered;
+  if (covered) broker_purge(link->holding->holder->broker, link->out, covered + 1, NULL, NULL);
+}
+
+/* The neighbour's stored state has what this zone sent, up to there. */
+static void take_covered(uint64_t sequence, const void *bytes, size_t count, void *user) {
+  holding_link *link = user;
+  uint64_t covered;
+  (void)sequence;
+  if (count != sizeof covered) return;
+  memcpy(&covered, bytes, sizeof covered);
+  if (covered <= link->told_covered) return;
+  link->told_covered = covered;
+  purge_sent(link);
+}
+
+static broker_reader *pairs_listen(holding_link *link, const char *what, broker_each each) {
+  char subject[BROKER_SUBJECT_BYTES];
+  const struct holding *holding = link->holding;
+  snprintf(subject, sizeof subject, "muster.%s.%s.%u.%u", holding->holder->settings.cluster, what, link->zone,
+           holding->ground.number);
+  return broker_listen(holding->holder->broker, subject, each, link);
+}
+
+/* Behind what was sent: so an arrival that went on is known. */
+static void pairs_follow(struct holding *holding) {
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    link->follows = broker_follow(holding->holder->broker, link->in, link->in_from + 1, take_coming, link);
+    link->ghosts = pairs_listen(link, "ghosts", take_ghosts);
+    link->covers = pairs_listen(link, "covered", take_covered);
+    if (!link->follows) {
+      holding_lose(holding, "the messages of a neighbour cannot be read");
+      return;
+    }
+  }
+  holding_put(holding, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
+  holding->stage = HOLDING_RUNNING;
+  holding->store_again = true; /* nothing is published before the zone's state is stored */
+  stored_put(holding);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ marks */
+
+static void take_sent(uint64_t sequence, const void *bytes, size_t count, void *user) {
+  const holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (call->tenure != holding->tenure) return;
+  holding_put(holding,
+              (wire_head){.kind = WIRE_OUTGOING, .zone = call->link->zone, .sequence = sequence, .bytes = count},
+              bytes);
+}
+
+static void take_all_sent(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  holding_link *link = call->link;
+  if (!holding_call_end(call)) return;
+  if (result) {
+    holding_lose(holding, "what it sent before cannot be read");
+    return;
+  }
+  link->read = true;
+  for (uint32_t i = 0; i < holding->link_count; i++)
+    if (!holding->links[i].read) return;
+  pairs_follow(holding);
+}
+
+static void pairs_read(struct holding *holding) {
+  holding->stage = HOLDING_READING;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    holding_call *call = holding_call_begin(holding, link);
+    if (call && broker_read(holding->holder->broker, link->out, link->out_from + 1, link->mark, take_sent,
+                            take_all_sent, call) == MUSTER_OK)
+      continue;
+    free(call);
+    holding_lose(holding, "what it sent before cannot be read");
+    return;
+  }
+  if (!holding->link_count) pairs_follow(holding);
+}
+
+static void take_mark(muster_result result, uint64_t sequence, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  holding_link *link = call->link;
+  if (!holding_call_end(call)) return;
+  link->asked--;
+  if (result) return; /* the next turn tries again: one mark more does no harm */
+  link->mark = sequence;
+  for (uint32_t i = 0; i < holding->link_count; i++)
+    if (!holding->links[i].mark) return;
+  if (holding->stage == HOLDING_MARKING) pairs_read(holding);
+}
+
+void pairs_mark(struct holding *holding) {
+  struct parcel mark = {.count = 0};
+  parcel_begin(&mark, holding->lease.epoch, 0, 0, 0);
+  for (uint32_t i = 0; i < holding->link_count && !mark.failed; i++) {
+    holding_link *link = &holding->links[i];
+    holding_call *call = link->mark || link->asked ? NULL : holding_call_begin(holding, link);
+    if (!call) continue;
+    if (broker_publish(holding->holder->broker, link->out, mark.bytes, mark.count, take_mark, call) == MUSTER_OK)
+      link->asked++;
+    else
+      free(call);
+  }
+  parcel_free(&mark);
+  if (!holding->link_count) pairs_read(holding);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ going */
+
+static void take_stored(muster_result result, uint64_t sequence, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  holding_link *link = call->link;
+  if (!holding_call_end(call)) return;
+  link->asked--;
+  link->failed = link->failed || result;
+  if (link->failed) return; /* all that stand behind it are published again */
+  holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
+  STAILQ_REMOVE_HEAD(&link->waiting, link);
+  holding_put(holding,
+              (wire_head){.kind = WIRE_STORED, .zone = link->zone, .number = parcel->number, .sequence = sequence},
+              NULL);
+  free(parcel);
+}
+
+static bool pairs_ask(holding_link *link, const holding_parcel *parcel) {
+  struct holding *holding = link->holding;
+  holding_call *call = holding_call_begin(holding, link);
+  if (call && broker_publish(holding->holder->broker, link->out, parcel->parcel, parcel->bytes, take_stored, call) ==
+                  MUSTER_OK) {
+    link->asked++;
+    return true;
+  }
+  free(call);
+  return false;
+}
+
+/* Those that were asked for stand at the beginning of the queue. */
+void pairs_publish(holding_link *link) {
+  uint32_t asked = 0;
+  holding_parcel *parcel;
+  if (!link->holding->stored || (link->failed && link->asked)) return;
+  link->failed = false;
+  STAILQ_FOREACH(parcel, &link->waiting, link)
+  if (asked++ >= link->asked && !pairs_ask(link, parcel)) return;
+}
+
+static void pairs_take_parcel(struct holding *holding, holding_link *link, const wire_message *message) {
+  parcel_head head;
+  holding_parcel *parcel;
+  if (message->head.bytes > BROKER_MESSAGE_BYTES_MAX || parcel_read_head(message->bytes, message->head.bytes, &head) ||
+      head.epoch != holding->lease.epoch || head.number != message->head.number) {
+    holding_lose(holding, "its process sent what is no message to a neighbour");
+    return;
+  }
+  parcel = malloc(sizeof *parcel + message->head.bytes);
+  if (!parcel) {
+    holding_lose(holding, "no memory for its messages");
+    return;
+  }
+  *parcel = (holding_parcel){.number = head.number, .bytes = message->head.bytes};
+  memcpy(parcel->parcel, message->bytes, parcel->bytes);
+  STAILQ_INSERT_TAIL(&link->waiting, parcel, link);
+  pairs_publish(link);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- covered */
+
+void pairs_begin_cover(struct holding *holding) {
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    link->in_covering = link->in_known.sequence;
+    link->out_covering = link->out_known.sequence;
+  }
+}
+
+void pairs_cover(struct holding *holding) {
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    link->in_covered = link->in_covering;
+    link->out_covered = link->out_covering;
+    if (link->in_covered)
+      broker_tell(holding->holder->broker, link->covered_out, &link->in_covered, sizeof link->in_covered);
+    purge_sent(link);
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------- messages */
+
+static void take_positions(struct holding *holding, const wire_message *message) {
+  wire_position position;
+  for (size_t at = 0; at + sizeof position <= message->head.bytes; at += sizeof position) {
+    memcpy(&position, message->bytes + at, sizeof position);
+    holding_link *link = pairs_find(holding, position.zone);
+    if (!link) continue;
+    *(position.outgoing ? &link->out_known : &link->in_known) = position;
+  }
+  if (holding->stage != HOLDING_STARTING) return;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    link->out_from = link->out_known.sequence;
+    link->in_from = link->in_known.sequence;
+  }
+  holding->stage = HOLDING_MARKING;
+  pairs_mark(holding);
+}
+
+void pairs_take_message(struct holding *holding, const wire_message *message) {
+  holding_link *link = pairs_find(holding, message->head.zone);
+  if (message->head.kind == WIRE_POSITIONS)
+    take_positions(holding, message);
+  else if (message->head.kind == WIRE_PUBLISH && link)
+    pairs_take_parcel(holding, link, message);
+  else if (message->head.kind == WIRE_TELL && link && message->head.bytes <= BROKER_MESSAGE_BYTES_MAX)
+    broker_tell(holding->holder->broker, link->ghosts_out, message->bytes, message->head.bytes);
+}

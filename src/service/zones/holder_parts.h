@@ -1,0 +1,167 @@
+/* service/zones/holder_parts.h - what the files of the holder share. Loop's thread. */
+#ifndef SERVICE_ZONES_HOLDER_PARTS_H
+#define SERVICE_ZONES_HOLDER_PARTS_H
+
+#include "service/journals.h"
+#include "service/zones/broker.h"
+#include "service/zones/ground.h"
+#include "service/zones/holder.h"
+#include "service/zones/pair.h"
+#include "service/zones/wire.h"
+
+#include <sys/queue.h>
+
+typedef enum holding_stage {
+  HOLDING_IDLE = 0,
+  HOLDING_ASKING,
+  HOLDING_FETCHING,
+  HOLDING_STARTING, /* its process was started, and has not told its positions yet */
+  HOLDING_MARKING,
+  HOLDING_READING,
+  HOLDING_RUNNING,
+  HOLDING_STORING /* its process has ended in order, and its last state is being stored */
+} holding_stage;
+
+/* A parcel that is not stored yet, for as long as that takes. */
+typedef struct holding_parcel {
+  STAILQ_ENTRY(holding_parcel) link;
+  uint32_t number;
+  size_t bytes;
+  unsigned char parcel[];
+} holding_parcel;
+
+typedef STAILQ_HEAD(holding_parcels, holding_parcel) holding_parcels;
+
+/* A neighbour of a zone that this daemon runs. */
+typedef struct holding_link {
+  struct holding *holding;
+  uint32_t zone;
+  char out[BROKER_SUBJECT_BYTES], in[BROKER_SUBJECT_BYTES], ghosts_out[BROKER_SUBJECT_BYTES],
+      covered_out[BROKER_SUBJECT_BYTES];
+  uint64_t out_from, in_from; /* sequences that its process knows */
+  uint64_t mark;              /* sequence of the mark; 0 = not stored */
+  bool read;                  /* what was sent up to the mark */
+  broker_reader *follows, *ghosts, *covers;
+  holding_parcels waiting;            /* not stored */
+  uint32_t asked;                     /* of these, publishes without an answer */
+  bool failed;                        /* one of these */
+  wire_position out_known, in_known;  /* that the process told last */
+  uint64_t out_covering, in_covering; /* by the one that is being stored */
+  uint64_t out_covered, in_covered;   /* by the stored snapshot */
+  uint64_t told_covered;              /* by the neighbour's */
+} holding_link;
+
+/* The file that is stored: a snapshot of a journal, and its record so far. */
+typedef struct stored_head {
+  uint64_t number; /* of the journal's files */
+  uint64_t snapshot_bytes, journal_bytes;
+  uint64_t frames;   /* that the process had told of */
+  zone_pair journal; /* how far the journal's stream had come; zero without one */
+} stored_head;
+
+/* A world that is a zone. */
+struct holding {
+  struct holder *holder;
+  world_process *process;
+  zone_ground ground;
+  holding_stage stage;
+  uint32_t tenure; /* counts them: an answer to an earlier one is late */
+  broker_lease lease;
+  bool leased;        /* as far as this daemon knows */
+  uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for last */
+  bool renewing, wants_renewal;
+  uint32_t renewals_at_start;
+  uint64_t asked_ns; /* the take or the renewal under way */
+  uint64_t asked_first_ns;
+  char told_owner[NAME_BYTES]; /* that the log has told of */
+  uv_timer_t timer;
+  uv_poll_t poll;
+  bool polls;
+  int socket, other; /* the process's end, until it is started; -1 = none */
+  struct wire wire;
+  uint32_t link_count;
+  holding_link links[NEIGHBOURS_MAX];
+  uint64_t frames, snapshots;        /* that the process told last */
+  char path[JOURNALS_PATH_BYTES];    /* of its journal's files */
+  bool storing, store_again, stored; /* stored: once in this tenure */
+  uint64_t stored_ns, storing_snapshots;
+  uint32_t store_count;
+  stored_head storing_head;
+  char name[32]; /* of the object */
+  char journal_subject[BROKER_SUBJECT_BYTES];
+  zone_pair journal;                    /* of the journal's stream: as read, then as written */
+  uint64_t journal_mark;                /* sequence of this epoch's mark */
+  uint64_t journal_file, journal_at;    /* the file whose bytes go there, and how many have */
+  int journal_descriptor;               /* of it; -1 = none */
+  uint64_t file_snapshots, file_frames; /* frames that were told while the journal had so many snapshots are in it: up
+                                           to this one */
+  bool journal_busy;                    /* a chunk has no answer yet: */
+  uint64_t chunk_file, chunk_bytes, chunk_frames;
+  uint64_t safe_frames; /* that the process was told */
+};
+
+struct holder {
+  uv_loop_t *loop;
+  struct settings settings;
+  struct processes *processes;
+  struct broker *broker;
+  uv_prepare_t flush;
+  bool nats, etcd, has_clock, closing;
+  int64_t offset_ns;
+  uint32_t count;
+  struct holding holdings[WORLDS_MAX];
+  void (*idle)(void *user);
+  void *user;
+};
+
+/* A call to the broker on behalf of a tenure; freed by its answer. */
+typedef struct holding_call {
+  struct holding *holding;
+  holding_link *link;
+  uint32_t tenure;
+  holding_stage stage;
+} holding_call;
+
+/* Null: no memory. */
+holding_call *holding_call_begin(struct holding *holding, holding_link *link);
+
+/* Frees the call; false: its tenure or stage is over, and the answer comes too late. */
+bool holding_call_end(holding_call *call);
+
+/* Sends to its process. */
+void holding_put(struct holding *holding, wire_head head, const void *bytes);
+
+/* holder.c: the next try of what the stage does, so much later. */
+void holding_later(struct holding *holding, uint64_t ms);
+
+/* Why the zone does not run here, for people. */
+void holding_tell(struct holding *holding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* holder_pairs.c: marks, reading what was sent, following what comes. */
+void pairs_open(struct holding *holding);
+void pairs_mark(struct holding *holding);
+void pairs_take_message(struct holding *holding, const wire_message *message);
+void pairs_close(struct holding *holding);
+void pairs_publish(holding_link *link);
+void pairs_begin_cover(struct holding *holding);
+void pairs_cover(struct holding *holding);
+
+/* holder_files.c: the files of a zone, from and to the object store. */
+void stored_bring(struct holding *holding);
+void stored_put(struct holding *holding);
+bool stored_newest(const struct holding *holding, uint64_t *number);
+
+/* holder_journal.c: the journal's stream. */
+void journal_stream_mark(struct holding *holding);
+void journal_stream_read(struct holding *holding, const stored_head *head);
+void journal_stream_begin(struct holding *holding);
+void journal_stream_stored(struct holding *holding);
+void journal_stream_go_on(struct holding *holding);
+void journal_stream_end(struct holding *holding);
+
+/* holder.c: the files are there, and the process may start; its last state is stored; its lease cannot be kept. */
+void holding_start(struct holding *holding);
+void holding_stored(struct holding *holding);
+void holding_lose(struct holding *holding, const char *why);
+
+#endif

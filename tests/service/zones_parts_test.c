@@ -1,0 +1,224 @@
+/* The parts of zones that need no broker: whose a place is, which messages of a pair count, parcels, and the wire
+ * between the process of a zone and its supervisor. */
+#include "service/settings_file.h"
+#include "service/zones/ground.h"
+#include "service/zones/pair.h"
+#include "service/zones/parcel.h"
+#include "service/zones/wire.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+TestSuite(zones_parts, .timeout = 60);
+
+/* ----------------------------------------------------------------------------------------------------------- ground */
+
+static char complaints[2048];
+
+static void note(const char *where, const char *message, void *user) {
+  size_t length = strlen(complaints);
+  (void)user;
+  snprintf(complaints + length, sizeof complaints - length, "%s: %s\n", where, message);
+}
+
+static void read_settings(struct settings *settings, const char *worlds) {
+  char text[4096];
+  snprintf(text, sizeof text,
+           "[server]\ncluster = land\nnode = a\nnats = nats://h:1\netcd = http://h:2\nsnapshot_file = /tmp/x\n"
+           "border = 10\nmargin = 2\n%s",
+           worlds);
+  complaints[0] = '\0';
+  settings_default(settings);
+  settings_read_text(settings, "test", text, strlen(text), note, NULL);
+  settings_check(settings, false, note, NULL);
+}
+
+/* Two zones side by side, and one that nobody touches. */
+static const char three[] = "[world west]\nmodule = m\nzone = 1\nrectangle = 0 0 100 100\n"
+                            "[world east]\nmodule = m\nzone = 2\nrectangle = 100 0 200 100\n"
+                            "[world far]\nmodule = m\nzone = 9\nrectangle = 500 0 600 100\n";
+
+Test(zones_parts, an_agent_crosses_a_margin_beyond_its_ground) {
+  static struct settings settings;
+  zone_ground west, east;
+  read_settings(&settings, three);
+  cr_assert_str_eq(complaints, "");
+  ground_of(&settings, &settings.worlds[0], &west);
+  ground_of(&settings, &settings.worlds[1], &east);
+  cr_expect_eq(west.neighbour_count, 1, "the far one is none");
+  cr_expect_eq(ground_target(&west, 50, 50), 0);
+  cr_expect_eq(ground_target(&west, 100.5, 50), 0, "it is beyond, and within the margin");
+  cr_expect_eq(ground_target(&west, 102.5, 50), 2);
+  cr_expect_eq(ground_target(&east, 102.5, 50), 0);
+  cr_expect_eq(ground_target(&east, 99, 50), 0, "it does not come back at once");
+  cr_expect_eq(ground_target(&east, 97, 50), 1);
+  cr_expect_eq(ground_target(&west, -50, 50), 0, "nobody has that ground");
+  cr_expect_eq(ground_target(&west, 550, 50), 2, "the nearest neighbour passes it on");
+}
+
+Test(zones_parts, what_is_near_a_neighbour_is_seen_there) {
+  static struct settings settings;
+  zone_ground west;
+  read_settings(&settings, three);
+  ground_of(&settings, &settings.worlds[0], &west);
+  const zone_neighbour *east = ground_neighbour(&west, 2);
+  cr_assert(east != NULL);
+  cr_expect(ground_is_inner(&west, 50, 50));
+  cr_expect(!(ground_is_inner(&west, 95, 50)));
+  cr_expect(ground_is_seen(&west, east, 95, 50));
+  cr_expect(!(ground_is_seen(&west, east, 89, 50)));
+}
+
+Test(zones_parts, settings_that_contradict_are_told) {
+  static struct settings settings;
+  read_settings(&settings, "[world a]\nmodule = m\nzone = 1\nrectangle = 0 0 100 100\n"
+                           "[world b]\nmodule = m\nzone = 2\nrectangle = 50 0 150 100\n"
+                           "[world c]\nmodule = m\nzone = 1\nrectangle = 200 0 300 100\n"
+                           "[world d]\nmodule = m\nzone = 4\nrectangle = 300 0 300 100\n");
+  cr_expect(strstr(complaints, "[world b]: its rectangle overlaps that of [world a]") != NULL, "%s", complaints);
+  cr_expect(strstr(complaints, "[world c]: zone is 1, which is [world a]") != NULL, "%s", complaints);
+  cr_expect(strstr(complaints, "[world d]: give four numbers") != NULL, "%s", complaints);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pair */
+
+/* Rows of {epoch, number}; the answer is a text of what counts. */
+static void expect_counts(const uint32_t (*messages)[2], size_t count, const char *expected) {
+  zone_pair pair = {0};
+  char got[64] = "";
+  for (size_t i = 0; i < count; i++) got[i] = pair_takes(&pair, i + 1, messages[i][0], messages[i][1]) ? '+' : '-';
+  got[count] = '\0';
+  cr_expect_str_eq(got, expected);
+}
+
+#define EXPECT_COUNTS(expected, ...)                                                                                   \
+  expect_counts((const uint32_t[][2]){__VA_ARGS__}, sizeof((uint32_t[][2]){__VA_ARGS__}) / sizeof(uint32_t[2]),        \
+                expected)
+
+Test(zones_parts, what_counts_is_the_next_one_or_a_mark) {
+  EXPECT_COUNTS("+++", {1, 0}, {1, 1}, {1, 2});
+  EXPECT_COUNTS("-", {1, 1});                                     /* unmarked */
+  EXPECT_COUNTS("++-+", {1, 0}, {1, 1}, {1, 1}, {1, 2});          /* twice */
+  EXPECT_COUNTS("+-+", {1, 0}, {1, 2}, {1, 1});                   /* behind a gap */
+  EXPECT_COUNTS("+++-+", {1, 0}, {1, 1}, {2, 0}, {1, 2}, {2, 1}); /* an owner that has lost its zone */
+  EXPECT_COUNTS("++-", {1, 0}, {3, 0}, {2, 0});                   /* a mark that comes late */
+  EXPECT_COUNTS("+-+", {2, 0}, {2, 0}, {2, 1});                   /* a mark twice */
+}
+
+Test(zones_parts, a_message_is_seen_once) {
+  zone_pair pair = {0};
+  cr_assert(pair_takes(&pair, 7, 1, 0));
+  cr_expect(!(pair_takes(&pair, 7, 1, 1)), "the sequence was seen");
+  cr_expect(pair_takes(&pair, 8, 1, 1));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- parcels */
+
+static void fill_parcel(struct parcel *parcel) {
+  parcel_begin(parcel, 5, 17, 1000, 33);
+  parcel_open(parcel, PARCEL_AGENT);
+  parcel_put("abc", 3, parcel);
+  parcel_put("def", 3, parcel);
+  parcel_close(parcel);
+  parcel_open(parcel, PARCEL_AGENT);
+  parcel_put("taken back", 10, parcel);
+  parcel_undo(parcel);
+  parcel_open(parcel, PARCEL_MESSAGE);
+  parcel_close(parcel);
+}
+
+Test(zones_parts, a_parcel_comes_out_as_it_went_in) {
+  struct parcel parcel = {0};
+  parcel_head head;
+  parcel_item item;
+  const unsigned char *bytes;
+  size_t at = 0;
+  bool damaged;
+  fill_parcel(&parcel);
+  cr_assert(parcel_has_items(&parcel));
+  parcel_renumber(parcel.bytes, 6, 1);
+  cr_assert_eq(parcel_read_head(parcel.bytes, parcel.count, &head), MUSTER_OK);
+  cr_expect(head.epoch == 6 && head.number == 1 && head.frame == 1000);
+  cr_assert(parcel_next(parcel.bytes, parcel.count, &at, &item, &bytes, &damaged));
+  cr_expect(item.kind == PARCEL_AGENT && item.bytes == 6);
+  cr_expect_eq(memcmp(bytes, "abcdef", 6), 0);
+  cr_assert(parcel_next(parcel.bytes, parcel.count, &at, &item, &bytes, &damaged));
+  cr_expect(item.kind == PARCEL_MESSAGE && item.bytes == 0);
+  cr_expect(!(parcel_next(parcel.bytes, parcel.count, &at, &item, &bytes, &damaged)));
+  cr_expect(!(damaged));
+  parcel_free(&parcel);
+}
+
+Test(zones_parts, a_cut_parcel_is_noticed_or_has_fewer_items) {
+  struct parcel parcel = {0};
+  fill_parcel(&parcel);
+  for (size_t count = 0; count < parcel.count; count++) {
+    unsigned char *cut = malloc(count + 1); /* exactly so many, so that AddressSanitizer sees a read behind them */
+    parcel_head head;
+    parcel_item item;
+    const unsigned char *bytes;
+    size_t at = 0, items = 0;
+    bool damaged = false;
+    memcpy(cut, parcel.bytes, count);
+    if (parcel_read_head(cut, count, &head) == MUSTER_OK) {
+      while (parcel_next(cut, count, &at, &item, &bytes, &damaged)) items++;
+      cr_expect(damaged || items < 2);
+    } else {
+      cr_expect_lt(count, sizeof head);
+    }
+    free(cut);
+  }
+  parcel_free(&parcel);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- wire */
+
+Test(zones_parts, messages_cross_the_wire_in_order_whatever_their_size) {
+  enum { MESSAGES = 300 };
+  int pair[2];
+  struct wire left, right;
+  wire_message message;
+  static unsigned char bytes[MESSAGES * 1000];
+  cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  wire_open(&left, pair[0]);
+  wire_open(&right, pair[1]);
+  for (uint32_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i * 7);
+  for (uint32_t i = 0; i < MESSAGES; i++)
+    cr_assert(wire_put(&left, (wire_head){.kind = WIRE_FRAME, .number = i, .bytes = i * 1000ull}, bytes));
+  for (uint32_t i = 0; i < MESSAGES; i++) {
+    while (!wire_next(&right, &message)) {
+      cr_assert(!(right.broken));
+      wire_flush(&left);
+    }
+    cr_assert(message.head.number == i && message.head.bytes == i * 1000ull);
+    cr_expect_eq(memcmp(message.bytes, bytes, message.head.bytes), 0);
+  }
+  cr_expect(wire_flush(&left), "nothing is left");
+  close(pair[0]);
+  cr_expect(!(wire_next(&right, &message)));
+  cr_expect(right.broken, "the other end is gone");
+  wire_close(&left);
+  wire_close(&right);
+  close(pair[1]);
+}
+
+Test(zones_parts, what_is_no_message_breaks_the_wire) {
+  static const wire_head wrong[] = {{.kind = 0}, {.kind = WIRE_KINDS}, {.kind = 1, .bytes = WIRE_MESSAGE_MAX + 1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    int pair[2];
+    struct wire wire;
+    wire_message message;
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    wire_open(&wire, pair[1]);
+    cr_assert_eq((int)write(pair[0], &wrong[i], sizeof wrong[i]), (int)sizeof wrong[i]);
+    cr_expect(!(wire_next(&wire, &message)));
+    cr_expect(wire.broken);
+    wire_close(&wire);
+    close(pair[0]);
+    close(pair[1]);
+  }
+}

@@ -1,0 +1,263 @@
+/* The configuration of brokers that is shipped (src/service/etc): three nats-servers and three etcd members are started
+ * with it, each on an address of loopback that stands for its machine. Only addresses, names and folders are edited, as
+ * the files ask for. They let in whoever shows a certificate and gives a name, and nobody else. */
+#include "brokers.h"
+
+#include <criterion/criterion.h>
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <nats/nats.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(shipped, .timeout = 240);
+
+enum { MACHINES = 3, PATH_BYTES = 96, LINE_BYTES = 1024, PAUSE_MS = 100, PATIENCE = 600 };
+
+#define ETC MUSTER_SOURCE_DIR "/src/service/etc"
+
+static char folder[PATH_BYTES], net[32]; /* the first three numbers of the machines' addresses */
+static pid_t processes[MACHINES];
+
+/* Runs a line of the shell, in which @ stands for the folder and ~ for the network; it must succeed. */
+static void must_do(const char *line) {
+  char command[LINE_BYTES * 2];
+  size_t length = 0;
+  for (; *line; line++) {
+    cr_assert_lt(length, sizeof command - PATH_BYTES);
+    if (*line == '@')
+      length += (size_t)sprintf(command + length, "%s", folder);
+    else if (*line == '~')
+      length += (size_t)sprintf(command + length, "%s", net);
+    else
+      command[length++] = *line;
+  }
+  command[length] = '\0';
+  cr_assert_eq(system(command), 0, "%s", command);
+}
+
+/* One folder for each machine, with its certificates and passwords; file `name` of what is shipped as "conf", edited.
+ */
+static void prepare_machines(const char *name) {
+  char line[LINE_BYTES];
+  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (system("command -v openssl >/dev/null")) cr_skip_test("openssl is not installed");
+  strcpy(folder, "/tmp/muster-shipped-XXXXXX");
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(net, sizeof net, "127.%d.%d", 1 + getpid() % 250, 1 + getpid() / 250 % 250);
+  must_do("DAYS=1 '" ETC "/make-certificates' @/ca ~.1,127.0.0.1 ~.2,127.0.0.1 ~.3,127.0.0.1 -- north 2>@/log");
+  for (int i = 1; i <= MACHINES; i++) {
+    snprintf(line, sizeof line,
+             "mkdir -p @/%d/muster/brokers @/%d/data && cd @/%d/muster/brokers && cp @/ca/ca.pem . && "
+             "cp @/ca/broker-~.%d.pem broker.pem && cp @/ca/broker-~.%d.key broker.key && "
+             "sed -n 's/^#     //;s/10[.]0[.]0/~/g;/^[A-Z]*_PASSWORD:/p;/^ROUTES:/p' '" ETC
+             "/nats-server.conf' >passwords.conf",
+             i, i, i, i, i);
+    must_do(line);
+    /* 10.0.0.1 where it is this machine's, and then all three */
+    snprintf(
+        line, sizeof line,
+        "sed -e '/^ETCD_INITIAL_CLUSTER=/!{/^ETCD/s/10[.]0[.]0[.]1/~.%d/;s/^ETCD_NAME=broker1/ETCD_NAME=broker%d/}' "
+        "-e 's/^ADDRESS: \"10[.]0[.]0[.]1\"/ADDRESS: \"~.%d\"/;s/^server_name: \"broker1\"/server_name: \"broker%d\"/' "
+        "-e 's/10[.]0[.]0/~/g;s/127[.]0[.]0[.]1:8222/~.%d:8222/;s|/etc/muster|@/%d/muster|g' "
+        "-e 's|/var/lib/[a-z/]*|@/%d/data|' '" ETC "/%s' >@/%d/conf",
+        i, i, i, i, i, i, i, name, i);
+    must_do(line);
+  }
+}
+
+static void load_environment(const char *path) {
+  char line[LINE_BYTES];
+  FILE *file = fopen(path, "re");
+  while (file && fgets(line, sizeof line, file)) {
+    char *equal = strchr(line, '=');
+    line[strcspn(line, "\n")] = '\0';
+    if (*line == '#' || !equal) continue;
+    *equal = '\0';
+    setenv(line, equal + 1, 1);
+  }
+}
+
+/* In the new process. */
+static void become_machine(int machine, bool is_nats) {
+  char conf[PATH_BYTES + 32], log[PATH_BYTES + 32];
+  snprintf(conf, sizeof conf, "%s/%d/conf", folder, machine);
+  snprintf(log, sizeof log, "%s/%d/log", folder, machine);
+  int descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (descriptor < 0 || dup2(descriptor, STDERR_FILENO) < 0 || dup2(descriptor, STDOUT_FILENO) < 0) _exit(125);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (is_nats) {
+    execlp("nats-server", "nats-server", "-c", conf, (char *)NULL);
+  } else {
+    load_environment(conf);
+    execlp("etcd", "etcd", (char *)NULL);
+  }
+  _exit(127);
+}
+
+static void start_machines(bool is_nats) {
+  for (int i = 0; i < MACHINES; i++) {
+    processes[i] = fork();
+    cr_assert(processes[i] >= 0);
+    if (processes[i] == 0) become_machine(i + 1, is_nats);
+  }
+}
+
+static void end_machines(void) {
+  for (int i = 0; i < MACHINES; i++) {
+    cr_expect_eq(waitpid(processes[i], NULL, WNOHANG), 0, "machine %d has ended by itself", i + 1);
+    kill(processes[i], SIGKILL);
+    waitpid(processes[i], NULL, 0);
+  }
+  must_do("rm -r @");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- NATS */
+
+typedef struct visitor {
+  bool has_certificate, is_secure;
+  const char *user, *password;
+} visitor;
+
+static natsStatus visit(const visitor *who, int machine, natsConnection **made) {
+  char url[64], ca[PATH_BYTES + 32], certificate[PATH_BYTES + 32], key[PATH_BYTES + 32];
+  natsOptions *options = NULL;
+  snprintf(url, sizeof url, "nats://%s.%d:4222", net, machine);
+  snprintf(ca, sizeof ca, "%s/ca/ca.pem", folder);
+  snprintf(certificate, sizeof certificate, "%s/ca/node-north.pem", folder);
+  snprintf(key, sizeof key, "%s/ca/node-north.key", folder);
+  cr_assert_eq(natsOptions_Create(&options), NATS_OK);
+  cr_assert_eq(natsOptions_SetURL(options, url), NATS_OK);
+  natsOptions_SetTimeout(options, 5000);
+  if (who->is_secure) {
+    cr_assert_eq(natsOptions_SetSecure(options, true), NATS_OK);
+    cr_assert_eq(natsOptions_LoadCATrustedCertificates(options, ca), NATS_OK);
+  }
+  if (who->has_certificate) cr_assert_eq(natsOptions_LoadCertificatesChain(options, certificate, key), NATS_OK);
+  if (who->user) cr_assert_eq(natsOptions_SetUserInfo(options, who->user, who->password), NATS_OK);
+  natsStatus status = natsConnection_Connect(made, options);
+  natsOptions_Destroy(options);
+  return status;
+}
+
+/* The stream that a zone needs, as soon as the three have found each other. */
+static void expect_stream(natsConnection *connection) {
+  jsCtx *context = NULL;
+  jsStreamConfig stream;
+  const char *subject = "muster.land.cross.>";
+  natsStatus status = NATS_ERR;
+  jsStreamConfig_Init(&stream);
+  stream.Name = "muster-land";
+  stream.Subjects = &subject;
+  stream.SubjectsLen = 1;
+  stream.Replicas = MACHINES;
+  cr_assert_eq(natsConnection_JetStream(&context, connection, NULL), NATS_OK);
+  for (int i = 0; i < PATIENCE && status != NATS_OK; i++) {
+    if (i > 0) nats_Sleep(PAUSE_MS);
+    status = js_AddStream(NULL, context, &stream, NULL, NULL);
+  }
+  cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
+  cr_expect_eq(js_Publish(NULL, context, "muster.land.cross.1.2", "over", 4, NULL, NULL), NATS_OK);
+  cr_expect_eq(js_PurgeStream(context, "muster-land", NULL, NULL), NATS_OK);
+  jsCtx_Destroy(context);
+}
+
+static void expect_forbidden(natsConnection *connection, const char *subject) {
+  natsMsg *answer = NULL;
+  const char *said = NULL;
+  cr_expect_eq(natsConnection_RequestString(&answer, connection, subject, "{}", 1000), NATS_TIMEOUT, "%s", subject);
+  natsConnection_GetLastError(connection, &said);
+  cr_expect(said && strstr(said, "ermissions Violation"), "%s: %s", subject, said);
+}
+
+Test(shipped, nats_lets_in_who_shows_a_certificate_and_gives_a_name) {
+  static const visitor musterd = {true, true, "muster", "ONE"};
+  static const visitor others[] = {
+      {true, true, NULL, NULL},        {true, true, "muster", "THREE"}, {true, true, "", ""},
+      {false, true, "muster", "ONE"},  {false, true, NULL, NULL},       {false, false, "muster", "ONE"},
+      {true, true, "routes", "THREE"},
+  };
+  natsConnection *connection = NULL;
+  prepare_machines("nats-server.conf");
+  for (int i = 1; i <= MACHINES; i++) {
+    char line[LINE_BYTES];
+    snprintf(line, sizeof line, "nats-server -t -c @/%d/conf >@/log 2>&1", i);
+    must_do(line);
+  }
+  start_machines(true);
+  natsStatus status = NATS_ERR;
+  for (int i = 0; i < PATIENCE && status != NATS_OK; i++) {
+    if (i > 0) nats_Sleep(PAUSE_MS);
+    status = visit(&musterd, 1, &connection);
+  }
+  cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
+  expect_stream(connection);
+  expect_forbidden(connection, "$JS.API.STREAM.RESTORE.muster-land");
+  expect_forbidden(connection, "$SYS.REQ.SERVER.PING");
+  natsConnection_Destroy(connection);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    connection = NULL;
+    cr_expect_neq(visit(&others[i], 1 + (int)i % MACHINES, &connection), NATS_OK, "visitor %zu", i);
+    natsConnection_Destroy(connection);
+  }
+  nats_CloseAndWait(0); /* before what it uses of TLS is taken down */
+  end_machines();
+}
+
+/* ------------------------------------------------------------------------------------------------------------- etcd */
+
+static size_t drop_answer(char *bytes, size_t size, size_t count, void *user) {
+  (void)bytes, (void)user;
+  return size * count;
+}
+
+/* The status of HTTP; 0 = it was not let in. `who` is the certificate, null = none; `body` null = GET. */
+static long ask_machine(int machine, int port, const char *who, const char *path, const char *body) {
+  char url[128], ca[PATH_BYTES + 32], certificate[PATH_BYTES + 64], key[PATH_BYTES + 64];
+  long status = 0;
+  CURL *curl = curl_easy_init();
+  snprintf(url, sizeof url, "https://%s.%d:%d%s", net, machine, port, path);
+  snprintf(ca, sizeof ca, "%s/ca/ca.pem", folder);
+  snprintf(certificate, sizeof certificate, "%s/ca/%s.pem", folder, who ? who : "");
+  snprintf(key, sizeof key, "%s/ca/%s.key", folder, who ? who : "");
+  curl_easy_setopt(curl, CURLOPT_URL, url);
+  curl_easy_setopt(curl, CURLOPT_CAINFO, ca);
+  curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1); /* members speak gRPC over the other one */
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 10000L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop_answer);
+  if (who) {
+    curl_easy_setopt(curl, CURLOPT_SSLCERT, certificate);
+    curl_easy_setopt(curl, CURLOPT_SSLKEY, key);
+  }
+  if (body) curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+  if (curl_easy_perform(curl) == CURLE_OK) curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_cleanup(curl);
+  return status;
+}
+
+Test(shipped, etcd_lets_in_who_shows_a_certificate_and_among_its_own_only_brokers) {
+  static const char put[] = "{\"key\": \"bXVzdGVyL2E=\", \"value\": \"MQ==\"}";
+  char broker[64];
+  prepare_machines("etcd.default");
+  start_machines(false);
+  snprintf(broker, sizeof broker, "broker-%s.2", net);
+  for (int machine = 1; machine <= MACHINES; machine++) {
+    long status = 0;
+    for (int i = 0; i < PATIENCE && status != 200; i++) {
+      if (i > 0) nats_Sleep(PAUSE_MS);
+      status = ask_machine(machine, 2379, "node-north", "/v3/kv/put", put);
+    }
+    cr_expect_eq(status, 200, "machine %d: %ld", machine, status);
+    cr_expect_eq(ask_machine(machine, 2379, NULL, "/v3/kv/put", put), 0);
+    cr_expect_eq(ask_machine(machine, 2380, NULL, "/version", NULL), 0);
+    cr_expect_eq(ask_machine(machine, 2380, "node-north", "/version", NULL), 0);
+    cr_expect_eq(ask_machine(machine, 2380, broker, "/version", NULL), 200);
+  }
+  end_machines();
+}
