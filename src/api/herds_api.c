@@ -338,7 +338,7 @@ static muster_agent name_leaf(struct muster_world *world, struct herd_type *type
   table->members -= lanes.members[lane];
   herds_take_out(table, type, number, lane, 1);
   table->links[agent] = (herd_link){.entry = place, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_NAMED};
-  return world_agent(world, agent);
+  return world_id(world, agent);
 }
 
 static muster_agent name_member(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member) {

@@ -227,7 +227,7 @@ static void check_lists(struct snapshot *snapshot) {
     const agent_row *row = &snapshot->rows[i];
     if (!(row->generation & 1)) continue;
     bool events = snapshot->world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
-    bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status == AGENT_QUARANTINED;
+    bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status >= AGENT_QUARANTINED;
     bool either = row->status == AGENT_WAITING && events;
     bool listed = snapshot->marks[i] & SNAPSHOT_LISTED || row->scheduled,
          placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;

@@ -16,11 +16,11 @@
  * snapshot covers yet, and nobody would be told.
  *
  * All functions are for the loop's thread, and all callbacks come on it, never from inside the call. A call that
- * returns MUSTER_OK calls `done` exactly once; one that is refused (MUSTER_E_ARGUMENT; MUSTER_E_FULL: too much waits
- * for an answer; MUSTER_E_MEMORY) never does. A `done` with a failure finds the reason in muster_last_error(), with the
- * server that it came from. Failures of servers go to the log, too, at most once a minute for each cause. Bytes and
- * texts are copied by the call; those that a callback is given are valid during it. Callbacks may call everything here
- * but broker_close(). */
+ * returns MUSTER_OK calls `done` exactly once; one that is refused never does (MUSTER_E_ARGUMENT; MUSTER_E_FULL: too
+ * much waits for an answer; MUSTER_E_MEMORY; MUSTER_E_STATE: the broker is closing). A `done` with a failure finds the
+ * reason in muster_last_error(), with the server that it came from where that is known. Failures of servers go to the
+ * log, too, at most once a minute for each cause. Bytes and texts are copied by the call; those that a callback is
+ * given are valid during it. Callbacks may call everything here but broker_close(). */
 #ifndef SERVICE_ZONES_BROKER_H
 #define SERVICE_ZONES_BROKER_H
 
@@ -151,7 +151,8 @@ void broker_hold(broker_reader *reader, bool held);
 void broker_unfollow(broker_reader *reader);
 
 /* Removes the messages of a subject below `before`, never the last one of the subject, which keeps the subject's
- * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. */
+ * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. Refused with MUSTER_E_STATE while NATS is not
+ * connected. */
 muster_result broker_purge(struct broker *broker, const char *subject, uint64_t before, broker_done done, void *user);
 
 /* ------------------------------------------------------------------------------------------------- what may be lost */
@@ -169,7 +170,8 @@ broker_reader *broker_listen(struct broker *broker, const char *subject, broker_
  * the reader gets with it. `version` rises from store to store of a name: the epoch in the upper 32 bits, a count in
  * the lower. The new version counts once it is there as a whole; older ones are removed then. The file is read by other
  * threads and must not change until `done`: MUSTER_OK; MUSTER_E_STALE: a higher version is there, which stays;
- * MUSTER_E_INPUT: the file; MUSTER_E_SYSTEM: no answer: an older version still counts, unless this one arrived. */
+ * MUSTER_E_INPUT: the file; MUSTER_E_FULL: the stream has no room; MUSTER_E_SYSTEM: no answer: an older version still
+ * counts, unless this one arrived. */
 muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
                            const void *head, size_t head_bytes, broker_done done, void *user);
 

@@ -119,7 +119,7 @@ static void give_request(etcd_request *request, muster_result result, const stru
   take(result, answer, user);
 }
 
-static size_t keep_answer(char *bytes, size_t each, size_t count, void *user) {
+static size_t keep_etcd_answer(char *bytes, size_t each, size_t count, void *user) {
   etcd_request *request = user;
   count *= each;
   if (request->count + count > ETCD_ANSWER_BYTES) return 0;
@@ -136,7 +136,7 @@ static size_t keep_answer(char *bytes, size_t each, size_t count, void *user) {
 
 static void set_up_handle(const struct etcd *etcd, CURL *curl) {
   const broker_settings *settings = etcd->settings;
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep_answer);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep_etcd_answer);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says */
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -210,7 +210,7 @@ static void try_next(etcd_request *request, const char *reason) {
   give_request(request, error_set(MUSTER_E_SYSTEM, "%s: %s", words, reason), NULL);
 }
 
-static const char *reason_of(const struct document *answer, long status, char *words, size_t bytes) {
+static const char *reason_of_answer(const struct document *answer, long status, char *words, size_t bytes) {
   const struct document *error = document_member(answer, "error");
   const char *message = document_text(document_is_object(error) ? document_member(error, "message") : error);
   if (message)
@@ -235,7 +235,7 @@ static void end_signing_in(etcd_request *request, const struct document *answer,
 static void end_answered(etcd_request *request, const struct document *answer, long status) {
   struct etcd *etcd = request->etcd;
   char words[256];
-  const char *reason = reason_of(answer, status, words, sizeof words);
+  const char *reason = reason_of_answer(answer, status, words, sizeof words);
   bool good = status == 200 && document_is_object(answer) && !document_member(answer, "error");
   if (request->signing_in) {
     end_signing_in(request, good ? answer : NULL, reason);
@@ -303,7 +303,7 @@ static void take_probe(muster_result result, const struct document *answer, void
 }
 
 /* A reading that the servers have to agree on. */
-void etcd_tick(struct etcd *etcd) {
+void etcd_look_after(struct etcd *etcd) {
   char body[256], key[NAME_BYTES + 32];
   json_writer writer;
   if (etcd->probing || (etcd->seen_ms && uv_now(etcd->loop) - etcd->seen_ms < (etcd->answers ? SILENT_MS : 500)))

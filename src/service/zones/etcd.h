@@ -29,7 +29,7 @@ struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const c
 muster_result etcd_call(struct etcd *etcd, const char *path, const char *body, etcd_take take, void *user);
 
 /* Asks whether somebody answers, when that was not seen for some seconds. Called some times a second. */
-void etcd_tick(struct etcd *etcd);
+void etcd_look_after(struct etcd *etcd);
 
 /* Ends all calls, with MUSTER_E_SYSTEM, and frees it; its handles are closed in the next turn of the loop. */
 void etcd_close(struct etcd *etcd);

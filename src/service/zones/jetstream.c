@@ -115,7 +115,7 @@ static void take_stream_made(muster_result result, const struct document *answer
   }
 }
 
-void jetstream_tick_streams(struct broker *broker) {
+void jetstream_look_after_streams(struct broker *broker) {
   char name[STREAM_BYTES_MAX], subject[BROKER_SUBJECT_BYTES], document[DOCUMENT_BYTES];
   json_writer writer;
   if (!broker->linked || broker->streams_at == BROKER_STREAMS || broker->streams_asked ||
@@ -191,5 +191,5 @@ muster_result broker_purge(struct broker *broker, const char *subject, uint64_t 
   if (jetstream_ask_last(broker, call->stream, subject, take_last_before_purge, call)) return MUSTER_OK;
   broker_end_call(broker);
   free(call);
-  return MUSTER_E_SYSTEM;
+  return muster_last_result();
 }

@@ -8,7 +8,7 @@ enum { JETSTREAM_WAIT_MS = 5000 }; /* for one answer: a new leader takes as long
 
 /* Makes the streams that are missing, one after the other, and looks whether those that are there keep what they are
  * given. Called some times a second. */
-void jetstream_tick_streams(struct broker *broker);
+void jetstream_look_after_streams(struct broker *broker);
 
 /* Asks for the last message of a subject: its sequence is in `answer`'s message. MUSTER_E_STALE: there is none. */
 uint64_t jetstream_ask_last(struct broker *broker, const char *stream, const char *subject, ask_take take, void *user);

@@ -31,7 +31,7 @@ struct broker {
   LIST_HEAD(, broker_reading) readings;
   uint32_t objects; /* files on their way */
   struct complaints complaints;
-  uv_timer_t tick;
+  uv_timer_t timer;
   uint64_t nonce;      /* differs from broker to broker: in the names of consumers and uploads */
   uint32_t calls;      /* under way, of BROKER_CALLS_MAX */
   uint32_t streams_at; /* which stream is looked after; BROKER_STREAMS once all are there */

@@ -152,7 +152,7 @@ static void send_first_publish(publish_subject *subject) {
                            subject->deadline_ms - now_ms + PUBLISH_AGAIN_MS, take_publish_answer, subject);
 }
 
-void publishing_tick(struct publishing *publishing) {
+void publishing_look_after(struct publishing *publishing) {
   uint64_t now_ms = uv_now(publishing->broker->loop);
   publish_subject *subject = TAILQ_FIRST(&publishing->subjects);
   while (subject) {

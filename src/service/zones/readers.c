@@ -136,8 +136,7 @@ static void ask_consumer(broker_reader *reader) {
   int length = snprintf(document, sizeof document,
                         "{\"batch\":%u,\"max_bytes\":%d,\"expires\":%d000000,\"idle_heartbeat\":%d000000}",
                         reader->batch, BATCH_BYTES, EXPIRY_MS, HEARTBEAT_MS);
-  if (nats_link_send(broker->link, subject, reply, document, (size_t)length) != MUSTER_OK)
-    return; /* a tick asks again */
+  if (nats_link_send(broker->link, subject, reply, document, (size_t)length) != MUSTER_OK) return; /* later, then */
   reader->left = reader->batch;
   reader->heard_ms = uv_now(broker->loop);
 }
@@ -271,11 +270,11 @@ bool readers_take_status(struct readers *readers, const char *token, const link_
   }
   reader->left = 0;
   bool full = message->status == 409 && strstr(message->description, "MaxBytes");
-  if (message->status == 408 || full) ask_consumer(reader); /* else a tick does, as the servers may say it again */
+  if (message->status == 408 || full) ask_consumer(reader); /* else later: the servers may say it again */
   return true;
 }
 
-void readers_tick(struct readers *readers) {
+void readers_look_after(struct readers *readers) {
   broker_reader *reader;
   uint64_t now_ms = uv_now(readers->broker->loop);
   if (!broker_has_streams(readers->broker)) return;

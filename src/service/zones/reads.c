@@ -48,7 +48,7 @@ static void take_read(uint64_t sequence, const void *bytes, size_t count, void *
   if (sequence >= reading->end) end_reading(reading, MUSTER_OK);
 }
 
-static void take_end(muster_result result, const struct document *answer, int code, void *user) {
+static void take_end_of_subject(muster_result result, const struct document *answer, int code, void *user) {
   broker_reading *reading = user;
   struct broker *broker = reading->broker;
   (void)code;
@@ -74,10 +74,10 @@ static void ask_for_end(broker_reading *reading) {
   struct broker *broker = reading->broker;
   if (reading->reader || reading->ask || uv_now(broker->loop) < reading->again_ms || !broker_has_streams(broker))
     return;
-  reading->ask = jetstream_ask_last(broker, reading->stream, reading->subject, take_end, reading);
+  reading->ask = jetstream_ask_last(broker, reading->stream, reading->subject, take_end_of_subject, reading);
 }
 
-void reads_tick(struct broker *broker) {
+void reads_look_after(struct broker *broker) {
   broker_reading *reading, *next;
   uint64_t patience_ms = READ_PATIENCE * (uint64_t)broker->settings.answer_ms;
   for (reading = LIST_FIRST(&broker->readings); reading; reading = next) {
