@@ -280,7 +280,8 @@ void holding_start(struct holding *holding) {
   const wire_begin begin = {.epoch = holding->lease.epoch,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
-                            .offset_ns = holding->holder->offset_ns};
+                            .offset_ns = holding->holder->offset_ns,
+                            .ground = holding->ground};
   ASSERT(holding->stage == HOLDING_FETCHING);
   if (!open_wire(holding)) {
     holding_lose(holding, "its process has no socket to the supervisor");

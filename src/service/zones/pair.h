@@ -23,14 +23,23 @@ typedef struct zone_pair {
   uint64_t sequence; /* of the last message seen, whether it counted or not: the broker's */
 } zone_pair;
 
-/* The next message of the subject, in its order. Whether it counts. */
+static inline bool pair_is_mark(const zone_pair *pair, uint32_t epoch, uint32_t number) {
+  return epoch > pair->epoch && number == 0;
+}
+
+/* Whether the next message of the subject, in its order, counts. */
+static inline bool pair_counts(const zone_pair *pair, uint64_t sequence, uint32_t epoch, uint32_t number) {
+  bool next = epoch == pair->epoch && number == pair->number + 1;
+  return sequence > pair->sequence && (next || pair_is_mark(pair, epoch, number));
+}
+
+/* The same, and the pair is behind it. */
 static inline bool pair_takes(zone_pair *pair, uint64_t sequence, uint32_t epoch, uint32_t number) {
-  if (sequence <= pair->sequence) return false;
-  pair->sequence = sequence;
-  bool mark = epoch > pair->epoch && number == 0, next = epoch == pair->epoch && number == pair->number + 1;
-  if (mark) pair->epoch = epoch;
-  if (mark || next) pair->number = number;
-  return mark || next;
+  bool counts = pair_counts(pair, sequence, epoch, number);
+  if (sequence > pair->sequence) pair->sequence = sequence;
+  if (counts) pair->epoch = epoch;
+  if (counts) pair->number = number;
+  return counts;
 }
 
 #endif

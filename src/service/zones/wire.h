@@ -16,7 +16,7 @@
 #ifndef SERVICE_ZONES_WIRE_H
 #define SERVICE_ZONES_WIRE_H
 
-#include <muster/common.h>
+#include "service/zones/ground.h"
 
 typedef enum wire_kind {
   WIRE_BEGIN = 1, /* wire_begin */
@@ -48,6 +48,7 @@ typedef struct wire_begin {
   uint64_t ttl_ns;
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
   int64_t offset_ns;  /* simulation time is CLOCK_REALTIME less this */
+  zone_ground ground; /* the settings of the process have its own world alone */
 } wire_begin;
 
 /* How far a restored world knows the messages of a pair: those above this sequence are read. */
