@@ -180,7 +180,6 @@ Test(broker_objects, large_files_go_through_kills) {
   EXPECT_FETCHED(broker, "large", 1, "large", LARGE, 5);
 }
 
-
 /* Two that store at the same time: the lower version is refused, or overtaken; in no case does it harm the other. */
 Test(broker_objects, a_former_owner_does_no_harm) {
   struct broker *old = start(1);

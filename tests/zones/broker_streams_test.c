@@ -230,6 +230,11 @@ Test(broker_streams, a_purge_keeps_the_last_message) {
   cr_expect_eq(read_all(broker, SUBJECT, 0, 0).count, 1);
   cr_expect_eq(lab_purge(&here, broker, "muster.large.cross.9.9", 5).result, MUSTER_OK, "nothing is there");
   cr_expect_eq(read_all(broker, "muster.large.cross.1.20", 0, 0).count, 3, "others are left alone");
+  uint32_t number = 11;
+  cr_assert_eq(broker_publish(broker, SUBJECT, &number, sizeof number, NULL, NULL), MUSTER_OK, "nobody has to be told");
+  while (read_all(broker, SUBJECT, 0, 0).count < 2) continue;
+  cr_assert_eq(broker_purge(broker, SUBJECT, 1000000, NULL, NULL), MUSTER_OK);
+  while (read_all(broker, SUBJECT, 0, 0).count > 1) continue;
 }
 
 static void note_told(uint64_t sequence, const void *bytes, size_t count, void *user) {

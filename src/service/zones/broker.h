@@ -20,7 +20,8 @@
  * much waits for an answer; MUSTER_E_MEMORY; MUSTER_E_STATE: the broker is closing). A `done` with a failure finds the
  * reason in muster_last_error(), with the server that it came from where that is known. Failures of servers go to the
  * log, too, at most once a minute for each cause. Bytes and texts are copied by the call; those that a callback is
- * given are valid during it. Callbacks may call everything here but broker_close(). */
+ * given are valid during it. Callbacks may call everything here but broker_close(). `done` may be null
+ * where it tells only how a release, publish, purge or store went. */
 #ifndef SERVICE_ZONES_BROKER_H
 #define SERVICE_ZONES_BROKER_H
 

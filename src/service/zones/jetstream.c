@@ -151,7 +151,7 @@ typedef struct purge_call {
 
 static void end_purge(purge_call *call, muster_result result) {
   broker_end_call(call->broker);
-  call->done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call->user);
+  if (call->done) call->done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call->user);
   free(call);
 }
 

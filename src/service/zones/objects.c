@@ -83,7 +83,7 @@ static void end_store(object_store *store, muster_result result) {
   broker_done done = store->done;
   void *user = store->user;
   free_store(store);
-  done(result == MUSTER_E_STATE ? MUSTER_E_SYSTEM : result, user);
+  if (done) done(result == MUSTER_E_STATE ? MUSTER_E_SYSTEM : result, user);
 }
 
 /* What is to be done next, once a thread has read; and what it was before. */

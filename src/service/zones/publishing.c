@@ -88,7 +88,7 @@ static void end_publish(struct publishing *publishing, struct publish_list *list
   STAILQ_REMOVE_HEAD(list, link);
   publishing->count--;
   publishing->bytes -= first->count;
-  first->done(result, sequence, first->user);
+  if (first->done) first->done(result, sequence, first->user);
   free(first);
 }
 
