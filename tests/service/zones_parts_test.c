@@ -101,7 +101,7 @@ static void expect_counts(const uint32_t (*messages)[2], size_t count, const cha
 
 Test(zones_parts, what_counts_is_the_next_one_or_a_mark) {
   EXPECT_COUNTS("+++", {1, 0}, {1, 1}, {1, 2});
-  EXPECT_COUNTS("-", {1, 1});                                     /* unmarked */
+  EXPECT_COUNTS("++", {1, 1}, {1, 2});                            /* without a mark */
   EXPECT_COUNTS("++-+", {1, 0}, {1, 1}, {1, 1}, {1, 2});          /* twice */
   EXPECT_COUNTS("+-+", {1, 0}, {1, 2}, {1, 1});                   /* behind a gap */
   EXPECT_COUNTS("+++-+", {1, 0}, {1, 1}, {2, 0}, {1, 2}, {2, 1}); /* an owner that has lost its zone */

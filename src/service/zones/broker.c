@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_AFTER_MS = 100, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15, REPLICAS_USUAL = 3 };
+enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15, REPLICAS_USUAL = 3 };
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
@@ -160,6 +160,7 @@ static void end_broker(struct broker *broker) {
   readers_end_all(broker->readers);
   etcd_close(broker->etcd);
   broker->etcd = NULL;
+  crossings_close(broker);
   if (broker->objects == 0 && !uv_is_closing((uv_handle_t *)&broker->timer))
     uv_close((uv_handle_t *)&broker->timer, free_broker);
 }
@@ -171,6 +172,7 @@ static void look_after_broker(uv_timer_t *timer) {
     return;
   }
   etcd_look_after(broker->etcd);
+  crossings_look_after(broker);
   jetstream_look_after_streams(broker);
   asks_look_after(broker->asks);
   note_change(broker, broker->etcd_told); /* the streams may be there now */
@@ -236,6 +238,7 @@ struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, bro
   broker->user = user;
   broker->complaints.loop = loop;
   LIST_INIT(&broker->readings);
+  LIST_INIT(&broker->arrivals);
   set_usual(&broker->settings);
   if (open_parts(broker)) broker->link = nats_link_open(loop, &broker->settings, broker->nats_secret, &events, broker);
   if (!broker->link) return give_up_broker(broker);

@@ -7,7 +7,8 @@
  *     etcd   muster/W/zone/Z/lease   node, epoch, id; gone when its lease ends
  *            muster/W/zone/Z/epoch   epoch and node of the last owner; stays
  *            muster/W/clock          offset of the wall clock, in nanoseconds; put once
- *     NATS   muster-W                stream of muster.W.cross.>     (crossings)
+ *            muster/W/cross/B/A/E.N  what crosses from A to B: number N of A's epoch E
+ *     NATS   muster-W                stream of what else may need one (service/zones/jetstream.c)
  *            muster-W-journal        stream of muster.W.journal.>   (journals)
  *            muster-W-objects        stream of muster.W.objects.>   (objects: service/zones/objects.c)
  *
@@ -37,7 +38,9 @@ enum {
   BROKER_HEAD_BYTES_MAX = 64 * 1024,      /* of the head of an object */
   BROKER_PUBLISH_BYTES_MAX = 64 << 20,    /* of all publishes that wait, for an answer or for their turn */
   BROKER_PUBLISH_COUNT_MAX = 65536,       /* the same, in messages */
-  BROKER_CALLS_MAX = 4096                 /* calls of etcd, reads, purges and objects under way */
+  BROKER_CROSSING_BYTES_MAX = 768 * 1024, /* etcd takes requests of 1.5 MiB, in base64 */
+  BROKER_LOOK_MS = 50,
+  BROKER_CALLS_MAX = 4096 /* calls of etcd, reads, purges and objects under way */
 };
 
 struct broker;
@@ -115,6 +118,42 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
  * MUSTER_E_INPUT: what stands there is none. */
 muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
                            void (*done)(muster_result result, int64_t offset_ns, void *user), void *user);
+
+/* -------------------------------------------------------------------------------------------------------- crossings */
+
+/* What crosses from zone to zone stands in etcd, too: who has an agent follows from it, and of a stream of nats-server
+ * 2.9.10 two replicas may differ for good after a leader was killed (tests/zones/race_nats_test.c). The owner of the
+ * lease alone can put, in one transaction with the question whether it still is: so no message of an earlier owner
+ * comes behind the begin of a new one. A place is the epoch of the owner in the upper 32 bits, and the number of the
+ * message in the lower. */
+static inline uint64_t broker_place(uint32_t epoch, uint32_t number) {
+  return (uint64_t)epoch << 32 | number;
+}
+
+/* Puts a message of the lease's zone, at most BROKER_CROSSING_BYTES_MAX; the same number again changes nothing. The
+ * caller puts one after the other. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer:
+ * put it again. */
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
+                           const void *bytes, size_t count, broker_done done, void *user);
+
+typedef void (*broker_crossing)(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user);
+
+/* Gives what stands from a zone to another behind a place, in order, as of now; then `done`. With the lease of `from`
+ * taken before, that is all that its earlier owners have put. */
+muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind, broker_crossing each,
+                             broker_done done, void *user);
+
+typedef struct broker_arrivals broker_arrivals;
+
+/* Gives what stands for a zone, and what comes, from each other zone in order; what was given before may be given again
+ * after a failure. Looks each BROKER_LOOK_MS. Ends with broker_stop_arrivals(), also from inside `each`, or the broker.
+ * Null: MUSTER_E_MEMORY. */
+broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user);
+void broker_stop_arrivals(broker_arrivals *arrivals);
+
+/* Removes what stands from a zone to another, up to a place. MUSTER_E_SYSTEM: no answer; again is harmless. */
+muster_result broker_forget(struct broker *broker, uint32_t from, uint32_t to, uint64_t through, broker_done done,
+                            void *user);
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
 

@@ -59,7 +59,11 @@ struct etcd {
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 void etcd_write_text(json_writer *writer, const char *name, const char *text) {
-  gnutls_datum_t plain = {(unsigned char *)text, (unsigned)strlen(text)}, coded = {NULL, 0};
+  etcd_write_bytes(writer, name, text, strlen(text));
+}
+
+void etcd_write_bytes(json_writer *writer, const char *name, const void *bytes, size_t count) {
+  gnutls_datum_t plain = {(unsigned char *)bytes, (unsigned)count}, coded = {NULL, 0};
   if (gnutls_base64_encode2(&plain, &coded)) abort(); /* no memory */
   json_string(writer, name, (const char *)coded.data);
   gnutls_free(coded.data);
@@ -75,18 +79,33 @@ int64_t etcd_read_number(const struct document *object, const char *name) {
   return document_number(document_member(object, name));
 }
 
-bool etcd_read_text(const struct document *object, const char *name, char *text, size_t bytes) {
+/* False: it is none. An empty value is left out by etcd. */
+static bool etcd_decode(const struct document *object, const char *name, gnutls_datum_t *plain) {
   const char *coded = document_text(document_member(object, name));
-  gnutls_datum_t from = {(unsigned char *)coded, coded ? (unsigned)strlen(coded) : 0}, plain = {NULL, 0};
+  gnutls_datum_t from = {(unsigned char *)coded, coded ? (unsigned)strlen(coded) : 0};
+  *plain = (gnutls_datum_t){NULL, 0};
+  return coded && (!*coded || gnutls_base64_decode2(&from, plain) == 0);
+}
+
+bool etcd_read_text(const struct document *object, const char *name, char *text, size_t bytes) {
+  gnutls_datum_t plain;
   *text = '\0';
-  if (!coded) return false;
-  if (!*coded) return true;
-  if (gnutls_base64_decode2(&from, &plain)) return false;
+  if (!etcd_decode(object, name, &plain)) return false;
   size_t count = plain.size < bytes - 1 ? plain.size : bytes - 1;
-  memcpy(text, plain.data, count);
+  if (count) memcpy(text, plain.data, count);
   text[count] = '\0';
   gnutls_free(plain.data);
   return true;
+}
+
+void *etcd_read_bytes(const struct document *object, const char *name, size_t *count) {
+  gnutls_datum_t plain;
+  if (!etcd_decode(object, name, &plain)) return NULL;
+  void *bytes = malloc(plain.size + 1);
+  if (bytes && plain.size) memcpy(bytes, plain.data, plain.size);
+  gnutls_free(plain.data);
+  *count = plain.size;
+  return bytes;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */

@@ -10,6 +10,7 @@
  *     STORED    one of PUBLISH is
  *     TOLD      of TELL by a neighbour
  *     SAFE      frames that a stream has
+ *     WANTED    a new snapshot
  *
  * A message is a head and bytes; both ends are of one build. Everything here is for one thread; neither end waits for
  * the other but in wire_wait(). */
@@ -27,6 +28,7 @@ typedef enum wire_kind {
   WIRE_STORED,
   WIRE_TOLD,
   WIRE_SAFE,      /* `number`: of the last of these frames */
+  WIRE_WANTED,    /* a new snapshot of the journal */
   WIRE_POSITIONS, /* wire_position of each pair, both ways */
   WIRE_FRAME,     /* `number`: of the frame; `sequence`: snapshots that its journal has made */
   WIRE_PUBLISH,
