@@ -53,8 +53,7 @@ Test(zone_messages, follow_an_agent_that_moved_on) {
     if (i > 1) cr_assert_eq(taken.heads[i].sequence, taken.heads[i - 1].sequence + 1);
   }
   cross(&b, &c, receiver);
-  for (uint32_t i = 0; i < taken.count; i++)
-    cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK, "%s", muster_last_error());
+  for (uint32_t i = 0; i < taken.count; i++) cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK, "%s", muster_last_error());
   taken_messages again = take_messages(&b);
   cr_assert_eq(again.count, taken.count);
   for (uint32_t i = 0; i < again.count; i++) {
