@@ -54,7 +54,18 @@ bool crossing_needs_index(const struct muster_world *world, muster_agent id);
 /* What the last commit left over is finished, and a record notes that. */
 void crossing_settle(struct muster_world *world);
 
-/* Herds, as above. */
+/* Writes a part as a whole stream. False when `put` refused some of it. */
+bool crossing_write_out(struct snapshot *snapshot, uint32_t section, snapshot_part *part, muster_zone_put put,
+                        void *user);
+
+/* Opens a stream, whose parts are then checked against a world; `format` must stay. And reads a part, in the snapshot's
+ * mode. `what` is how messages begin. */
+muster_result crossing_open(struct snapshot *snapshot, struct muster_world *world, const chunks_format *format,
+                            const void *bytes, size_t count);
+muster_result crossing_read(struct snapshot *snapshot, uint32_t section, snapshot_part *part, const char *what);
+
+/* As crossing_repeat(), for ghosts and herds. */
+bool crossing_repeat_ghosts(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);
 bool crossing_repeat_herd(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);
 
 #endif

@@ -172,7 +172,7 @@ void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, cons
   ASSERT(snapshot_checks(snapshot));
   snapshot_expect_agent(snapshot, index);
   const agent_row *row = &snapshot->rows[index];
-  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type &&
+  bool fits = (row->generation & 1) && snapshot_is_active(row) && row->type == type &&
               !(snapshot->marks[index] & SNAPSHOT_TIED);
   snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what);
   snapshot->marks[index] |= SNAPSHOT_TIED;

@@ -256,6 +256,11 @@ static inline bool snapshot_is_ghost(const struct snapshot *snapshot, uint32_t i
   return snapshot->ghost_bits && bits_has(snapshot->ghost_bits, index);
 }
 
+/* Whether a row that was read is an active agent's, which neither waits for its intake nor is a ghost. */
+static inline bool snapshot_is_active(const agent_row *row) {
+  return row->status > AGENT_PENDING && row->status < AGENT_GHOST;
+}
+
 /* Goes through one part, in the snapshot's mode. False with the reason when it was refused. */
 bool snapshot_go_through(struct snapshot *snapshot, snapshot_part *part);
 

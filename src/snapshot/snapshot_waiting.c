@@ -148,7 +148,8 @@ static void exchange_wakes(struct snapshot *snapshot) {
       while (!wakes_is_woken(wakes, index));
     index = snapshot_number(snapshot, index);
     snapshot_expect_agent(snapshot, index);
-    snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u was woken and is gone", index);
+    snapshot_expect(snapshot, snapshot->rows[index].generation & 1 && !snapshot_is_ghost(snapshot, index),
+                    "agent %u was woken and is gone", index);
     if (snapshot_loads(snapshot)) wakes_push(wakes, index);
   }
 }

@@ -163,7 +163,7 @@ typedef void (*broker_each)(uint64_t sequence, const void *bytes, size_t count, 
 /* Publishes on a subject of a stream, at most BROKER_MESSAGE_BYTES_MAX. Publishes of one subject are stored in the
  * order of the calls, one after the other; those of different subjects go side by side. MUSTER_OK with the sequence;
  * MUSTER_E_SYSTEM: no answer within answer_ms; MUSTER_E_FULL: the stream has no room. A message may be stored several
- * times, also after MUSTER_OK (it is sent again when the connection comes back), and without MUSTER_OK at any later
+ * times, also after MUSTER_OK (it is sent again when the answer is late), and without MUSTER_OK at any later
  * time. When one fails, those that wait behind it on its subject fail with the same result, unsent and in order: so the
  * caller goes on with the first that failed. Constant time but for the copy. */
 muster_result broker_publish(struct broker *broker, const char *subject, const void *bytes, size_t count,

@@ -35,6 +35,7 @@ struct broker_reader {
   reader_kind kind;
   reader_state state;
   uint32_t number, attempt; /* of the reader; of its consumer: both are in the consumer's name */
+  uint32_t vain;            /* tries to make a consumer since the last that was made */
   uint32_t batch, left;     /* messages that one question asks for; that are to come still; 0 = nothing is asked */
   uint64_t next;            /* the least sequence that is given */
   uint64_t delivered;       /* messages of the consumer, by its own count */
@@ -146,6 +147,7 @@ static void take_consumer(muster_result result, const struct document *answer, i
   (void)answer;
   (void)code;
   reader->ask = 0;
+  reader->vain = result == MUSTER_OK ? 0 : reader->vain + 1;
   if (result != MUSTER_OK) {
     if (broker_has_streams(reader->broker))
       complaints_add(&reader->broker->complaints, "reading", "%s: %s", reader->subject, muster_last_error());
@@ -180,7 +182,8 @@ static void make_consumer(broker_reader *reader) {
   json_end_object(&writer);
   json_end_object(&writer);
   json_finish(&writer);
-  reader->ask = asks_send(broker->asks, subject, document, writer.length, JETSTREAM_WAIT_MS, take_consumer, reader);
+  reader->ask =
+      asks_send(broker->asks, subject, document, writer.length, jetstream_wait_ms(reader->vain), take_consumer, reader);
   if (reader->ask)
     reader->state = READER_MAKES;
   else

@@ -20,7 +20,7 @@ struct broker_reading {
   uint64_t from, through, end;
   uint64_t ask; /* for the end; 0 = none is under way */
   uint64_t again_ms, progress_ms;
-  uint32_t batch;
+  uint32_t batch, tries; /* tries: to learn the end */
   bool held;
   broker_reader *reader; /* once the end is known */
   broker_each each;
@@ -74,7 +74,8 @@ static void ask_for_end(broker_reading *reading) {
   struct broker *broker = reading->broker;
   if (reading->reader || reading->ask || uv_now(broker->loop) < reading->again_ms || !broker_has_streams(broker))
     return;
-  reading->ask = jetstream_ask_last(broker, reading->stream, reading->subject, take_end_of_subject, reading);
+  reading->ask = jetstream_ask_last(broker, reading->stream, reading->subject, jetstream_wait_ms(reading->tries++),
+                                    take_end_of_subject, reading);
 }
 
 void reads_look_after(struct broker *broker) {
