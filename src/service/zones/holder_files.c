@@ -182,13 +182,54 @@ static void take_fetched(muster_result result, uint64_t version, const void *hea
   start_unpacking(holding, &head);
 }
 
+/* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. */
+static uint32_t read_epoch_file(const struct holding *holding) {
+  char name[JOURNALS_PATH_BYTES + 64], text[16] = "";
+  snprintf(name, sizeof name, "%s.epoch", holding->path);
+  int file = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
+  if (file < 0) return 0;
+  ssize_t count = read(file, text, sizeof text - 1);
+  close(file);
+  return count > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static void write_epoch_file(const struct holding *holding) {
+  char name[JOURNALS_PATH_BYTES + 64], text[16];
+  snprintf(name, sizeof name, "%s.epoch", holding->path);
+  int length = snprintf(text, sizeof text, "%u\n", holding->lease.epoch), file = create_file(name);
+  if (file < 0 || write(file, text, (size_t)length) != length)
+    log_line(MUSTER_LOG_WARNING, "world %s: %s: %s", holding->process->name, name, strerror(errno));
+  if (file >= 0) close(file);
+}
+
+/* The brokers know nothing of the zone, and this node had it: they have lost all. Whether to go on from these files is
+ * for a person to say, who knows of the other nodes'. */
+static bool is_to_be_restored(struct holding *holding, bool files) {
+  uint32_t before = read_epoch_file(holding);
+  if (holding->lease.epoch > before || !files) return false;
+  if (holding->restores) { /* ids of an epoch before are given: a higher one */
+    holding_ask_again(holding);
+    return true;
+  }
+  char why[PROCESS_STANDBY_BYTES];
+  snprintf(why, sizeof why, "the brokers have lost its zone: `muster ctl restart %s` goes on from this node's files",
+           holding->process->name);
+  log_line(MUSTER_LOG_ERROR, "world %s: %s, of epoch %u", holding->process->name, why, before);
+  holding_stand_by(holding, why);
+  return true;
+}
+
 /* This node's own files are newer than what is stored, unless another node has had the zone since. */
 void stored_bring(struct holding *holding) {
   char fetched[JOURNALS_PATH_BYTES + 64];
   uint64_t number;
-  bool own = strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
+  bool files = stored_newest(holding, &number);
+  if (is_to_be_restored(holding, files)) return;
+  bool own = holding->restores || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
   if (!own) each_file(holding->path, remove_past, NULL);
-  if ((own && stored_newest(holding, &number)) || holding->lease.epoch == 1) {
+  holding->restores = false;
+  write_epoch_file(holding);
+  if ((own && files) || holding->lease.epoch == 1) {
     holding_start(holding);
     return;
   }

@@ -69,6 +69,7 @@ struct holding {
   uint32_t renewals_at_start;
   uint64_t asked_ns; /* the take or the renewal under way */
   uint64_t asked_first_ns;
+  bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
   char told_owner[NAME_BYTES]; /* that the log has told of */
   uv_timer_t timer;
   uv_poll_t poll;
@@ -157,9 +158,19 @@ void journal_stream_stored(struct holding *holding);
 void journal_stream_go_on(struct holding *holding);
 void journal_stream_end(struct holding *holding);
 
-/* holder.c: the files are there, and the process may start; its last state is stored; its lease cannot be kept. */
+/* holder.c: the files are there, and the process may start; its last state is stored. */
 void holding_start(struct holding *holding);
 void holding_stored(struct holding *holding);
+
+/* holder.c: another epoch is needed; the zone is given back until a person starts its world. */
+void holding_ask_again(struct holding *holding);
+void holding_stand_by(struct holding *holding, const char *why);
+
+/* holder.c: its process must not go on, for a reason that is told. */
 void holding_lose(struct holding *holding, const char *why);
+
+/* holder.c: its tenure is over; what was put is sent before the loop waits. */
+void holding_end(struct holding *holding);
+void holder_flush(uv_prepare_t *prepare);
 
 #endif
