@@ -43,7 +43,8 @@ typedef enum muster_view_flag {
   MUSTER_VIEW_WOKEN = 1 << 1,       /* it was woken, and has not run since */
   MUSTER_VIEW_PREEMPTED = 1 << 2,   /* its update was stopped between two atoms, and goes on */
   MUSTER_VIEW_QUARANTINED = 1 << 3, /* it is not run: muster/overruns.h */
-  MUSTER_VIEW_ACTING = 1 << 4       /* its action atoms found no time, and lead the next commit */
+  MUSTER_VIEW_ACTING = 1 << 4,      /* its action atoms found no time, and lead the next commit */
+  MUSTER_VIEW_GHOST = 1 << 5        /* another zone runs it (muster/zone.h): only its place and its type are known */
 } muster_view_flag;
 
 /* An agent in the rectangle. Fixed for good: arrays of it are filled, and may be sent as they are. */

@@ -1,7 +1,8 @@
 #include "agents/agents_sound.h"
 
 const char *agent_status_name(uint32_t status) {
-  static const char *const names[] = {"FREE", "PENDING", "WAITING", "READY", "ADMITTED", "ACTING", "QUARANTINED"};
+  static const char *const names[] = {"FREE",     "PENDING", "WAITING",     "READY",
+                                      "ADMITTED", "ACTING",  "QUARANTINED", "GHOST"};
   return status < sizeof names / sizeof *names ? names[status] : "none that there is";
 }
 
@@ -18,8 +19,8 @@ static bool is_at_home(const list_look *look, uint32_t agent, list_spot spot, ui
   const agent_store *store = look->store;
   if (!SOUND(found, agent < store->maximum, "list %u of %s names agent %u of %u", owner, look->name, agent,
              store->maximum) ||
-      !SOUND(found, store_is_active(store, agent), "agent %u is in list %u of %s and not active", agent, owner,
-             look->name))
+      !SOUND(found, store_is_active(store, agent) || store->rows[agent].status == AGENT_GHOST,
+             "agent %u is in list %u of %s and not active", agent, owner, look->name))
     return false;
   return SOUND(found, store->places[agent].spot == spot, "agent %u is in list %u of %s and does not know it", agent,
                owner, look->name);
@@ -59,6 +60,9 @@ bool store_is_sound(const agent_store *store, soundness *found) {
   }
   SOUND(found, active == store->active_count && sound_bits(store->active, bits_words(store->maximum)) == active,
         "%u agents are active, and counted as %u", active, store->active_count);
+  if (store->ghosts)
+    SOUND_EQUAL(found, sound_bits(store->ghosts, bits_words(store->maximum)), store->ghost_count,
+                "%u indices have ghosts, counted as %u");
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++)
     SOUND(found, levels[i] == store->level_counts[i], "%u agents are at level %u, and counted as %u", levels[i], i,
           store->level_counts[i]);
@@ -99,7 +103,7 @@ static uint32_t count_crowd(const list_look *look, const struct space *space, ui
 bool space_is_sound(const struct space *space, const agent_store *store, soundness *found) {
   list_look look = {.lists = space->stores, .store = store, .name = "the grid"};
   uint32_t count = 0;
-  for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
+  for (uint32_t i = 0; (i = store_next_seen(store, i)) != UINT32_MAX && !found->broken; i++) {
     const agent_place *place = &store->places[i];
     if (SOUND(found, list_spot_is_sound(space->stores, place->spot, i), "agent %u is active and not in the grid", i))
       is_in_its_cell(space, place, i, found);
@@ -115,7 +119,8 @@ bool space_is_sound(const struct space *space, const agent_store *store, soundne
       plain += count_crowd(&look, space, crowd, found);
     count += plain;
   }
-  return SOUND_EQUAL(found, count, store->active_count, "%u agents are in the grid, where %u are active");
+  return SOUND_EQUAL(found, count, store->active_count + store->ghost_count,
+                     "%u agents are in the grid, where %u are active or ghosts");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- mailbox */

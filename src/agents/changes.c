@@ -40,12 +40,12 @@ static inline muster_change *next_place(change_log *log) {
   return NULL;
 }
 
-void changes_note_left(change_log *log, muster_agent agent, uint32_t type) {
+void changes_note_left(change_log *log, uint32_t index, muster_agent id, uint32_t type) {
   if (!log->notes) return;
-  change_notes *notes = changes_notes_of(log, muster_agent_index(agent));
-  for (uint32_t kind = 0; kind < NOTED_KINDS; kind++) notes->of[kind] &= ~(1ull << muster_agent_index(agent) % 64);
+  change_notes *notes = changes_notes_of(log, index);
+  for (uint32_t kind = 0; kind < NOTED_KINDS; kind++) notes->of[kind] &= ~(1ull << index % 64);
   muster_change *place = next_place(log);
-  if (place) *place = (muster_change){.agent = agent, .type = {type + 1}, .kinds = MUSTER_CHANGE_LEFT};
+  if (place) *place = (muster_change){.agent = id, .type = {type + 1}, .kinds = MUSTER_CHANGE_LEFT};
 }
 
 /* --------------------------------------------------------------------------------------------------- end of a frame */
@@ -96,14 +96,13 @@ static uint32_t list_notes(const change_log *log, change_notes *notes, uint32_t 
 }
 
 /* Completes listed records by what their agents' rows say. */
-static void changes_complete(muster_change *records, uint32_t count, const agent_row *rows) {
+static void changes_complete(muster_change *records, uint32_t count, const agent_store *store) {
   enum { AHEAD = 12 };
   for (uint32_t i = 0; i < count; i++) {
-    if (i + AHEAD < count) __builtin_prefetch(&rows[muster_agent_index(records[i + AHEAD].agent)]);
+    if (i + AHEAD < count) __builtin_prefetch(&store->rows[muster_agent_index(records[i + AHEAD].agent)]);
     uint32_t index = muster_agent_index(records[i].agent);
-    const agent_row *row = &rows[index];
-    records[i].agent = muster_agent_make(index, row->generation);
-    records[i].type.index = row->type + 1u;
+    records[i].agent = store->ids ? store->ids[index] : muster_agent_make(index, store->rows[index].generation);
+    records[i].type.index = store->rows[index].type + 1u;
   }
 }
 
@@ -119,7 +118,7 @@ static void changes_list(void *argument, uint32_t first, uint32_t end, uint32_t 
   (void)worker;
   for (uint32_t item = first; item < end; item++) {
     uint32_t place = visit_item(log, item, log->starts[item], list_notes);
-    changes_complete(records + log->starts[item], place - log->starts[item], log->rows);
+    changes_complete(records + log->starts[item], place - log->starts[item], log->store);
   }
 }
 
@@ -182,9 +181,9 @@ static void keep_list(change_log *log) {
   log->oldest = log->lists[(log->open + log->list_count - log->kept) % log->list_count].begin;
 }
 
-void changes_end_frame(change_log *log, const struct agent_row *rows, const struct parts *parts) {
+void changes_end_frame(change_log *log, const struct agent_store *store, const struct parts *parts) {
   if (!log->notes) return;
-  log->rows = rows;
+  log->store = store;
   if (!log->full) changes_gather(log, parts);
   if (log->full)
     lose_cursors(log);

@@ -21,7 +21,7 @@
 
 #include <muster/replicate.h>
 
-struct agent_row;
+struct agent_store;
 
 /* What happened in a frame. */
 typedef struct change_list {
@@ -43,7 +43,7 @@ typedef struct change_log {
   uint64_t *touched;     /* by shard: which of its notes are not zero */
   uint64_t *touched_any; /* of any shard; and, by item of work, where its records begin: while a frame ends */
   uint32_t *starts;
-  const struct agent_row *rows; /* likewise */
+  const struct agent_store *store; /* likewise */
   shard_map shards;
   uint32_t notes_apart;    /* from one shard to the next */
   uint32_t words, apart;   /* of `touched`, of each shard: in use; and from one shard to the next */
@@ -80,10 +80,10 @@ static inline void changes_note(change_log *log, uint32_t agent, change_noted ki
 
 /* Notes that an agent leaves. It is told also of one that came since the last frame's end: a reader may have met it
  * between the frames. Frame's thread. */
-void changes_note_left(change_log *log, muster_agent agent, uint32_t type);
+void changes_note_left(change_log *log, uint32_t index, muster_agent id, uint32_t type);
 
 /* Ends a frame: what was noted can be read from now on. Frame's thread. O(changes and agents_max / 4096). */
-void changes_end_frame(change_log *log, const struct agent_row *rows, const struct parts *parts);
+void changes_end_frame(change_log *log, const struct agent_store *store, const struct parts *parts);
 
 /* Bytes in use where so many agents ever were. */
 uint64_t changes_bytes(const change_log *log, uint32_t agents);

@@ -314,11 +314,11 @@ static float ring_distance(const struct search *search, int32_t ring) {
  * rings, which were looked at. */
 static void look_at_others(struct search *search, int32_t rings) {
   const agent_store *store = search->store;
-  uint32_t i = search->query.index, left = store->active_count;
+  uint32_t i = search->query.index, left = store->active_count + store->ghost_count;
   if (i != NEARBY_NO_AGENT && store_is_active(store, i)) left--;
   for (; left > 0 && may_look_at(search, 1); left--) {
-    i = store_next_active(store, i + 1);
-    if (i == UINT32_MAX) i = store_next_active(store, 0);
+    i = store_next_seen(store, i + 1);
+    if (i == UINT32_MAX) i = store_next_seen(store, 0);
     search->looks.looked++;
     const agent_place *place = &store->places[i];
     int64_t dx = (int64_t)place->cell_x - search->centre->cell_x, dy = (int64_t)place->cell_y - search->centre->cell_y;
@@ -349,9 +349,10 @@ static int32_t rings_of(float cells) {
 
 static void nearby_look(struct search *search) {
   const agent_store *store = search->store;
-  float across = 2.0f * search->query.radius_m / search->cell_m + 2.0f, worth = (float)store->active_count + 64.0f;
+  float across = 2.0f * search->query.radius_m / search->cell_m + 2.0f,
+        worth = (float)(store->active_count + store->ghost_count) + 64.0f;
   bool wide = across * across > worth || across > 2.0f * NEARBY_RINGS;
-  if (wide && store->active_count <= NEARBY_LOOKS)
+  if (wide && store->active_count + store->ghost_count <= NEARBY_LOOKS)
     look_at_others(search, 0);
   else if (!wide && gather_cells(search))
     look_at_cells(search);

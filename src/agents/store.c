@@ -21,6 +21,11 @@ void store_reserve_factors(agent_store *store, struct arena *arena) {
   ARENA_ARRAY(arena, store->inherited_importance, store->maximum);
 }
 
+void store_reserve_zone(agent_store *store, struct arena *arena) {
+  ARENA_ARRAY(arena, store->ids, store->maximum);
+  ARENA_ARRAY(arena, store->ghosts, bits_words(store->maximum));
+}
+
 void store_activate(agent_store *store, uint32_t index) {
   ASSERT(index < store->maximum && !store_is_active(store, index));
   bits_set(store->active, index);
@@ -35,7 +40,7 @@ void store_deactivate(agent_store *store, uint32_t index) {
   bits_clear(store->active, index);
   store->active_count--;
   store->level_counts[store->rows[index].level]--;
-  changes_note_left(&store->changes, muster_agent_make(index, store->rows[index].generation), store->rows[index].type);
+  changes_note_left(&store->changes, index, store_id(store, index), store->rows[index].type);
 }
 
 void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
@@ -48,6 +53,13 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
 
 uint32_t store_next_active(const agent_store *store, uint32_t from) {
   return from < store->high ? bits_next(store->active, bits_words(store->high), from) : UINT32_MAX;
+}
+
+uint32_t store_next_seen(const agent_store *store, uint32_t from) {
+  uint32_t active = store_next_active(store, from);
+  if (!store->ghost_count || from >= store->maximum) return active;
+  uint32_t ghost = bits_next(store->ghosts, bits_words(store->maximum), from);
+  return ghost < active ? ghost : active;
 }
 
 uint32_t elasticity_step_of(float elasticity) {

@@ -39,6 +39,7 @@
  *      type)             run (own agent), commit        rank, run (own agent)
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
  *   changes              whatever changes an agent      end of commit, muster_frame_changes
+ *   ids, ghosts          run/zone_ids                   any thread, atomically; of agents that it runs each worker
  *
  * An admitted agent that found no time may be held for the next frame: it stays ADMITTED between the two.
  * Until its intake, row and place of a pending agent belong to the thread that spawns it.
@@ -54,6 +55,9 @@
  *
  * At the end of the commit any active agent may become QUARANTINED (src/world/penalties.c): it is in no list and no
  * member of its class until it is reinstated, at an intake.
+ *
+ * In a world that is a zone an index may belong to a GHOST (src/world/ghosts.c): it has a row, a place in the grid and
+ * a published state, and is not active, so that no stage but perception meets it.
  */
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
@@ -72,7 +76,8 @@ typedef enum agent_status {
   AGENT_READY,
   AGENT_ADMITTED,
   AGENT_ACTING,
-  AGENT_QUARANTINED
+  AGENT_QUARANTINED,
+  AGENT_GHOST
 } agent_status;
 
 enum { RUNS_ONE = 32768 };
@@ -187,6 +192,10 @@ typedef struct agent_store {
   uint16_t *inherited_importance; /* what it inherits from companions, share */
   uint8_t *shed;                  /* levels by which pressure lowers it */
   uint64_t *active;               /* bitmap */
+  muster_agent *ids;              /* of a world that is a zone: the id of each agent, by index; written by run/zone_ids
+                                     alone, since any thread may read it. Else null */
+  uint64_t *ghosts;               /* likewise: bitmap of the indices that ghosts have */
+  uint32_t ghost_count;
   uint32_t level_counts[MUSTER_LEVELS];
   change_log changes; /* for hosts that tell others; reserved by changes_create() */
 } agent_store;
@@ -210,6 +219,18 @@ static inline float rating_value(uint8_t rating) {
 static inline bool store_is_active(const agent_store *store, uint32_t index) {
   return bits_has(store->active, index);
 }
+
+/* Reserves the columns of a world that is a zone. */
+void store_reserve_zone(agent_store *store, struct arena *arena);
+
+/* The id of an index that an agent or a ghost has, as hosts and atoms know it. */
+static inline muster_agent store_id(const agent_store *store, uint32_t index) {
+  if (__builtin_expect(store->ids != NULL, false)) return store->ids[index];
+  return muster_agent_make(index, store->rows[index].generation);
+}
+
+/* The first index at or after `from` that an active agent or a ghost has; UINT32_MAX when there is none. */
+uint32_t store_next_seen(const agent_store *store, uint32_t from);
 
 /* Activates a pending agent, or deactivates an active one; keeps the counts per level. */
 void store_activate(agent_store *store, uint32_t index);

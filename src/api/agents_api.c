@@ -9,6 +9,7 @@
 #include "world/lifecycle.h"
 #include "world/world_commands.h"
 #include "world/world_observers.h"
+#include "world/zone_mail.h"
 
 #include <muster/tune.h>
 
@@ -34,9 +35,10 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   return agent;
 }
 
-muster_result agents_send(muster_world *world, muster_agent agent, const char *what, struct command command) {
+muster_result agents_send(muster_world *world, muster_agent id, const char *what, struct command command) {
+  muster_agent agent;
   muster_result result;
-  if (!guard_asks_agent(world, agent, what, &result)) return result;
+  if (!guard_asks_agent(world, id, what, &agent, &result)) return result;
   command.index = muster_agent_index(agent);
   command.generation = muster_agent_generation(agent);
   return guard_queue(world, &command);
@@ -61,9 +63,10 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
                 : agents_send(world, agent, "agent", (struct command){.kind = COMMAND_MOVE, .position = position});
 }
 
-muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
+muster_result muster_agent_wake(muster_world *world, muster_agent id) {
+  muster_agent agent;
   muster_result result;
-  if (!guard_asks_agent(world, agent, "wake", &result)) return result;
+  if (!guard_asks_agent(world, id, "wake", &agent, &result)) return result;
   if (!wakes_push(&world->commands->wakes, muster_agent_index(agent)))
     return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.limits.commands_max);
   return MUSTER_OK;
@@ -89,11 +92,12 @@ muster_result agents_check_company(const struct muster_world *world, muster_agen
                    muster_agent_generation(agent));
 }
 
-static muster_result send_company(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
+static muster_result send_company(muster_world *world, muster_agent id, muster_agent other, command_kind kind) {
+  muster_agent agent;
   muster_result result = guard_any(world, "company");
-  if (!result) result = agents_check_company(world, agent, other);
-  if (result || !guard_asks_agent(world, agent, "company", &result)) return result;
-  if (kind == COMMAND_LINK && !world_is_live(world, other)) return guard_gone(other);
+  if (!result) result = agents_check_company(world, id, other);
+  if (result || !guard_asks_agent(world, id, "company", &agent, &result)) return result;
+  if (kind == COMMAND_LINK && !world_is_live(world, world_find(world, other))) return guard_gone(other);
   struct command command = command_about(kind, agent);
   command.other = other;
   return guard_queue(world, &command);
@@ -141,7 +145,9 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
                      MUSTER_MESSAGE_BYTES_MAX);
   muster_result result;
-  if (!guard_asks_agent(world, agent, "message", &result)) return result;
+  if (!guard_asks(world, "message", &result)) return result;
+  if (!world_is_live(world, world_find_seen(world, agent)) && !(world->zone && zone_knows(world, agent)))
+    return guard_gone(agent);
   if (!intake_queues_take_messages(&world->commands->queues))
     return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages.waiting_max");
   outgoing message = {.head = {.peer = agent, .size = size}};

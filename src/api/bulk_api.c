@@ -46,6 +46,13 @@ static bool is_leaf(const struct muster_world *world, uint32_t index) {
   return world->herds->table.count && world->herds->table.links[index].tie == HERD_TIE_LEAF;
 }
 
+/* The handles of some of an array's ids, of which there are agents_max at most. */
+static const muster_agent *find_handles(const struct muster_world *world, const muster_agent *ids, uint32_t count) {
+  if (!world->zone) return ids;
+  for (uint32_t i = 0; i < count; i++) world->agents.handles[i] = world_find(world, ids[i]);
+  return world->agents.handles;
+}
+
 static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
   if (!world_is_live(world, agent)) return MARK_STALE;
   if (!space_accepts(position)) return MARK_REFUSED;
@@ -133,7 +140,7 @@ uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents
   uint64_t begin_ns = begin(world);
   for (uint32_t first = 0, each; first < count; first += each) {
     each = count - first < world->agents.store.maximum ? count - first : world->agents.store.maximum;
-    moved += move_some(&(bulk_moves){world, agents + first, positions + first}, each);
+    moved += move_some(&(bulk_moves){world, find_handles(world, agents + first, each), positions + first}, each);
   }
   end(world, begin_ns);
   return moved;
@@ -155,14 +162,14 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   uint32_t set = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
-    if (!world_is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
-    uint8_t *held = &world_row(world, muster_agent_index(agents[i]))->factors[factor];
+    muster_agent agent = world_find(world, agents[i]);
+    if (!world_is_live(world, agent) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
+    uint8_t *held = &world_row(world, muster_agent_index(agent))->factors[factor];
     uint8_t value = byte_share_of(values[i]);
     set++;
     if (*held == value) continue;
     *held = value;
-    if (world_is_active(world, muster_agent_index(agents[i])))
-      score_note(&world->score->board, muster_agent_index(agents[i]));
+    if (world_is_active(world, muster_agent_index(agent))) score_note(&world->score->board, muster_agent_index(agent));
   }
   end(world, begin_ns);
   return set;

@@ -29,7 +29,7 @@ muster_result update_send(muster_update *update, const struct command *command);
 /* What a query for neighbours tells of one that it found. */
 static inline muster_neighbour calls_describe(const struct muster_world *world, const struct neighbour *found) {
   const agent_row *row = world_row(world, found->index);
-  return (muster_neighbour){.agent = world_agent(world, found->index),
+  return (muster_neighbour){.agent = world_id(world, found->index),
                             .type = {row->type + 1u},
                             .distance_m = __builtin_sqrtf(found->distance_squared),
                             .position = world_position(world, found->index),

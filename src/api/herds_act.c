@@ -103,7 +103,7 @@ uint32_t muster_herds_nearby(const muster_world *world, muster_position position
 uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m, muster_herd_near *out,
                                     uint32_t capacity) {
   if (check_serial(update, "herds nearby") || (capacity && !out && error_missing("herds nearby", "array"))) return 0;
-  uint32_t index = muster_agent_index(update->agent);
+  uint32_t index = ((const update_context *)(const void *)update)->index;
   return search_all(update->world, world_position(update->world, index),
                     update->world->agents.store.places[index].partition, radius_m, out, capacity);
 }
@@ -167,7 +167,7 @@ static uint32_t take_from_self(muster_update *update, const struct herd_type *ty
                                float *totals) {
   struct muster_world *world = update->world;
   const update_context *context = (const update_context *)(const void *)update;
-  const herd_link *link = &world->herds->table.links[muster_agent_index(update->agent)];
+  const herd_link *link = &world->herds->table.links[context->index];
   act_entry *entry = &world->acts->beside.entries[context->entry];
   if (link->tie != HERD_TIE_LEAF || herds_lanes(type, link->entry).entry->herd != muster_herd_index(herd)) {
     error_set(MUSTER_E_STATE, "herd take: beside other actions a leaf takes out of itself alone");
@@ -200,7 +200,8 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
   uint32_t number = herds_open_entry(type, muster_herd_index(herd));
   if (number == HERD_NONE) return take_from_folded(world, type, muster_herd_index(herd), members, totals);
   herd_lanes lanes = herds_lanes(type, number);
-  uint32_t lane = nearest_leaf(world, &lanes, world_position(world, muster_agent_index(update->agent)));
+  uint32_t lane =
+      nearest_leaf(world, &lanes, world_position(world, ((const update_context *)(const void *)update)->index));
   return lane == HERD_NONE ? 0 : take_from_leaf(world, type, &lanes, lane, members, totals);
 }
 

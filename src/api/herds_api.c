@@ -232,58 +232,23 @@ static muster_result check_herd(const struct herd_type *type, const muster_herd_
   return MUSTER_OK;
 }
 
-/* Where a block's agent stands: out of sight of every observer, and with few others in a cell. */
-static muster_position place_of_block(const struct muster_world *world, uint32_t number) {
-  enum { ROW = 4096 };
-  double step_m = world->agents.space.cell_m;
-  return (muster_position){-1e9 + step_m * (number % ROW), -1e9 + step_m * (double)(number / ROW), 0.0};
-}
-
-static muster_result open_block(struct muster_world *world, struct herd_type *type, const muster_herd_def *first) {
-  uint32_t index = identity_take(&world->agents.ids), number = type->block_count;
-  muster_agent_def def = muster_agent_def_default();
-  def.type = (muster_type){type->block_type + 1};
-  def.position = place_of_block(world, number);
-  if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {
-    if (index != IDENTITY_NONE) identity_give_back(&world->agents.ids, index);
-    return error_set(MUSTER_E_FULL, "herds: agents_max = %u agents exist, and a block of %u herds needs one",
-                     world->def.limits.agents_max, MUSTER_HERD_BLOCK);
-  }
-  herds_open_block(type, first->partition, first->position.x, first->position.y);
-  type->blocks[number].agent = index;
-  world->herds->table.links[index] =
-      (herd_link){.entry = number, .type = (uint8_t)(type - world->herds->table.types), .tie = HERD_TIE_BLOCK};
-  lifecycle_enter(world, index, world->last_now_ns);
-  return MUSTER_OK;
-}
-
 static muster_result herds_api_add(struct muster_world *world, struct herd_type *type, const muster_herd_def *def,
                                    uint32_t number, muster_herd *herd) {
   muster_result result = check_herd(type, def, number);
   if (result) return result;
-  if (type->herds == type->def.herds_max)
-    return error_set(MUSTER_E_FULL, "herd type '%s': herds_max = %u herds exist", type->name, type->def.herds_max);
-  uint32_t block = herds_find_block(type, def->partition);
-  if (block == HERD_NONE)
-    return error_set(MUSTER_E_FULL,
-                     "herd type '%s': all blocks are taken: herds of so many partitions need a greater "
-                     "herds_max than %u",
-                     type->name, type->def.herds_max);
-  if (block == type->block_count && (result = open_block(world, type, def))) return result;
-  if (!type->blocks[block].live) herds_move_block(type, block, def->partition, def->position.x, def->position.y);
-  if (block < type->fresh) herds_bring_forward(world, type, block, world->last_now_ns);
-  uint32_t home = herds_take_slot(type, block);
+  bool opens;
+  result = herds_check_room(type, def->partition, &opens);
+  uint32_t index = !result && opens ? identity_take(&world->agents.ids) : IDENTITY_NONE;
+  if (!result && opens && index == IDENTITY_NONE) result = herds_refuse_block(world);
+  if (result) return result;
   herd_body body = {.x = def->position.x,
                     .y = def->position.y,
                     .velocity_x = (double)def->velocity_x,
                     .velocity_y = (double)def->velocity_y,
                     .members = def->members ? def->members : type->tree.below[0]};
   for (uint32_t t = 0; t < type->def.totals; t++) body.totals[t] = (double)def->totals[t];
-  herds_write(type, home, &body);
-  type->herds++;
-  world->herds->table.members += body.members;
-  uint32_t generation = herd_ids_turn(&world->herds->ids, type->first + home);
-  if (herd) *herd = muster_herd_make(type->first + home, generation);
+  uint32_t added = herds_add(world, type, def->partition, &body, index);
+  if (herd) *herd = herds_id(world, added);
   return MUSTER_OK;
 }
 
@@ -313,13 +278,6 @@ uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const must
 
 /* ----------------------------------------------------------------------------------------------------------- naming */
 
-/* A place among the named members; HERD_NONE when all are taken. */
-static uint32_t find_place(herd_table *table) {
-  for (uint32_t i = 0; table->named_count < table->named_high && i < table->named_high; i++)
-    if (table->named[i].agent == HERD_NONE) return i;
-  return table->named_high < table->named_max ? table->named_high++ : HERD_NONE;
-}
-
 /* The leaf becomes an agent of its own. */
 static muster_agent name_leaf(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane,
                               uint32_t place) {
@@ -327,24 +285,23 @@ static muster_agent name_leaf(struct muster_world *world, struct herd_type *type
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t agent = lanes.agents[lane];
   herd_body whole = herds_whole(type, &lanes);
-  table->named[place] = (herd_named){.herd = herds_id(world, lanes.entry->herd),
-                                     .agent = agent,
-                                     .entry = number,
-                                     .velocity_x = (float)whole.velocity_x,
-                                     .velocity_y = (float)whole.velocity_y,
-                                     .x = whole.x,
-                                     .y = whole.y};
-  table->named_count++;
+  const herd_named named = {.herd = herds_id(world, lanes.entry->herd),
+                            .agent = agent,
+                            .entry = number,
+                            .velocity_x = (float)whole.velocity_x,
+                            .velocity_y = (float)whole.velocity_y,
+                            .x = whole.x,
+                            .y = whole.y};
   table->members -= lanes.members[lane];
   herds_take_out(table, type, number, lane, 1);
-  table->links[agent] = (herd_link){.entry = place, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_NAMED};
-  return world_agent(world, agent);
+  herds_give_name(world, type, place, agent, &named);
+  return world_id(world, agent);
 }
 
 static muster_agent name_member(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member) {
   const muster_agent none = {0};
   muster_result result;
-  uint32_t place = find_place(&world->herds->table), number, lane;
+  uint32_t place = herds_find_name(&world->herds->table), number, lane;
   if (place == HERD_NONE) {
     error_set(MUSTER_E_FULL, "herds: %u members have names already", world->herds->table.named_max);
     return none;

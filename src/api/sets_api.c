@@ -64,11 +64,11 @@ static struct set_counts sets_api_counts_of(const muster_world *world, uint32_t 
   return sum;
 }
 
-muster_result muster_agent_set_read(const muster_world *world, muster_agent agent, uint32_t set,
-                                    muster_set_info *info) {
+muster_result muster_agent_set_read(const muster_world *world, muster_agent id, uint32_t set, muster_set_info *info) {
   muster_result result = guard_read(world, "set info");
   if (result) return result;
-  if (!world_is_live(world, agent)) return guard_gone(agent);
+  muster_agent agent = world_find(world, id);
+  if (!world_is_live(world, agent)) return guard_gone(id);
   const agent_row *row = world_row(world, muster_agent_index(agent));
   const agent_type *type = world_type(world, row->type);
   if (set >= type->sets.count)

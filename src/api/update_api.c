@@ -15,6 +15,7 @@
 #include "world/world_links.h"
 #include "world/world_record.h"
 #include "world/world_sums.h"
+#include "world/zone_mail.h"
 
 #include <muster/sets.h>
 #include <muster/tune.h>
@@ -47,11 +48,11 @@ static bool is_beside(const update_context *context) {
   return context->phase == PHASE_PARALLEL || acts_beside(context);
 }
 
-/* Whether an action may touch an agent: actions of regions keep to their own region. */
+/* Whether an action may touch an agent, by its handle: actions of regions keep to their own region. */
 static bool reaches(const update_context *context, muster_agent agent) {
   const agent_place *places = context->runner->store->places;
-  return context->act != MUSTER_ACT_REGION || space_region(&places[muster_agent_index(agent)]) ==
-                                                  space_region(&places[muster_agent_index(context->public.agent)]);
+  return context->act != MUSTER_ACT_REGION ||
+         space_region(&places[muster_agent_index(agent)]) == space_region(&places[context->index]);
 }
 
 /* Beside other updates, commands wait in the worker's log; in serial phases they go straight to the next intake. */
@@ -68,8 +69,14 @@ muster_result update_send(muster_update *update, const struct command *command) 
   return MUSTER_OK;
 }
 
+/* Whether a handle is that of an active agent; or also of a ghost. */
 static bool is_active(const muster_update *update, muster_agent agent) {
   return world_is_live(update->world, agent) && world_is_active(update->world, muster_agent_index(agent));
+}
+
+static bool is_seen(const muster_update *update, muster_agent agent) {
+  return is_active(update, agent) || (update->world->zone && world_is_live(update->world, agent) &&
+                                      zone_ids_is_ghost(update->world->agents.zone, muster_agent_index(agent)));
 }
 
 muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
@@ -100,17 +107,18 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   return agent;
 }
 
-muster_result muster_update_remove(muster_update *update, muster_agent agent) {
+muster_result muster_update_remove(muster_update *update, muster_agent id) {
   muster_result result = callback_check(update, "remove");
   if (result) return result;
   const update_context *context = const_context_of(update);
-  if (!world_is_live(update->world, agent)) return guard_gone(agent);
+  muster_agent agent = world_find(update->world, id);
+  if (!world_is_live(update->world, agent)) return guard_gone(id);
   agent_row *row = world_row(update->world, muster_agent_index(agent));
   bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
   /* A region's agents belong to the worker that runs the region. */
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
   uint8_t *removed = in_region ? &update->world->acts->beside.removed[muster_agent_index(agent)] : NULL;
-  if ((acts && row->removal_pending) || (removed && *removed)) return guard_gone(agent);
+  if ((acts && row->removal_pending) || (removed && *removed)) return guard_gone(id);
   struct command command = command_about(COMMAND_REMOVE, agent);
   result = update_send(update, &command);
   if (result) return result;
@@ -119,11 +127,12 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   return result;
 }
 
-muster_result muster_update_wake(muster_update *update, muster_agent agent) {
+muster_result muster_update_wake(muster_update *update, muster_agent id) {
   muster_result result = callback_check(update, "wake");
   if (result) return result;
   update_context *context = context_of(update);
-  if (!world_is_live(update->world, agent)) return guard_gone(agent);
+  muster_agent agent = world_find(update->world, id);
+  if (!world_is_live(update->world, agent)) return guard_gone(id);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
   if (context->phase != PHASE_PARALLEL || world_is_virtual(update->world)) {
     struct command command = command_about(COMMAND_WAKE, agent);
@@ -138,19 +147,20 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   return MUSTER_OK;
 }
 
-muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns) {
+muster_result muster_update_wake_at(muster_update *update, muster_agent id, uint64_t at_ns) {
   muster_result result = callback_check(update, "wake");
   if (result) return result;
   update_context *context = context_of(update);
-  if (!world_is_live(update->world, agent)) return guard_gone(agent);
+  muster_agent agent = world_find(update->world, id);
+  if (!world_is_live(update->world, agent)) return guard_gone(id);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
-  if (muster_agent_index(agent) != muster_agent_index(update->agent)) {
+  if (muster_agent_index(agent) != context->index) {
     struct command command = command_about(COMMAND_WAKE_AT, agent);
     command.at_ns = at_ns;
     return update_send(update, &command);
   }
   /* Only the agent's own worker writes here, so it needs no room in a log. */
-  uint64_t *asked_ns = &context->runner->store->alarms[muster_agent_index(agent)].asked_ns;
+  uint64_t *asked_ns = &context->runner->store->alarms[context->index].asked_ns;
   uint8_t *asks = &context->result->asks;
   if (at_ns != MUSTER_WAKE_NEVER && (!(*asks & ASK_TIME) || at_ns < *asked_ns)) *asked_ns = at_ns;
   *asks = at_ns == MUSTER_WAKE_NEVER ? ASK_NEVER | (*asks & ASK_REACTION) : *asks | ASK_TIME;
@@ -162,7 +172,7 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
   if (!result) result = agents_check_time(by_ns);
   if (result) return result;
   update_context *context = context_of(update);
-  uint64_t *asked_ns = &context->runner->store->alarms[muster_agent_index(update->agent)].react_asked_ns;
+  uint64_t *asked_ns = &context->runner->store->alarms[context->index].react_asked_ns;
   uint8_t *asks = &context->result->asks;
   bool asked = *asks & ASK_REACTION && *asked_ns != MUSTER_WAKE_NEVER;
   if (!asked || by_ns == MUSTER_WAKE_NEVER || by_ns < *asked_ns) *asked_ns = by_ns;
@@ -175,8 +185,8 @@ static muster_result send_companions(muster_update *update, muster_agent other, 
   muster_result result = callback_check(update, "company");
   if (!result) result = agents_check_company(update->world, update->agent, other);
   if (result) return result;
-  if (kind == COMMAND_LINK && !world_is_live(update->world, other)) return guard_gone(other);
-  struct command command = command_about(kind, update->agent);
+  if (kind == COMMAND_LINK && !world_is_live(update->world, world_find(update->world, other))) return guard_gone(other);
+  struct command command = command_about(kind, world_agent(update->world, const_context_of(update)->index));
   command.other = other;
   return update_send(update, &command);
 }
@@ -189,9 +199,14 @@ muster_result muster_update_unlink(muster_update *update, muster_agent other) {
   return send_companions(update, other, COMMAND_UNLINK);
 }
 
-static muster_result check_message(const muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
+static muster_result check_message(const muster_update *update, muster_agent id, const void *bytes, uint32_t size) {
   if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
-  if (!world_is_live(update->world, to)) return guard_gone(to);
+  muster_agent to = world_find_seen(update->world, id);
+  if (!world_is_live(update->world, to)) {
+    if (!update->world->zone || !zone_knows(update->world, id)) return guard_gone(id);
+    if (size <= MUSTER_MESSAGE_BYTES_MAX) return MUSTER_OK; /* its type is not known here */
+    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u", size, MUSTER_MESSAGE_BYTES_MAX);
+  }
   const agent_type *type = world_type_of(update->world, muster_agent_index(to));
   if (!type->boxes.capacity)
     return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages.waiting_max", type->name);
@@ -236,7 +251,7 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
   }
   struct message_head head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
   if (!parallel) {
-    messages_post(world, update->agent, &head, bytes);
+    messages_post(world, context->index, &head, bytes);
     return MUSTER_OK;
   }
   places[number].head = head;
@@ -247,8 +262,7 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
 /* Whether the update sees only what had come when an earlier part of it began. */
 static bool has_begun_before(const update_context *context) {
   return context->phase == PHASE_ACT ||
-         (context->phase == PHASE_PARALLEL &&
-          context->runner->store->rows[muster_agent_index(context->public.agent)].atom_next);
+         (context->phase == PHASE_PARALLEL && context->runner->store->rows[context->index].atom_next);
 }
 
 uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity) {
@@ -256,7 +270,7 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
   const update_context *context = const_context_of(update);
   const box_table *boxes = &context->type->boxes;
   if (!boxes->capacity || update->cycle > 0) return 0;
-  uint32_t slot = context->runner->store->rows[muster_agent_index(update->agent)].state_slot;
+  uint32_t slot = context->runner->store->rows[context->index].state_slot;
   const struct box *box = &boxes->boxes[slot];
   uint32_t count = has_begun_before(context) ? box->begun : box->count;
   if (!out) return count;
@@ -272,31 +286,34 @@ uint32_t muster_update_messages_lost(const muster_update *update) {
   if (callback_check(update, "messages")) return 0;
   const struct mailbox *mailbox = &update->world->links->mailbox;
   if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
-  const struct loss *loss = &mailbox->losses[muster_agent_index(update->agent)];
+  const struct loss *loss = &mailbox->losses[const_context_of(update)->index];
   return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;
 }
 
-const void *muster_update_published_of(const muster_update *update, muster_agent agent) {
+const void *muster_update_published_of(const muster_update *update, muster_agent id) {
   if (callback_check(update, "published state")) return NULL;
-  if (!is_active(update, agent)) return NULL;
+  muster_agent agent = world_find_seen(update->world, id);
+  if (!is_seen(update, agent)) return NULL;
   const agent_row *row = world_row(update->world, muster_agent_index(agent));
   return type_published(world_type(update->world, row->type), row->state_slot, row->front);
 }
 
-bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position) {
+bool muster_update_position_of(const muster_update *update, muster_agent id, muster_position *position) {
   if (callback_check(update, "position") || (!position && error_missing("position", "position"))) return false;
-  if (!is_active(update, agent)) return false;
+  muster_agent agent = world_find_seen(update->world, id);
+  if (!is_seen(update, agent)) return false;
   *position = world_position(update->world, muster_agent_index(agent));
   return true;
 }
 
-void *muster_update_state_of(muster_update *update, muster_agent agent) {
+void *muster_update_state_of(muster_update *update, muster_agent id) {
   if (callback_check(update, "state")) return NULL;
   const update_context *context = context_of(update);
   if (context->phase != PHASE_ACT) {
     error_set(MUSTER_E_STATE, "state: in action atoms only");
     return NULL;
   }
+  muster_agent agent = world_find(update->world, id);
   if (!is_active(update, agent) || !reaches(context, agent)) return NULL;
   const agent_row *row = world_row(update->world, muster_agent_index(agent));
   return type_state(world_type(update->world, row->type), row->state_slot);
@@ -308,9 +325,8 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
   const update_context *context = const_context_of(update);
   const struct runner *runner = context->runner;
   struct neighbour found[MUSTER_NEIGHBOURS_MAX];
-  nearby_query query = {.index = muster_agent_index(update->agent),
-                        .type = type.index ? type.index - 1 : NEARBY_ALL_TYPES,
-                        .radius_m = radius_m};
+  nearby_query query = {
+      .index = context->index, .type = type.index ? type.index - 1 : NEARBY_ALL_TYPES, .radius_m = radius_m};
   nearby_looks looks;
   if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;
   uint32_t count = nearby_find(runner->space, runner->store, &query, found, capacity, &looks);
@@ -339,7 +355,7 @@ void muster_update_progress(muster_update *update, float progress) {
 
 uint64_t muster_update_region(const muster_update *update) {
   if (callback_check(update, "region")) return 0;
-  return space_region(&const_context_of(update)->runner->store->places[muster_agent_index(update->agent)]);
+  return space_region(&const_context_of(update)->runner->store->places[const_context_of(update)->index]);
 }
 
 uint64_t muster_update_random(muster_update *update) {

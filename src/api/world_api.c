@@ -155,6 +155,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     create_agents(world);
     create_plan(world);
     create_exec(world);
+    zone_create(world, &whole->zone);
     tune_create(world);
   }
   world->arena.ready = 0.0; /* not known yet: how many agents are of which type */

@@ -1,99 +1,87 @@
-/* zones_api.c - muster/zone.h. */
+/* zones_api.c - muster/zone.h: what a zone is, and messages between zones. */
 #include "base/error.h"
+#include "base/sized.h"
+#include "record/recorder.h"
 #include "world/guard.h"
+#include "world/world_record.h"
+#include "world/zone_delivery.h"
 
 #include <muster/zone.h>
 
-static muster_result not_yet(const muster_world *world, const char *what) {
-  muster_result result = guard_between(world, what);
-  return result ? result : error_set(MUSTER_E_STATE, "%s: this world is no zone", what);
-}
-
 muster_result muster_zone_read(const muster_world *world, muster_zone_def *zone) {
   if (!world || !zone) return error_missing("zone", world ? "zone" : "world");
-  if (!world->def.zone.number) return error_set(MUSTER_E_STATE, "zone: this world is none");
+  if (!world->zone) return error_set(MUSTER_E_STATE, "zone: this world is none: set zone.number in its definition");
   *zone = world->def.zone;
+  zone->epoch = zone_ids_epoch(&world->zone->ids);
   return MUSTER_OK;
 }
+
 muster_result muster_zone_set_epoch(muster_world *world, uint32_t epoch) {
-  (void)epoch;
-  return not_yet(world, "zone epoch");
+  muster_result result = zone_check(world, "zone epoch", false);
+  if (result || recorder_replays(world->recorder)) return result;
+  if (epoch <= world->def.zone.epoch || epoch > MUSTER_EPOCHS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "zone epoch: %u must be above %u, and at most %u", epoch, world->def.zone.epoch,
+                     MUSTER_EPOCHS_MAX);
+  const zone_call call = {.kind = ZONE_CALL_EPOCH, .number = epoch};
+  world_record_zone(world, &call, NULL, 0);
+  zone_set_epoch(world, epoch);
+  return MUSTER_OK;
 }
-muster_result muster_agent_hop(const muster_world *world, muster_agent agent, uint32_t *hop) {
-  (void)agent;
-  (void)hop;
-  return not_yet(world, "hop");
-}
+
 muster_result muster_zone_status_read(const muster_world *world, muster_zone_status *status) {
-  (void)status;
-  return not_yet(world, "zone status");
+  muster_result result = zone_check(world, "zone status", true);
+  if (result) return result;
+  const struct world_zone *zone = world->zone;
+  muster_zone_status whole = zone->counts;
+  whole.ghosts = world->agents.store.ghost_count;
+  whole.marks = zone->ids.marks.count;
+  whole.marks_dropped = zone->ids.marks.dropped;
+  whole.messages = zone->queued;
+  whole.ids_resting = zone->ids.resting_count;
+  return sized_write(SIZED(zone_status), &whole, status);
 }
-muster_result muster_agent_depart(muster_world *world, muster_agent agent, uint32_t to, muster_zone_put put,
-                                  void *user) {
-  (void)agent;
-  (void)to;
-  (void)put;
-  (void)user;
-  return not_yet(world, "departure");
-}
-muster_result muster_agent_arrive(muster_world *world, const void *bytes, size_t count, muster_agent *agent) {
-  (void)bytes;
-  (void)count;
-  (void)agent;
-  return not_yet(world, "arrival");
-}
-muster_result muster_agent_packed(const void *bytes, size_t count, muster_agent *agent, uint32_t *hop) {
-  (void)count;
-  (void)hop;
-  (void)agent;
-  return error_missing("packed agent", bytes ? "agent" : "bytes");
-}
-muster_result muster_agent_left(muster_world *world, muster_agent agent, uint32_t hop, uint32_t to) {
-  (void)agent;
-  (void)hop;
-  (void)to;
-  return not_yet(world, "departure");
-}
-muster_result muster_ghosts_pack(const muster_world *world, const muster_agent *agents, uint32_t count,
-                                 muster_zone_put put, void *user) {
-  (void)agents;
-  (void)count;
-  (void)put;
-  (void)user;
-  return not_yet(world, "ghosts");
-}
-muster_result muster_ghosts_set(muster_world *world, uint32_t from, const void *bytes, size_t count, bool whole) {
-  (void)from;
-  (void)bytes;
-  (void)count;
-  (void)whole;
-  return not_yet(world, "ghosts");
-}
-bool muster_agent_is_ghost(const muster_world *world, muster_agent agent) {
-  (void)world;
-  (void)agent;
-  return false;
-}
+
 uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zone_message *message, void *user),
                               void *user) {
-  (void)take;
-  (void)user;
-  return not_yet(world, "messages") ? 0 : 0;
+  if (zone_check(world, "messages to other zones", false)) return 0;
+  if (!take) return error_missing("messages to other zones", "take"), 0;
+  struct world_zone *zone = world->zone;
+  uint32_t count = zone->queued;
+  if (recorder_replays(world->recorder) || !count) return 0;
+  const zone_call call = {.kind = ZONE_CALL_TAKEN};
+  world_record_zone(world, &call, NULL, 0);
+  enum occupation before = guard_hold(world);
+  for (uint32_t i = 0; i < count; i++) {
+    const zone_outgoing *from = &zone->queue[i];
+    const muster_zone_message message = {.from = from->from,
+                                         .to = from->to,
+                                         .sequence = from->sequence,
+                                         .sent_ns = from->sent_ns,
+                                         .zone = from->zone,
+                                         .size = from->size,
+                                         .bytes = from->size ? from->bytes : NULL};
+    take(&message, user);
+  }
+  guard_release(world, before);
+  zone->queued = 0;
+  return count;
 }
+
 muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message) {
-  (void)message;
-  return not_yet(world, "message");
-}
-muster_result muster_herd_depart(muster_world *world, muster_herd herd, uint32_t to, muster_zone_put put, void *user) {
-  (void)herd;
-  (void)to;
-  (void)put;
-  (void)user;
-  return not_yet(world, "departure");
-}
-muster_result muster_herd_arrive(muster_world *world, const void *bytes, size_t count, muster_herd *herd) {
-  (void)bytes;
-  (void)count;
-  (void)herd;
-  return not_yet(world, "arrival");
+  muster_result result = zone_check(world, "message", false);
+  if (!result && !message) result = error_missing("message", "message");
+  if (result || recorder_replays(world->recorder)) return result;
+  result = zone_check_delivery(world, message);
+  if (result) {
+    world->zone->counts.messages_twice += zone_came_before(world, message);
+    return result;
+  }
+  const zone_call call = {.kind = ZONE_CALL_DELIVER,
+                          .one = message->from,
+                          .other = message->to,
+                          .sequence = message->sequence,
+                          .sent_ns = message->sent_ns};
+  world_record_zone(world, &call, message->bytes, message->size);
+  zone_deliver(world, message);
+  return MUSTER_OK;
 }

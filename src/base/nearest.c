@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { NAME_BYTES = 64, OPTIONS_MAX = 64 };
+enum { NAME_BYTES = 64, OPTIONS_MAX = 128 };
 
 static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;

@@ -51,6 +51,7 @@ typedef struct sized {
 #define FIRST_type_cost           samples
 #define FIRST_type_def            sets
 #define FIRST_view                looks_max
+#define FIRST_zone_status         messages_twice
 #define FIRST_world_def           watch
 #define FIRST_world_tuning        levels
 

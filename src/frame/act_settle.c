@@ -49,13 +49,12 @@ static void keep_ids(struct muster_world *world) {
 }
 
 static void act_post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
-  muster_agent sender = muster_agent_make(entry->agent, world_row(world, entry->agent)->generation);
   uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
   ASSERT(entry->send_base + entry->send_limit <= world->batch->places_max);
   world->sums->statistics.messages_refused += result->sends - sends;
   for (uint32_t i = 0; i < sends; i++) {
     const outgoing *message = &world->links->mailbox.places[entry->send_base + i];
-    messages_post(world, sender, &message->head, message->bytes);
+    messages_post(world, entry->agent, &message->head, message->bytes);
   }
 }
 

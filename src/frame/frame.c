@@ -168,7 +168,7 @@ static void stage_run(struct muster_world *world) {
 static void stage_commit(struct muster_world *world) {
   commit_run(world);
   struct parts parts = section_parts(world);
-  changes_end_frame(&world->agents.store.changes, world->agents.store.rows, &parts);
+  changes_end_frame(&world->agents.store.changes, &world->agents.store, &parts);
   bands_end_frame(&world->plan->bands, &world->queues->classes, &world->agents.store, world->frame->now_ns,
                   world->frame->number);
 }

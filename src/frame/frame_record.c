@@ -240,8 +240,8 @@ bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type) 
 bool frame_record_incident(struct muster_world *world, bool any, watch_incident *incident) {
   if (!recorder_choose(world->recorder, any)) return false;
   recorder_exchange(world->recorder, TAG_INCIDENT, incident, sizeof *incident);
-  return !world->recorder ||
-         (incident->agent < world->def.limits.agents_max && incident->type < world->agents.types.count);
+  return !world->recorder || ((world->zone || incident->agent < world->def.limits.agents_max) &&
+                              incident->type < world->agents.types.count);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- sums */

@@ -120,7 +120,9 @@ static void intake_apply(struct muster_world *world, const struct command *comma
     apply_observer(world, command);
     return;
   }
-  if (!world_is_live(world, muster_agent_make(command->index, command->generation))) return;
+  if (!world_is_live(world, muster_agent_make(command->index, command->generation)) ||
+      world_row(world, command->index)->status == AGENT_GHOST)
+    return;
   switch ((command_kind)command->kind) {
   case COMMAND_REMOVE:
     apply_remove(world, command);

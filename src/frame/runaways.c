@@ -60,12 +60,18 @@ static void note_risk(struct muster_world *world, const muster_overrun *overrun)
   note_worst(&world->overruns->table.types[number].worst, overrun);
 }
 
-/* Whether the agent can be penalised: it still exists and may run. */
+/* Whether the agent of a handle can be penalised: it still exists and may run. */
 static bool can_be_penalised(const struct muster_world *world, muster_agent agent) {
   if (!world_is_live(world, agent)) return false;
   const agent_row *row = world_row(world, muster_agent_index(agent));
   return world_is_active(world, muster_agent_index(agent)) && row->status != AGENT_QUARANTINED &&
          !world_type(world, row->type)->quarantined;
+}
+
+/* The id of a handle; null in a zone where its agent is gone. */
+static muster_agent runaways_id(const struct muster_world *world, muster_agent agent) {
+  if (!world->zone) return agent;
+  return world_is_live(world, agent) ? world_id(world, muster_agent_index(agent)) : (muster_agent){0};
 }
 
 /* A window of 64 updates, under the current pressure. */
@@ -79,7 +85,8 @@ static uint64_t window_of(const struct muster_world *world, const agent_row *row
 static void enforce_overrun(struct muster_world *world, const struct overrun *noted) {
   const agent_type *type = world_type(world, noted->type);
   ASSERT(noted->type < world->agents.types.count && noted->agent < world->def.limits.agents_max);
-  muster_overrun overrun = {.agent = muster_agent_make(noted->agent, noted->generation),
+  const muster_agent agent = muster_agent_make(noted->agent, noted->generation);
+  muster_overrun overrun = {.agent = runaways_id(world, agent),
                             .type = {noted->type + 1u},
                             .level = noted->level,
                             .atom = noted->atom,
@@ -94,14 +101,14 @@ static void enforce_overrun(struct muster_world *world, const struct overrun *no
   } else {
     note_risk(world, &overrun);
   }
-  if (!can_be_penalised(world, overrun.agent)) return;
+  if (!can_be_penalised(world, agent)) return;
   const agent_row *row = world_row(world, noted->agent);
   overrun_terms terms = {type->def.overruns.demote, type->def.overruns.quarantine,
                          row->level + 1u >= type->def.levels.count, window_of(world, row)};
   overrun_penalty penalty =
       overrun_table_count_agent(&world->overruns->table, noted, &terms, world->frames, world->frame->now_ns);
-  if (penalty == OVERRUN_DEMOTED) penalties_demote_agent(world, &overrun);
-  if (penalty == OVERRUN_QUARANTINED) penalties_quarantine_agent(world, &overrun);
+  if (penalty == OVERRUN_DEMOTED) penalties_demote_agent(world, noted->agent, &overrun);
+  if (penalty == OVERRUN_QUARANTINED) penalties_quarantine_agent(world, noted->agent, &overrun);
   if (penalty == OVERRUN_WARNED && overrun.kind == MUSTER_OVERRUN_CPU) overruns_log_overrun(world, &overrun);
 }
 
@@ -134,14 +141,14 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
 }
 
 /* An atom that computed for so long counts as an overrun at once; it need not do so again. */
-static void penalise_stuck(struct muster_world *world, const muster_overrun *overrun) {
-  ASSERT(world_is_active(world, muster_agent_index(overrun->agent)));
-  const agent_row *row = world_row(world, muster_agent_index(overrun->agent));
+static void penalise_stuck(struct muster_world *world, uint32_t index, const muster_overrun *overrun) {
+  ASSERT(world_is_active(world, index));
+  const agent_row *row = world_row(world, index);
   const muster_type_def *def = &world_type(world, row->type)->def;
   if (def->overruns.quarantine)
-    penalties_quarantine_agent(world, overrun);
+    penalties_quarantine_agent(world, index, overrun);
   else if (def->overruns.demote && row->level + 1u < def->levels.count)
-    penalties_demote_agent(world, overrun);
+    penalties_demote_agent(world, index, overrun);
 }
 
 /* The watchdog tells of each incident once when it is noticed, and once when the CPU clock of its thread confirms that
@@ -154,8 +161,9 @@ static void enforce_incident(struct muster_world *world, const watch_incident *i
                             .duration_ns = incident->duration_ns,
                             .limit_ns = world->def.watch.stuck_ns,
                             .frame = world->frames};
-  bool penalisable = can_be_penalised(world, overrun.agent);
-  if (penalisable) overrun.level = world_row(world, incident->agent)->level;
+  const muster_agent agent = world_find(world, overrun.agent);
+  bool penalisable = can_be_penalised(world, agent);
+  if (penalisable) overrun.level = world_row(world, muster_agent_index(agent))->level;
   if (incident->noticed) {
     world->overruns->table.types[incident->type].stuck++;
     world->sums->statistics.stuck++;
@@ -163,7 +171,7 @@ static void enforce_incident(struct muster_world *world, const watch_incident *i
   }
   if (!incident->computes) return;
   note_risk(world, &overrun);
-  if (penalisable && !world_is_virtual(world)) penalise_stuck(world, &overrun);
+  if (penalisable && !world_is_virtual(world)) penalise_stuck(world, muster_agent_index(agent), &overrun);
 }
 
 static void enforce_incidents(struct muster_world *world) {

@@ -223,10 +223,17 @@ void herds_gather(struct muster_world *world) {
   }
 }
 
-/* Blocks that were added between frames begin with this frame. */
+/* Blocks that were added between frames begin with this frame. Herds in them that have a time of their own keep it. */
 static void begin_fresh(struct muster_world *world, struct herd_type *type) {
-  for (; type->fresh < type->block_count; type->fresh++)
-    world_row(world, type->blocks[type->fresh].agent)->last_update_ns = world->frame->now_ns;
+  for (; type->fresh < type->block_count; type->fresh++) {
+    const herd_block *block = &type->blocks[type->fresh];
+    uint64_t *last_ns = &world_row(world, block->agent)->last_update_ns, now_ns = world->frame->now_ns;
+    for (uint32_t next = block->entry; next; next = herds_entry(type, next - 1)->next) {
+      herds_entry(type, next - 1)->ahead_ns -= (int64_t)(now_ns - *last_ns);
+      herds_entry(type, next - 1)->block_ns = now_ns;
+    }
+    *last_ns = now_ns;
+  }
 }
 
 void herds_intake(struct muster_world *world) {

@@ -79,6 +79,28 @@ void herds_check(const struct herd_type *type, uint32_t number, const muster_her
 /* Brings the herds of a block forward to a time, outside of updates. */
 void herds_bring_forward(struct muster_world *world, struct herd_type *type, uint32_t block, uint64_t now_ns);
 
+/* ---------------------------------------------------------------------------------------- adding:
+ * src/herds/herds_add.c */
+
+/* Whether there is a home for another herd; `opens` is set to whether it takes a new block, which needs an index of an
+ * agent; and the error of a block that finds none. */
+muster_result herds_check_room(struct herd_type *type, uint32_t partition, bool *opens);
+muster_result herds_refuse_block(const struct muster_world *world);
+
+/* Adds a herd, for which there is room, at the last frame's time; returns its index. `index` is taken for a new block.
+ */
+uint32_t herds_add(struct muster_world *world, struct herd_type *type, uint32_t partition, const herd_body *body,
+                   uint32_t index);
+
+/* A folded herd was brought to an earlier time than its block: its next update is told that. Needs an entry of the
+ * pool, and does nothing without one. */
+void herds_set_back(const struct muster_world *world, struct herd_type *type, uint32_t herd, uint64_t reached_ns);
+
+/* A place among the named members; HERD_NONE when all are taken. And the agent that has it. */
+uint32_t herds_find_name(herd_table *table);
+void herds_give_name(struct muster_world *world, struct herd_type *type, uint32_t place, uint32_t agent,
+                     const herd_named *named);
+
 /* The type of a live herd that did not die out; null with a message otherwise. */
 struct herd_type *herds_find(const struct muster_world *world, muster_herd herd);
 

@@ -188,7 +188,7 @@ static muster_result herds_change_ask(const struct change *change,
   for (uint32_t i = 0; i < change->count; i++) {
     nodes[i] = change->children[i].node;
     members[i] = (uint16_t)change->children[i].members;
-    agents[i] = world_agent(change->world, change->agents[i]);
+    agents[i] = world_id(change->world, change->agents[i]);
     states[i] = state_of(change, change->agents[i]);
   }
   muster_herd_change told = {.world = change->world,
@@ -204,7 +204,7 @@ static muster_result herds_change_ask(const struct change *change,
                              .child_states = states,
                              .now_ns = change->world->frame->now_ns,
                              .user = change->type->def.user};
-  if (change->parent_agent != HERD_NONE) told.parent = world_agent(change->world, change->parent_agent);
+  if (change->parent_agent != HERD_NONE) told.parent = world_id(change->world, change->parent_agent);
   flight_line *line = runner_caller(change->world->runner)->flight;
   flight_note before =
       flight_turn(line, change->world->frames, told.parent, MUSTER_FLIGHT_HERD_CHANGE, change->type->def.member);

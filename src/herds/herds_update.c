@@ -100,7 +100,7 @@ static void update(struct muster_world *world, struct herd_type *type, uint32_t 
 
 muster_atom_result herds_update_block(muster_update *given) {
   struct muster_world *world = given->world;
-  const herd_link *link = &world->herds->table.links[muster_agent_index(given->agent)];
+  const herd_link *link = &world->herds->table.links[((const update_context *)(const void *)given)->index];
   if (link->tie != HERD_TIE_BLOCK) return MUSTER_ATOM_NEXT; /* an agent that a host spawned: it has no herds */
   if (!given->elapsed_ns) return MUSTER_ATOM_NEXT; /* herds behind the block are told with its next time, and once */
   update(world, &world->herds->table.types[link->type], link->entry, &world->herds->table.scratch[given->worker],
@@ -113,8 +113,8 @@ void herds_bring_forward(struct muster_world *world, struct herd_type *type, uin
   ASSERT(world_is_active(world, type->blocks[number].agent));
   if (row->last_update_ns >= now_ns) return;
   flight_line *line = runner_caller(world->runner)->flight;
-  flight_note before = flight_turn(line, world->frames, muster_agent_make(type->blocks[number].agent, row->generation),
-                                   MUSTER_FLIGHT_ATOM, (muster_type){row->type + 1u});
+  flight_note before = flight_turn(line, world->frames, world_id(world, type->blocks[number].agent), MUSTER_FLIGHT_ATOM,
+                                   (muster_type){row->type + 1u});
   update(world, type, number, &world->herds->table.scratch[world->runner->caller], now_ns - row->last_update_ns,
          now_ns);
   flight_return(line, before);
@@ -177,7 +177,7 @@ bool muster_update_flock(const muster_update *given, muster_flock *flock) {
   if (callback_check(given, "flock") || (!flock && error_missing("flock", "flock"))) return false;
   const struct muster_world *world = given->world;
   if (!world->herds->table.count) return false;
-  const herd_link *link = &world->herds->table.links[muster_agent_index(given->agent)];
+  const herd_link *link = &world->herds->table.links[((const update_context *)(const void *)given)->index];
   if (link->tie == HERD_TIE_LEAF) return show_to_leaf(world, link, flock);
   return link->tie == HERD_TIE_NAMED && show_to_named(world, link, flock);
 }

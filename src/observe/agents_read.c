@@ -48,16 +48,22 @@ PREFETCH_FUNCTION prefetch_read(const struct muster_world *world, const muster_a
 static void read_columns_of(const struct muster_world *world, const agent_row *row, uint32_t i,
                             const muster_agent_columns *columns) {
   const agent_type *type = world_type(world, row->type);
+  bool ghost = row->status == AGENT_GHOST;
   if (columns->importance) columns->importance[i] = share_value(row->importance);
   if (columns->level) columns->level[i] = row->level;
   if (columns->last_update_ns) columns->last_update_ns[i] = row->last_update_ns;
   if (columns->types) columns->types[i] = (muster_type){row->type + 1u};
-  if (columns->period_ns) columns->period_ns[i] = classes_period_ns(&world->queues->classes.classes[row->class]);
-  if (columns->state)
+  if (columns->period_ns)
+    columns->period_ns[i] = ghost ? 0 : classes_period_ns(&world->queues->classes.classes[row->class]);
+  if (columns->state && !ghost)
     copy_bytes(columns->state, columns->state_stride, i, type_state(type, row->state_slot), type->def.state_bytes);
   if (columns->published)
     copy_bytes(columns->published, columns->published_stride, i, type_published(type, row->state_slot, row->front),
                type->def.published_bytes);
+}
+
+static bool is_ghost(const struct muster_world *world, uint32_t index) {
+  return world->zone && world_row(world, index)->status == AGENT_GHOST;
 }
 
 uint32_t muster_agents_read(const muster_world *world, const muster_agent *agents, uint32_t count,
@@ -67,9 +73,10 @@ uint32_t muster_agents_read(const muster_world *world, const muster_agent *agent
   if (guard_read(world, "agents") || (count && !agents && error_missing("agents", "array"))) return 0;
   if (take_columns(given, &columns)) return 0;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t index = muster_agent_index(agents[i]);
-    prefetch_read(world, agents, i, count, &columns);
-    bool there = world_is_live(world, agents[i]) && world_is_active(world, index);
+    if (!world->zone) prefetch_read(world, agents, i, count, &columns);
+    muster_agent agent = world_find_seen(world, agents[i]);
+    uint32_t index = muster_agent_index(agent);
+    bool there = world_is_live(world, agent) && (world_is_active(world, index) || is_ghost(world, index));
     if (columns.found) columns.found[i] = there;
     if (!there) continue;
     found++;

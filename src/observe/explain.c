@@ -156,7 +156,7 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
 }
 
 static void explain_active(const muster_world *world, const muster_agent_info *info, muster_agent_explanation *whole) {
-  uint32_t index = muster_agent_index(whole->agent);
+  uint32_t index = muster_agent_index(world_find(world, whole->agent));
   const agent_store *store = &world->agents.store;
   const agent_row *row = &store->rows[index];
   whole->importance = info->importance;
@@ -186,7 +186,7 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
 }
 
 static void explain_herd(const muster_world *world, muster_agent_explanation *whole) {
-  const herd_link *link = &world->herds->table.links[muster_agent_index(whole->agent)];
+  const herd_link *link = &world->herds->table.links[muster_agent_index(world_find(world, whole->agent))];
   const struct herd_type *type = &world->herds->table.types[link->type];
   whole->herd = muster_herd_of(world, whole->agent);
   if (link->tie == HERD_TIE_LEAF) whole->herd_members = herds_lanes(type, link->entry).members[link->lane];
@@ -207,10 +207,10 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
                                     .sim_now_ns = world->last_now_ns,
                                     .frame = world->frames,
                                     .pressure = world->sums->report.pressure};
-  describe_given(world, muster_agent_index(agent), &whole);
+  uint32_t index = muster_agent_index(world_find(world, agent));
+  describe_given(world, index, &whole);
   if (world->sums->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
-  if (world->agents.store.rows[muster_agent_index(agent)].removal_pending)
-    whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
+  if (world->agents.store.rows[index].removal_pending) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
   if (world->herds->table.count) explain_herd(world, &whole);
   enum occupation before = guard_hold(world);
   if (info.active)

@@ -94,19 +94,17 @@ uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_
   if (number == HERD_NONE) return 0;
   herd_lanes lanes = herds_lanes(type, number);
   for (uint32_t i = 0; i < lanes.entry->lanes && i < capacity; i++) {
-    if (agents)
-      agents[i] = muster_agent_make(lanes.agents[i], identity_generation(&world->agents.ids, lanes.agents[i]));
+    if (agents) agents[i] = world_id(world, lanes.agents[i]);
     if (nodes) nodes[i] = lanes.nodes[i];
   }
   return lanes.entry->lanes;
 }
 
-muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
+muster_herd muster_herd_of(const muster_world *world, muster_agent id) {
   const muster_herd none = {0};
   if (guard_read(world, "herd of an agent")) return none;
-  if (!world->herds->table.count ||
-      !identity_is_live(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent)))
-    return none;
+  muster_agent agent = world_find(world, id);
+  if (!world->herds->table.count || !world_is_live(world, agent)) return none;
   const herd_link *link = &world->herds->table.links[muster_agent_index(agent)];
   if (link->tie == HERD_TIE_LEAF)
     return herds_id(world, herds_entry(&world->herds->table.types[link->type], link->entry)->herd);

@@ -17,6 +17,7 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 #include "world/world_teams.h"
+#include "world/world_zone.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -178,16 +179,14 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {
-  return !guard_any(world, "agent exists") &&
-         identity_is_live(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
+  return !guard_any(world, "agent exists") && world_is_live(world, world_find(world, agent));
 }
 
-muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {
+muster_result muster_agent_read(const muster_world *world, muster_agent id, muster_agent_info *info) {
   muster_result result = guard_read(world, "agent");
   if (result) return result;
-  if (!muster_agent_exists(world, agent))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", muster_agent_index(agent),
-                     muster_agent_generation(agent));
+  muster_agent agent = world_find(world, id);
+  if (!world_is_live(world, agent)) return guard_gone(id);
   const agent_row *row = &world->agents.store.rows[muster_agent_index(agent)];
   const agent_type *type = &world->agents.types.types[row->type];
   muster_agent_info whole = {
@@ -209,10 +208,12 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
 
 muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
   if (guard_read(world, "next agent")) return (muster_agent){0};
-  uint32_t index =
-      store_next_active(&world->agents.store, muster_agent_is_null(agent) ? 0 : muster_agent_index(agent) + 1);
+  muster_agent after = world_find_seen(world, agent);
+  bool first = muster_agent_is_null(agent);
+  if (!first && muster_agent_is_null(after)) return after; /* of a zone, and gone */
+  uint32_t index = store_next_active(&world->agents.store, first ? 0 : muster_agent_index(after) + 1);
   if (index == UINT32_MAX) return (muster_agent){0};
-  return muster_agent_make(index, identity_generation(&world->agents.ids, index));
+  return world_id(world, index);
 }
 
 static bool observer_is_present(const muster_world *world, muster_observer observer) {
@@ -282,33 +283,73 @@ static uint64_t hash_sets(const agent_type *type, const agent_row *row, uint64_t
   return hash;
 }
 
+static uint64_t hash_agent(const struct muster_world *world, uint32_t index, uint64_t hash) {
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_type *type = &world->agents.types.types[row->type];
+  hashed_row hashed = {row->last_update_ns,
+                       row->virtual_due_ns,
+                       row->first_due_ns,
+                       space_position(&world->agents.space, &world->agents.store.places[index]),
+                       muster_agent_index(world_id(world, index)),
+                       muster_agent_generation(world_id(world, index)),
+                       world->agents.store.places[index].partition,
+                       row->type,
+                       row->level,
+                       row->status,
+                       row->atom_next,
+                       row->importance,
+                       row->runs,
+                       0};
+  hash = XXH3_64bits_withSeed(&hashed, sizeof hashed, hash);
+  if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
+  if (type->published)
+    hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
+  hash = hash_sets(type, row, hash);
+  hash = hash_messages(world, index, hash);
+  return timing_hash(&world->agents, world->queues, index, hash);
+}
+
+static uint64_t hash_ghost(const struct muster_world *world, uint32_t index) {
+  const agent_row *row = &world->agents.store.rows[index];
+  const agent_type *type = &world->agents.types.types[row->type];
+  muster_position at = space_position(&world->agents.space, &world->agents.store.places[index]);
+  uint64_t hash = XXH3_64bits_withSeed(&at, sizeof at, world_id(world, index).value);
+  if (!type->published) return hash;
+  return XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
+}
+
+/* What a zone has besides its agents. */
+static uint64_t hash_zone(const struct muster_world *world, uint64_t hash) {
+  const struct world_zone *zone = world->zone;
+  const agent_store *store = &world->agents.store;
+  uint32_t words = bits_words(store->maximum), left = store->ghost_count;
+  for (uint32_t i = 0; left > 0; i++, left--) {
+    i = bits_next(store->ghosts, words, i);
+    hash += XXH3_64bits_withSeed(&zone->rows[i], sizeof *zone->rows, hash_ghost(world, i));
+  }
+  recent_key key;
+  uint64_t value, number = zone->ids.marks.added;
+  for (uint32_t marks = zone->ids.marks.count; marks > 0;)
+    if (recent_entry(&zone->ids.marks, --number, &key, &value)) {
+      hash += XXH3_64bits_withSeed(&value, sizeof value, key.first);
+      marks--;
+    }
+  for (uint32_t i = 0; i < zone->queued; i++)
+    hash = XXH3_64bits_withSeed(&zone->queue[i], offsetof(zone_outgoing, bytes) + zone->queue[i].size, hash);
+  const uint64_t counts[] = {zone->host_sent, world->def.zone.epoch, zone->delivered.added};
+  return XXH3_64bits_withSeed(counts, sizeof counts, hash);
+}
+
+/* In a zone an agent may have any index: so its agents are summed up, each by its id. */
 uint64_t world_hash(const struct muster_world *world) {
   uint64_t hash = world->last_now_ns;
   for (uint32_t i = 0; (i = store_next_active(&world->agents.store, i)) != UINT32_MAX; i++) {
-    const agent_row *row = &world->agents.store.rows[i];
-    const agent_type *type = &world->agents.types.types[row->type];
-    hashed_row hashed = {row->last_update_ns,
-                         row->virtual_due_ns,
-                         row->first_due_ns,
-                         space_position(&world->agents.space, &world->agents.store.places[i]),
-                         i,
-                         identity_generation(&world->agents.ids, i),
-                         world->agents.store.places[i].partition,
-                         row->type,
-                         row->level,
-                         row->status,
-                         row->atom_next,
-                         row->importance,
-                         row->runs,
-                         0};
-    hash = XXH3_64bits_withSeed(&hashed, sizeof hashed, hash);
-    if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
-    if (type->published)
-      hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
-    hash = hash_sets(type, row, hash);
-    hash = hash_messages(world, i, hash);
-    hash = timing_hash(&world->agents, world->queues, i, hash);
+    if (!world->zone)
+      hash = hash_agent(world, i, hash);
+    else
+      hash += XXH3_64bits_withSeed(&world->zone->rows[i], sizeof *world->zone->rows, hash_agent(world, i, 0));
   }
+  if (world->zone) hash = hash_zone(world, hash);
   return world->herds->table.count ? herds_hash(world, hash) : hash;
 }
 

@@ -45,11 +45,23 @@ static uint8_t flags_of(const struct muster_world *world, const agent_row *row) 
                    (row->status == AGENT_ACTING ? MUSTER_VIEW_ACTING : 0));
 }
 
+static bool view_is_ghost(const struct muster_world *world, uint32_t index) {
+  return world->agents.store.ghost_count && bits_has(world->agents.store.ghosts, index);
+}
+
 static void view_see(const struct muster_world *world, uint32_t index, muster_view_agent *agent) {
   const agent_row *row = &world->agents.store.rows[index];
   const agent_class *class = &world->queues->classes.classes[row->class];
   uint64_t now_ns = world->last_now_ns;
-  agent->agent = muster_agent_make(index, identity_generation(&world->agents.ids, index));
+  agent->agent = world_id(world, index);
+  if (row->status == AGENT_GHOST) {
+    *agent = (muster_view_agent){.agent = agent->agent,
+                                 .x = agent->x,
+                                 .y = agent->y,
+                                 .type = (uint16_t)(row->type + 1u),
+                                 .flags = MUSTER_VIEW_GHOST};
+    return;
+  }
   agent->period_s = (float)((double)classes_period_ns(class) * 1e-9);
   agent->staleness_s = now_ns > row->last_update_ns ? (float)((double)(now_ns - row->last_update_ns) * 1e-9) : 0.0f;
   agent->importance = share_value(row->importance);
@@ -63,7 +75,7 @@ static void view_see(const struct muster_world *world, uint32_t index, muster_vi
 static uint32_t view_look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
                           muster_view_agent *agents, uint32_t capacity, uint32_t *count) {
   for (uint32_t index = first; index < end; index++) {
-    if (!store_is_active(&world->agents.store, index)) continue;
+    if (!store_is_active(&world->agents.store, index) && !view_is_ghost(world, index)) continue;
     const agent_place *place = &world->agents.store.places[index];
     double x = place->cell_x * world->agents.space.cell_m + (double)place->x - view->x0;
     double y = place->cell_y * world->agents.space.cell_m + (double)place->y - view->y0;

@@ -18,7 +18,7 @@ static uint64_t charge_model_cost(const struct filling *filling, const agent_typ
   const agent_row *row = &filling->store->rows[index];
   if (!type->def.models.cost_ns) return type->def.atoms[atom].model_ns;
   uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
-  muster_cost_query query = {.agent = muster_agent_make(index, row->generation),
+  muster_cost_query query = {.agent = store_id(filling->store, index),
                              .atom = atom,
                              .level = row->level,
                              .elapsed_ns = told->elapsed_ns,
@@ -95,9 +95,10 @@ static uint32_t cycles_for(const rank_limits *limits, const agent_row *row) {
 static uint64_t model_cycle(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t cycle,
                             uint64_t *atom_ns) {
   const agent_row *row = &filling->store->rows[index];
-  uint64_t sum_ns = 0, name = (uint64_t)row->generation << 32 | index;
+  const muster_agent id = store_id(filling->store, index);
+  uint64_t sum_ns = 0, name = id.value;
   for (uint32_t atom = 0; atom < type->parallel_atoms; atom++) {
-    muster_cost_query query = {.agent = muster_agent_make(index, row->generation), .atom = atom, .level = row->level};
+    muster_cost_query query = {.agent = id, .atom = atom, .level = row->level};
     query.update_random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, cycle);
     query.random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, atom << 8 | cycle);
     uint64_t cost_ns =

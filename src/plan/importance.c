@@ -150,7 +150,7 @@ static void fill_query(const score_inputs *inputs, const importance_batch *batch
                        muster_importance_query *query) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
-  *query = (muster_importance_query){.agent = muster_agent_make(index, row->generation),
+  *query = (muster_importance_query){.agent = store_id(inputs->store, index),
                                      .position = space_position(inputs->space, &inputs->store->places[index]),
                                      .distance_m = INFINITY,
                                      .importance = batch->importance[i],

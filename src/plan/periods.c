@@ -439,6 +439,28 @@ void periods_owing(class_table *classes, agent_store *store, ready_set *ready, u
   ready_put_back(ready, store, index);
 }
 
+int64_t periods_ahead_ns(const class_table *classes, const agent_store *store, uint32_t index) {
+  const agent_row *row = &store->rows[index];
+  const activation_book *book = &classes->activation;
+  uint64_t delay_ns = book->delay_max ? book->reservations[index].delay_ns : 0;
+  uint64_t due_ns = row->virtual_due_ns > delay_ns ? row->virtual_due_ns - delay_ns : 0;
+  return (int64_t)(due_ns - classes->classes[row->class].clock_ns);
+}
+
+void periods_resume(class_table *classes, agent_store *store, uint32_t index, int64_t ahead_ns, uint64_t passed_ns) {
+  agent_row *row = &store->rows[index];
+  agent_class *class = &classes->classes[row->class];
+  ahead_ns -= (int64_t)((double)passed_ns * class->rate);
+  bool before = ahead_ns < 0 && (uint64_t)-ahead_ns > class->clock_ns; /* this clock began later */
+  row->virtual_due_ns = before ? 0 : class->clock_ns + (uint64_t)ahead_ns;
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
+    row->status = AGENT_WAITING;
+    return;
+  }
+  if (classes->activation.delay_max) periods_plan(&classes->activation, class, 0, row, index);
+  due_insert(classes, class, store, index);
+}
+
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random) {
   agent_row *row = &store->rows[index];
   agent_class *class = &classes->classes[row->class];

@@ -73,6 +73,11 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
  * at once, and then by plan. Schedules it, if it has a period. */
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
 
+/* How far ahead of its class's clock an agent is due by its period, which may be past; and an agent that has this from
+ * elsewhere begins to wait, when so much simulation time has passed since it was there. */
+int64_t periods_ahead_ns(const class_table *classes, const agent_store *store, uint32_t index);
+void periods_resume(class_table *classes, agent_store *store, uint32_t index, int64_t ahead_ns, uint64_t passed_ns);
+
 /* The agent is to run in one of the frames after the one in which its period has passed: moves its virtual_due_ns from
  * there into the chosen frame, and reserves it. The delay never reaches the next due time, so that no period is missed.
  * Several shards may do so at the same time. */

@@ -237,6 +237,7 @@ static bool append_list(score_board *board, int32_t x, int32_t y, uint32_t parti
   for (const list_block *block; (block = space_next_block(board->inputs.space, &walk));) {
     for (uint32_t i = 0; i < block->count; i++) {
       const agent_place *place = &board->inputs.store->places[block->agents[i]];
+      if (board->inputs.store->ghost_count && !store_is_active(board->inputs.store, block->agents[i])) continue;
       if (exact && (place->cell_x != x || place->cell_y != y || place->partition != partition)) continue;
       board->agents[board->agent_count++] = block->agents[i];
     }

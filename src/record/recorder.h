@@ -52,7 +52,8 @@ typedef enum recorder_tag {
   TAG_SETTLED,
   TAG_WAITING,
   TAG_SUMS,
-  TAG_NOTES
+  TAG_NOTES,
+  TAG_ZONE
 } recorder_tag;
 
 enum { FRAME_TIMES = 8 };

@@ -9,6 +9,7 @@
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
 #include "run/runner.h"
+#include "snapshot/crossing.h"
 #include "snapshot/prepare.h"
 #include "world/guard.h"
 #include "world/serial.h"
@@ -79,7 +80,7 @@ void replay_logged_spawn(struct muster_world *world) {
   if (tape->failed || !can_be_born(world, spawn.index, spawn.generation, spawn.type)) return;
   const agent_type *type = &world->agents.types.types[spawn.type];
   muster_agent agent = muster_agent_make((uint32_t)spawn.index, (uint32_t)spawn.generation);
-  void *user = spawn.any_user ? user_of(agent, spawn.name, world->recorder) : NULL;
+  void *user = spawn.any_user ? user_of(world->zone ? spawn.id : agent, spawn.name, world->recorder) : NULL;
   muster_agent_def def = {.state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL,
                           .published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL};
   saved->index = muster_agent_index(agent);
@@ -93,7 +94,10 @@ void replay_logged_spawn(struct muster_world *world) {
   }
   if (!saved_agent_take(world, saved, 1u << SAVED_RATINGS, user)) return;
   spawn_write_state(type, world->agents.store.rows[muster_agent_index(agent)].state_slot, &def);
-  identity_assign(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
+  if (world->zone)
+    zone_ids_restore(world->agents.zone, muster_agent_index(agent), muster_agent_generation(agent), spawn.id, false);
+  else
+    identity_assign(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
 }
 
 /* ---------------------------------------------------------------------------------------------- where it begins */
@@ -173,6 +177,17 @@ static void replay_array(struct muster_world *world, recorder_tag tag) {
   }
 }
 
+/* A call of a zone is made again. */
+static void replay_zone(struct muster_world *world) {
+  struct tape *tape = &world->recorder->tape;
+  zone_call call = {0};
+  tape_take(tape, &call, sizeof call);
+  uint64_t count = tape_take_number(tape);
+  const void *bytes = tape_take_place(tape, (size_t)count);
+  if (tape->failed || (count && !bytes) || !crossing_repeat(world, &call, bytes, (size_t)count))
+    recorder_diverges(world->recorder, "its record has a crossing of kind %u that cannot be", call.kind);
+}
+
 bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
   struct tape *tape = &world->recorder->tape;
   for (;;) {
@@ -183,6 +198,10 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
     }
     if (tag == TAG_SETTLED) {
       snapshot_prepare(world);
+      continue;
+    }
+    if (tag == TAG_ZONE) {
+      replay_zone(world);
       continue;
     }
     if (tag == TAG_FRAME) break;

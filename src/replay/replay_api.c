@@ -11,6 +11,7 @@
 #include "world/guard.h"
 #include "world/world_observers.h"
 #include "world/world_record.h"
+#include "world/world_zone.h"
 
 #include <muster/record.h>
 #include <muster/snapshot.h>
@@ -211,6 +212,7 @@ static muster_result open_replay(muster_world *world, const muster_replay_def *d
   muster_result result = records_read_head(&recorder->tape, def->bytes, def->count, head);
   head->snapshot = snapshot;
   head->snapshot_bytes = snapshot_bytes;
+  if (world->zone) zone_restore(world, &head->world.zone);
   recorder->replay = *def;
   recorder->frames_max = frames;
   begin_replay(world, recorder, head);

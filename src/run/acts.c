@@ -93,11 +93,11 @@ void acts_open(struct acts *acts) {
 
 static void run_actions(worker_state *state) {
   const muster_update *update = &state->context.public;
-  watch_agent(state->heartbeat, muster_agent_index(update->agent), muster_agent_generation(update->agent));
+  watch_agent(state->heartbeat, update->agent);
   flight_begin(state->flight, state->context.runner->frame);
-  flight_agent(state->flight, muster_agent_index(update->agent), muster_agent_generation(update->agent));
-  if (overrun_check_suspects(state->context.type, muster_agent_index(update->agent)) && !state->context.runner->virtual)
-    overrun_check_begin_suspect(state, state->context.runner, muster_agent_index(update->agent));
+  flight_agent(state->flight, update->agent);
+  if (overrun_check_suspects(state->context.type, state->context.index) && !state->context.runner->virtual)
+    overrun_check_begin_suspect(state, state->context.runner, state->context.index);
   callback_enter(&state->context);
   if (state->context.type->has_sets)
     passes_act(state, state->context.runner);

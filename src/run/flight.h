@@ -23,8 +23,8 @@ void flight_begin(flight_line *line, uint64_t frame);
 bool flight_mark(flight_line *lines, uint32_t count, int signal);
 
 /* The callbacks that follow are of this agent. */
-static inline void flight_agent(flight_line *line, uint32_t index, uint32_t generation) {
-  if (line) store_relaxed_u64(&line->agent, (uint64_t)generation << 32 | index);
+static inline void flight_agent(flight_line *line, muster_agent agent) {
+  if (line) store_relaxed_u64(&line->agent, agent.value);
 }
 
 /* One of the agent's callbacks is about to be called. `type` is as in muster_type.index. */
@@ -50,7 +50,7 @@ static inline flight_note flight_turn(flight_line *line, uint64_t frame, muster_
   if (!line) return (flight_note){0, 0};
   flight_note before = {load_relaxed_u64(&line->agent), load_relaxed_u64(&line->place)};
   flight_begin(line, frame);
-  flight_agent(line, muster_agent_index(agent), muster_agent_generation(agent));
+  flight_agent(line, agent);
   flight_enter(line, doing, type.index, 0);
   return before;
 }

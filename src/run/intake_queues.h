@@ -53,6 +53,12 @@ static inline void spawn_queue_go_on(struct spawn_queue *spawns, uint32_t agent)
 /* Nobody waits, and the intake goes on where it would have. While no other thread adds. */
 void spawn_queue_clear(struct spawn_queue *spawns);
 
+/* An agent does not wait any more, if it did. One thread. */
+static inline void spawn_queue_take_out(struct spawn_queue *spawns, uint32_t agent) {
+  uint64_t bit = 1ull << (agent % 64);
+  if (fetch_and_ordered_u64(&spawns->bits[agent / 64], ~bit) & bit) fetch_sub_relaxed_u32(&spawns->count, 1);
+}
+
 /* Takes up to `most` agents; returns how many. One thread. O(taken + words passed over). */
 uint32_t spawn_queue_take(struct spawn_queue *spawns, uint32_t *agents, uint32_t most);
 
@@ -96,7 +102,7 @@ struct command {
     muster_position position; /* tune: visibility, bulk, interactivity */
     uint64_t at_ns;           /* wake at */
     command_tuning tuning;    /* set tune, set share */
-    muster_agent other;       /* meet, part */
+    muster_agent other;       /* link, unlink: an id */
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   uint8_t derive;      /* tune; it and the next hold with any value but 0: files have them */

@@ -23,7 +23,7 @@ void overrun_check_begin_suspect(worker_state *state, const struct runner *runne
 static uint64_t look_again(worker_state *state, uint64_t duration_ns, uint64_t clock_ns, absence *why) {
   uint64_t began_ns = state->own_ns, began_cpu_ns = state->own_cpu_ns;
   thread_switches before = state->own_switches;
-  bool exact = state->exact_for == muster_agent_index(state->context.public.agent) + 1u;
+  bool exact = state->exact_for == state->context.index + 1u;
   look(state, clock_ns);
   uint64_t passed_ns = clock_ns > began_ns ? clock_ns - began_ns : 0, used_ns = state->own_cpu_ns - began_cpu_ns;
   uint64_t away_ns = passed_ns > used_ns ? passed_ns - used_ns : 0;
@@ -45,9 +45,10 @@ static void suspect(worker_state *state, uint16_t type, uint32_t agent) {
 
 static void overrun_check_note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
   const muster_update *update = &state->context.public;
+  uint32_t index = state->context.index;
   overruns_add(&state->overruns, &(struct overrun){.duration_ns = duration_ns,
-                                                   .agent = muster_agent_index(update->agent),
-                                                   .generation = muster_agent_generation(update->agent),
+                                                   .agent = index,
+                                                   .generation = state->context.runner->store->rows[index].generation,
                                                    .type = (uint16_t)(update->type.index - 1),
                                                    .atom = (uint16_t)atom,
                                                    .level = (uint8_t)update->level,
@@ -85,7 +86,7 @@ uint64_t overrun_check_long_atom(worker_state *state, const struct runner *runne
     if (away_ns > limit_ns) overrun_check_note(state, atom, OVERRUN_BLOCKED, away_ns);
   }
   if (why != ABSENCE_PREEMPTED && away_ns > limit_ns)
-    suspect(state, (uint16_t)(update->type.index - 1), muster_agent_index(update->agent) + 1);
+    suspect(state, (uint16_t)(update->type.index - 1), state->context.index + 1);
   return after_ns;
 }
 

@@ -211,7 +211,7 @@ enum interruption passes_run(worker_state *state, const struct runner *runner, u
   update_context *context = &state->context;
   batch_result *result = context->result;
   const batch_pass *planned = &runner->batch->passes[entry_index];
-  const agent_row *row = &runner->store->rows[muster_agent_index(context->public.agent)];
+  const agent_row *row = &runner->store->rows[context->index];
   const set_table *table = &context->type->sets;
   bool resumes = runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED;
   struct walk walk; /* the pass is opened below */
@@ -248,8 +248,7 @@ enum interruption passes_run(worker_state *state, const struct runner *runner, u
 static void act_set(worker_state *state, const struct runner *runner, const agent_type *type, uint32_t number) {
   const type_set *set = &type->sets.sets[number];
   update_context *context = &state->context;
-  set_state *own =
-      &sets_states_of(&type->sets, runner->store->rows[muster_agent_index(context->public.agent)].state_slot)[number];
+  set_state *own = &sets_states_of(&type->sets, runner->store->rows[context->index].state_slot)[number];
   pass_begin_set(set, own, context->began_ns);
   tell_set(context, &type->sets, number, own);
   callback_actions(state, set->first_atom, set->end_atom);
@@ -260,7 +259,7 @@ static void act_set(worker_state *state, const struct runner *runner, const agen
 
 void passes_act(worker_state *state, const struct runner *runner) {
   const agent_type *type = state->context.type;
-  set_pass *kept = &type->sets.passes[runner->store->rows[muster_agent_index(state->context.public.agent)].state_slot];
+  set_pass *kept = &type->sets.passes[runner->store->rows[state->context.index].state_slot];
   for (uint32_t i = 0; i < type->sets.count && kept->left; i++) {
     uint32_t number = type->sets.sequence[i];
     if (!(kept->left >> number & 1)) continue;

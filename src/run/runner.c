@@ -116,7 +116,8 @@ static inline void runner_tell(update_context *context, const struct runner *run
   muster_update *update = &context->public;
   tell_type(context, type, row->type);
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
-  update->agent = muster_agent_make(index, row->generation);
+  context->index = index;
+  update->agent = store_id(runner->store, index);
   context->began_ns = began_ns;
   context->nearby_cut = false;
   update->now_ns = began_ns;
@@ -157,7 +158,7 @@ static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom,
 static void catch_up(worker_state *state) {
   update_context *context = &state->context;
   muster_update *update = &context->public;
-  const agent_row *row = &context->runner->store->rows[muster_agent_index(update->agent)];
+  const agent_row *row = &context->runner->store->rows[context->index];
   uint64_t now_ns = update->now_ns, elapsed_ns = update->elapsed_ns;
   uint64_t before_ns = elapsed_caught_up(context->type, row->last_update_ns, context->began_ns);
   if (before_ns == 0) return;
@@ -202,8 +203,8 @@ static inline enum interruption runner_run_atoms(worker_state *state, const stru
 static void keep_state_hash(const worker_state *state) {
   const muster_update *update = &state->context.public;
   uint32_t bytes = state->context.type->def.state_bytes;
-  state->context.result->state_hash = (uint32_t)XXH3_64bits_withSeed(
-      update->state ? update->state : "", update->state ? bytes : 0, muster_agent_index(update->agent));
+  state->context.result->state_hash = (uint32_t)XXH3_64bits_withSeed(update->state ? update->state : "",
+                                                                     update->state ? bytes : 0, state->context.index);
 }
 
 /* Runs the update of an entry of any type. */
@@ -230,8 +231,8 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   state->overran = false;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
-  watch_agent(state->heartbeat, entry->agent, row->generation);
-  flight_agent(state->flight, entry->agent, row->generation);
+  watch_agent(state->heartbeat, store_id(runner->store, entry->agent));
+  flight_agent(state->flight, store_id(runner->store, entry->agent));
   runner_tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
     context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
@@ -295,8 +296,8 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
     uint32_t next = runner_begin_entry(state, runner, i);
-    if (overrun_check_suspects(state->context.type, muster_agent_index(state->context.public.agent)))
-      overrun_check_begin_suspect(state, runner, muster_agent_index(state->context.public.agent));
+    if (overrun_check_suspects(state->context.type, state->context.index))
+      overrun_check_begin_suspect(state, runner, state->context.index);
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
     enum interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;

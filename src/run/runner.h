@@ -84,6 +84,7 @@ typedef struct update_context {
   struct worker_state *worker;
   const agent_type *type;
   batch_result *result; /* of the entry; of the acting agent in PHASE_ACT */
+  uint32_t index;       /* of the agent */
   uint32_t entry;       /* of the batch; in PHASE_ACT beside others, of the list of acts */
   uint32_t spawn_base, spawn_limit;
   uint64_t random_counter; /* begins anew for each phase and part of an update */

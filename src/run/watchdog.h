@@ -25,7 +25,7 @@
 /* Where a worker is. Written by the worker alone. */
 typedef struct watch_heartbeat {
   _Alignas(64) shared_u64 place; /* 0 = in no claim; else a number of this claim alone, or this atom of a timed one */
-  shared_u64 agent;              /* generation << 32 | index */
+  shared_u64 agent;              /* its id */
   shared_u32 type;
   shared_u32 clock; /* the number of its CPU clock; written before the place that it is read with */
   uint64_t number;  /* the last number used; only the worker's own */
@@ -33,7 +33,7 @@ typedef struct watch_heartbeat {
 
 /* A worker that is stuck. */
 typedef struct watch_incident {
-  uint32_t agent, generation;
+  uint32_t agent, generation; /* of the id */
   uint32_t type;
   uint8_t noticed;      /* 1 = it is new; 0 = it was noticed before, */
   uint8_t computes;     /* and is now known to compute */
@@ -76,8 +76,8 @@ static inline void watch_leave(watch_heartbeat *heartbeat) {
 }
 
 /* The worker begins with an agent; the type is written when it is another than before. */
-static inline void watch_agent(watch_heartbeat *heartbeat, uint32_t index, uint32_t generation) {
-  store_release_u64(&heartbeat->agent, (uint64_t)generation << 32 | index);
+static inline void watch_agent(watch_heartbeat *heartbeat, muster_agent agent) {
+  store_release_u64(&heartbeat->agent, agent.value);
 }
 
 static inline void watch_type(watch_heartbeat *heartbeat, uint32_t type) {

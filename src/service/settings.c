@@ -29,8 +29,8 @@ void settings_default(struct settings *settings) {
                                 .stuck_kill_ns = 2000000000u,
                                 .replicas = 3,
                                 .lease_ttl_ns = 15000000000u,
-                                .border_m = 50.0f,
-                                .margin_m = 2.0f,
+                                .border_mm = 50000,
+                                .margin_mm = 2000,
                                 .ghost_rate = 5000};
 }
 

@@ -85,8 +85,8 @@ struct settings {
   uint32_t replicas;                                                                     /* of the streams */
   uint64_t lease_ttl_ns; /* an owner that gives no sign for so long has lost its zone */
   bool journal_stream;   /* journals of zones go to a stream, too */
-  float border_m;        /* agents this near a neighbour are seen there */
-  float margin_m;        /* agents cross this far beyond the border */
+  uint64_t border_mm;    /* agents this near a neighbour are seen there */
+  uint64_t margin_mm;    /* agents cross this far beyond the border */
   uint64_t ghost_rate;   /* how often neighbours are told what they see, per 1000 seconds */
   uint32_t log_level;    /* live; a muster_log_level */
   uint32_t world_count;

@@ -22,6 +22,7 @@
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
+#include "world/world_zone.h"
 
 #include <muster/herd.h>
 #include <muster/snapshot.h>
@@ -43,6 +44,7 @@ static const struct section {
                 {"types", snapshot_types},
                 {"classes", snapshot_classes},
                 {"ids", snapshot_ids},
+                {"zone", snapshot_zone},
                 {"agents", snapshot_agents},
                 {"grid", snapshot_grid},
                 {"ready", snapshot_ready},
@@ -57,6 +59,11 @@ static const struct section {
                 {"folds", snapshot_folds}};
 
 _Static_assert(sizeof sections / sizeof *sections == SNAPSHOT_SECTIONS, "each number has its section");
+
+static const char *snapshot_name_of_section(uint32_t section) {
+  static const char *const alone[] = {"the agent", "the ghosts", "the herd"};
+  return section < SNAPSHOT_SECTIONS ? sections[section].name : alone[section - SNAPSHOT_SECTIONS];
+}
 
 /* Structures stand in a snapshot as they are in memory: a library with other structures must not read it. */
 static chunks_format snapshot_format_of(void) {
@@ -76,7 +83,9 @@ static chunks_format snapshot_format_of(void) {
                                  sizeof(struct overrun_entry),
                                  sizeof(activation_reservation),
                                  sizeof(struct shedding),
-                                 sizeof(activation_share)};
+                                 sizeof(activation_share),
+                                 sizeof(zone_row),
+                                 sizeof(zone_outgoing)};
   return (chunks_format){.name = "snapshot",
                          .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
                          .version = SNAPSHOT_VERSION,
@@ -111,7 +120,7 @@ void snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, 
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s%s%s", snapshot->reader.at,
-           sections[snapshot->reader.section].name, what, snapshot->column ? ": its " : "",
+           snapshot_name_of_section(snapshot->reader.section), what, snapshot->column ? ": its " : "",
            snapshot->column ? snapshot->column : "");
   longjmp(snapshot->refused, 1);
 }
@@ -163,7 +172,7 @@ void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, cons
   ASSERT(snapshot_checks(snapshot));
   snapshot_expect_agent(snapshot, index);
   const agent_row *row = &snapshot->rows[index];
-  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type &&
+  bool fits = (row->generation & 1) && snapshot_is_active(row) && row->type == type &&
               !(snapshot->marks[index] & SNAPSHOT_TIED);
   snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what);
   snapshot->marks[index] |= SNAPSHOT_TIED;
@@ -253,10 +262,9 @@ static void exchange_all(struct snapshot *snapshot) {
   }
 }
 
-/* Goes through all sections. False with the reason when the snapshot was refused. */
-static bool go_through(struct snapshot *snapshot) {
+bool snapshot_go_through(struct snapshot *snapshot, snapshot_part *part) {
   if (setjmp(snapshot->refused)) return false;
-  exchange_all(snapshot);
+  part(snapshot);
   return true;
 }
 
@@ -302,7 +310,7 @@ static muster_result snapshot_save(muster_world *world, const muster_save_def *g
   snapshot_describe(world, hashed, &snapshot.info);
   enum occupation before = guard_hold(world);
   chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
-  go_through(&snapshot);
+  snapshot_go_through(&snapshot, exchange_all);
   bool written = chunks_finish(&snapshot.writer);
   guard_release(world, before);
   if (!written) return error_set(MUSTER_E_SYSTEM, "save: a write was refused");
@@ -363,6 +371,7 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   ARENA_ARRAY(arena, snapshot->types, UINT16_MAX);
   ARENA_ARRAY(arena, snapshot->members, UINT16_MAX);
   ARENA_ARRAY(arena, snapshot->observers, def->limits.observers_max);
+  if (snapshot->world->zone) ARENA_ARRAY(arena, snapshot->ghost_bits, bits_words(def->limits.agents_max));
   uint32_t keys = def->limits.types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   ARENA_ARRAY(arena, snapshot->seen, bits_words(keys));
   reserve_herds(snapshot, arena);
@@ -371,12 +380,12 @@ static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
 
 static muster_result snapshot_load(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot));
-  if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
+  if (!snapshot_go_through(snapshot, exchange_all)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
   struct muster_world *world = snapshot->world;
   chunks_rewind(&snapshot->reader);
   snapshot->mode = SNAPSHOT_LOADS;
   snapshot->rows = world->agents.store.rows;
-  bool loaded = go_through(snapshot);
+  bool loaded = snapshot_go_through(snapshot, exchange_all);
   ASSERT(loaded);
   changes_forget(&world->agents.store.changes); /* no reader has seen what is there now */
   return loaded ? MUSTER_OK : MUSTER_E_INPUT;

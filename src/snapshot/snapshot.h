@@ -16,12 +16,19 @@
 #include <muster/snapshot.h>
 #include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 10 };
+enum { SNAPSHOT_VERSION = 11 };
 
 struct outgoing;
+struct saved_agent;
 
 /* Sections by number; src/snapshot/snapshot.c has them in order. */
-enum { SNAPSHOT_HEAD = 1, SNAPSHOT_SECTIONS = 17 };
+enum {
+  SNAPSHOT_HEAD = 1,
+  SNAPSHOT_SECTIONS = 18,
+  SNAPSHOT_OF_AGENT = SNAPSHOT_SECTIONS, /* from here on they are the only one of what crosses between zones */
+  SNAPSHOT_OF_GHOSTS,
+  SNAPSHOT_OF_HERD
+};
 
 typedef enum snapshot_mode { SNAPSHOT_SAVES = 0, SNAPSHOT_CHECKS, SNAPSHOT_LOADS } snapshot_mode;
 
@@ -97,6 +104,8 @@ struct snapshot {
   uint8_t *observers;           /* of each: what it is, as below */
   uint32_t active, active_high; /* agents; indices below which they are */
   uint32_t shed;                /* how many of the active agents pressure lowers */
+  uint32_t ghosts;              /* agents of other zones that are perceived */
+  uint64_t *ghost_bits;         /* and by index */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 };
 
@@ -211,7 +220,7 @@ typedef struct snapshot_listing {
   uint8_t statuses;  /* bitmap: that its agents may have; AGENT_FREE: the index is no agent's */
 } snapshot_listing;
 
-enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_ANY = 0x7f };
+enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_ANY = 0x7f, LISTS_SEEN = 0xfc /* with ghosts */ };
 
 /* A list of agents: writes the `count` that stand in `indices`, or reads them into it. Returns how many there are. */
 uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t most, const snapshot_listing *listing);
@@ -223,6 +232,7 @@ uint32_t snapshot_array(struct snapshot *snapshot, uint32_t *own, uint32_t *own_
 /* The sections: each function writes its section, checks it, or takes it. */
 typedef void snapshot_part(struct snapshot *snapshot);
 snapshot_part snapshot_types, snapshot_classes;                                  /* src/snapshot/snapshot_types.c */
+snapshot_part snapshot_zone;                                                     /* src/snapshot/snapshot_zone.c */
 snapshot_part snapshot_ids, snapshot_agents, snapshot_grid, snapshot_companions; /* src/snapshot/snapshot_agents.c */
 snapshot_part snapshot_ready, snapshot_timers, snapshot_queues;                  /* src/snapshot/snapshot_waiting.c */
 snapshot_part snapshot_observers, snapshot_score;                                /* src/snapshot/snapshot_plan.c */
@@ -232,6 +242,27 @@ snapshot_part snapshot_folds;                                                   
 
 /* A part of the section of herds: the unfolded herds of a type. */
 void snapshot_pool(struct snapshot *snapshot, const snapshot_herd_pool *pool);
+
+/* One agent: what is described, and then its state, sets and messages, in the slot of its row. */
+void snapshot_saved(struct snapshot *snapshot, struct saved_agent *saved);
+void snapshot_state(struct snapshot *snapshot, const agent_row *row);
+
+/* Whether an index belongs to an agent, or a ghost, for a snapshot: one that is active, or waits for its intake. Only
+ * while it saves. */
+bool snapshot_is_somebody(const struct snapshot *snapshot, uint32_t index);
+
+/* Whether the snapshot says that an index is a ghost's. Only while it checks. */
+static inline bool snapshot_is_ghost(const struct snapshot *snapshot, uint32_t index) {
+  return snapshot->ghost_bits && bits_has(snapshot->ghost_bits, index);
+}
+
+/* Whether a row that was read is an active agent's, which neither waits for its intake nor is a ghost. */
+static inline bool snapshot_is_active(const agent_row *row) {
+  return row->status > AGENT_PENDING && row->status < AGENT_GHOST;
+}
+
+/* Goes through one part, in the snapshot's mode. False with the reason when it was refused. */
+bool snapshot_go_through(struct snapshot *snapshot, snapshot_part *part);
 
 /* A message, of at most so many bytes. */
 void snapshot_message(struct snapshot *snapshot, struct outgoing *message, uint32_t most);

@@ -10,6 +10,7 @@
 #include "world/world_links.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
+#include "world/world_zone.h"
 
 #include <muster/snapshot.h>
 
@@ -19,15 +20,17 @@
 
 /* Whether an index belongs to an agent, for a snapshot: one that is active, or waits for its intake. An index that
  * another thread was about to use when the process was forked belongs to no agent yet. */
-static bool is_somebody(const struct muster_world *world, uint32_t index) {
-  return store_is_active(&world->agents.store, index) || spawn_queue_has(&world->commands->queues.spawns, index);
+bool snapshot_is_somebody(const struct snapshot *snapshot, uint32_t index) {
+  const struct muster_world *world = snapshot->world;
+  return store_is_active(&world->agents.store, index) || spawn_queue_has(&world->commands->queues.spawns, index) ||
+         (world->zone && zone_ids_is_ghost(&world->zone->ids, index));
 }
 
 /* The generation of an index: odd while it belongs to an agent. */
 static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   uint32_t generation = identity_generation(&world->agents.ids, index);
-  if (!is_somebody(world, index)) generation += generation & 1;
+  if (!snapshot_is_somebody(snapshot, index)) generation += generation & 1;
   generation = snapshot_number(snapshot, generation);
   if (snapshot_checks(snapshot)) snapshot->rows[index].generation = generation;
   if (snapshot_loads(snapshot)) identity_assign(&world->agents.ids, index, generation);
@@ -42,11 +45,17 @@ static void exchange_free_id(struct snapshot *snapshot, void *value) {
   snapshot_expect(snapshot, !(snapshot->rows[*index].generation & 1), "agent %u is in the free ids", *index);
 }
 
-/* An index that another thread held when the process was forked comes back as the last of the free ones. */
+/* An index that another thread held when the process was forked comes back as the last of the free ones. In a zone an
+ * index that is not among these may be one that rests. */
 static void free_the_rest(struct snapshot *snapshot) {
-  for (uint32_t i = 0; i < snapshot->high; i++)
-    if (!(snapshot->marks[i] & SNAPSHOT_TAKEN) && !(snapshot->rows[i].generation & 1))
-      identity_give_back(&snapshot->world->agents.ids, i);
+  struct world_agents *agents = &snapshot->world->agents;
+  for (uint32_t i = 0; i < snapshot->high; i++) {
+    if (snapshot->marks[i] & SNAPSHOT_TAKEN || snapshot->rows[i].generation & 1) continue;
+    if (agents->zone)
+      zone_ids_give_back(agents->zone, i);
+    else
+      identity_give_back(&agents->ids, i);
+  }
 }
 
 void snapshot_ids(struct snapshot *snapshot) {
@@ -67,21 +76,25 @@ void snapshot_ids(struct snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- agents */
 
 static uint64_t name_of_user(const struct snapshot *snapshot, uint32_t index, void *user) {
-  muster_agent agent = muster_agent_make(index, identity_generation(&snapshot->world->agents.ids, index));
+  muster_agent agent = world_id(snapshot->world, index);
   return user && snapshot->save->name_user ? snapshot->save->name_user(agent, user, snapshot->save->user) : 0;
 }
 
-/* An agent with the columns that belong to it; a name stands for its user pointer. */
-static void exchange_saved(struct snapshot *snapshot, uint32_t index, saved_agent *saved) {
-  memset(saved, 0, sizeof *saved);
-  if (snapshot_saves(snapshot)) {
-    saved_agent_describe(snapshot->world, index, saved);
-    saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, index, saved->row.user);
-  }
+void snapshot_saved(struct snapshot *snapshot, saved_agent *saved) {
+  if (!snapshot_saves(snapshot)) memset(saved, 0, sizeof *saved);
   snapshot_exchange(snapshot, saved, offsetof(saved_agent, alarm));
   for (uint32_t i = 0; i < SAVED_COLUMNS; i++)
     if (saved->parts >> i & 1)
       snapshot_exchange(snapshot, (unsigned char *)saved + saved_columns[i].offset, saved_columns[i].bytes);
+}
+
+/* An agent with the columns that belong to it; a name stands for its user pointer. */
+static void exchange_saved(struct snapshot *snapshot, uint32_t index, saved_agent *saved) {
+  if (snapshot_saves(snapshot)) {
+    saved_agent_describe(snapshot->world, index, saved);
+    saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, index, saved->row.user);
+  }
+  snapshot_saved(snapshot, saved);
 }
 
 /* Where an agent stands in lists is not saved: code that takes it out of a list relies on that place. Of one that waits
@@ -98,6 +111,8 @@ static bool has_its_status(const agent_row *row) {
     return row->atom_next == 0 && !row->owes && !row->reacts && !row->level_floor;
   case AGENT_QUARANTINED:
     return !row->woken;
+  case AGENT_GHOST:
+    return row->atom_next == 0 && !row->reacts && !row->acts;
   default:
     return !row->acts;
   }
@@ -105,12 +120,14 @@ static bool has_its_status(const agent_row *row) {
 
 static bool is_row(const struct snapshot *snapshot, const saved_agent *saved) {
   const agent_row *row = &saved->row;
-  if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
+  bool ghost = snapshot_is_ghost(snapshot, saved->index);
+  if (ghost != (row->status == AGENT_GHOST) || row->status < AGENT_PENDING || row->status > AGENT_GHOST) return false;
   const agent_type *type = &snapshot->world->agents.types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
   if (!saved_agent_is_elastic(saved) || row->atom_next >= atoms || row->level >= type->def.levels.count) return false;
   if (!has_its_status(row)) return false;
   if (row->status == AGENT_PENDING) return true;
+  if (ghost) return !row->scheduled && !row->user && !row->owes && !row->woken && !row->acts && !row->level_floor;
   if (row->level_floor && row->level_floor >= type->def.levels.count) return false;
   if (row->owes && !type->has_sets) return false;
   return row->class < snapshot->classes && snapshot->types[row->class] == row->type &&
@@ -139,6 +156,8 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved) {
   snapshot->shed += saved->shed > 0;
   if (saved->row.status == AGENT_PENDING) return;
   snapshot_expect(snapshot, index < snapshot->active_high, "agent %u is beyond those that are active", index);
+  snapshot->ghosts += saved->row.status == AGENT_GHOST;
+  if (saved->row.status == AGENT_GHOST) return;
   snapshot->active++;
   if (saved->row.status == AGENT_QUARANTINED) return;
   snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
@@ -160,12 +179,16 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   agent_row *row = &world->agents.store.rows[index];
   const muster_load_def *load = snapshot->load;
   uint64_t name = (uint64_t)(uintptr_t)saved->row.user;
-  muster_agent agent = muster_agent_make(index, row->generation);
+  muster_agent agent = world_id(world, index);
   void *user = name && load->user_of ? load->user_of(agent, name, load->user) : NULL;
   bool taken = saved_agent_take(world, saved, (1u << SAVED_COLUMNS) - 1, user);
   ASSERT(taken && !store_is_active(&world->agents.store, index));
   if (row->status == AGENT_PENDING) {
     spawn_queue_add(&world->commands->queues.spawns, index);
+    return;
+  }
+  if (row->status == AGENT_GHOST) {
+    world->agents.store.ghost_count++;
     return;
   }
   store_activate(&world->agents.store, index);
@@ -243,7 +266,7 @@ static void exchange_box(struct snapshot *snapshot, box_table *boxes, uint32_t s
   }
 }
 
-static void exchange_state(struct snapshot *snapshot, const agent_row *row) {
+void snapshot_state(struct snapshot *snapshot, const agent_row *row) {
   agent_type *type = &snapshot->world->agents.types.types[row->type];
   uint32_t slot = snapshot_checks(snapshot) ? 0 : row->state_slot;
   if (type->states) snapshot_exchange_own(snapshot, type_state(type, slot), type->state_stride);
@@ -258,7 +281,7 @@ static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   exchange_saved(snapshot, index, &saved);
   if (snapshot_checks(snapshot)) check_agent(snapshot, &saved);
   if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved);
-  exchange_state(snapshot, &snapshot->rows[saved.index]);
+  snapshot_state(snapshot, &snapshot->rows[saved.index]);
 }
 
 /* Checks that every live id has its agent, and every class the members that it counts. */
@@ -276,10 +299,10 @@ static void check_all(struct snapshot *snapshot) {
 void snapshot_agents(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   uint32_t count = 0;
-  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += is_somebody(world, i);
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += snapshot_is_somebody(snapshot, i);
   count = snapshot_count(snapshot, count, snapshot->high, "agents");
   for (uint32_t i = 0, index = 0; i < count; i++, index++) {
-    while (snapshot_saves(snapshot) && !is_somebody(world, index)) index++;
+    while (snapshot_saves(snapshot) && !snapshot_is_somebody(snapshot, index)) index++;
     exchange_agent(snapshot, index);
   }
   if (snapshot_checks(snapshot)) check_all(snapshot);
@@ -300,14 +323,14 @@ static uint32_t list_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t
 }
 
 void snapshot_grid(struct snapshot *snapshot) {
-  static const snapshot_listing grid = {"agents in the grid", "the grid", SNAPSHOT_IN_GRID, LISTS_ACTIVE};
+  static const snapshot_listing grid = {"agents in the grid", "the grid", SNAPSHOT_IN_GRID, LISTS_SEEN};
   struct world_agents *agents = &snapshot->world->agents;
   uint32_t count = 0;
   for (uint32_t i = 0; i <= agents->space.mask && snapshot_saves(snapshot); i++)
     count = list_bucket(snapshot, i, count);
   count = snapshot_indices(snapshot, count, snapshot->high, &grid);
-  snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
-                  snapshot->info.agents);
+  snapshot_expect(snapshot, count == snapshot->active + snapshot->ghosts, "%u agents in the grid, where there are %u",
+                  count, snapshot->active + snapshot->ghosts);
   for (uint32_t i = 0; i < count && snapshot_loads(snapshot); i++)
     space_link(&agents->space, &agents->store, snapshot->indices[i]);
 }

@@ -18,7 +18,7 @@ static void check_overrun_entry(struct snapshot *snapshot, const struct overrun_
   snapshot_mark(snapshot, entry->agent, SNAPSHOT_OVERRUNS, "the overrun counts");
   snapshot_expect(snapshot,
                   entry->type < snapshot->world->agents.types.count && entry->last_ns <= snapshot->info.sim_now_ns &&
-                      snapshot->rows[entry->agent].status > AGENT_PENDING,
+                      snapshot_is_active(&snapshot->rows[entry->agent]),
                   "agent %u has overruns as none can", entry->agent);
 }
 

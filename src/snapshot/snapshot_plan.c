@@ -204,7 +204,7 @@ static void exchange_noted(struct snapshot *snapshot) {
 static bool counts_importance(const struct snapshot *snapshot, const uint32_t *importance) {
   uint32_t bins[IMPORTANCE_BINS] = {0};
   for (uint32_t i = 0; i < snapshot->high; i++)
-    if (snapshot->rows[i].status > AGENT_PENDING) bins[snapshot->rows[i].importance >> 8]++;
+    if (snapshot_is_active(&snapshot->rows[i])) bins[snapshot->rows[i].importance >> 8]++;
   return memcmp(bins, importance, sizeof bins) == 0;
 }
 

@@ -148,7 +148,8 @@ static void exchange_wakes(struct snapshot *snapshot) {
       while (!wakes_is_woken(wakes, index));
     index = snapshot_number(snapshot, index);
     snapshot_expect_agent(snapshot, index);
-    snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u was woken and is gone", index);
+    snapshot_expect(snapshot, snapshot->rows[index].generation & 1 && !snapshot_is_ghost(snapshot, index),
+                    "agent %u was woken and is gone", index);
     if (snapshot_loads(snapshot)) wakes_push(wakes, index);
   }
 }
@@ -227,7 +228,7 @@ static void check_lists(struct snapshot *snapshot) {
     const agent_row *row = &snapshot->rows[i];
     if (!(row->generation & 1)) continue;
     bool events = snapshot->world->agents.types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
-    bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status == AGENT_QUARANTINED;
+    bool none = row->status == AGENT_PENDING || row->status == AGENT_ACTING || row->status >= AGENT_QUARANTINED;
     bool either = row->status == AGENT_WAITING && events;
     bool listed = snapshot->marks[i] & SNAPSHOT_LISTED || row->scheduled,
          placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;

@@ -40,16 +40,18 @@ bool guard_asks(const struct muster_world *world, const char *what, muster_resul
   return !*result && !recorder_replays(world->recorder);
 }
 
-bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result) {
+bool guard_asks_agent(const struct muster_world *world, muster_agent id, const char *what, muster_agent *agent,
+                      muster_result *result) {
   if (!guard_asks(world, what, result)) return false;
-  if (world_is_live(world, agent)) return true;
-  *result = guard_gone(agent);
+  *agent = world_find(world, id);
+  if (world_is_live(world, *agent)) return true;
+  *result = guard_gone(id);
   return false;
 }
 
-muster_result guard_gone(muster_agent agent) {
-  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", muster_agent_index(agent),
-                   muster_agent_generation(agent));
+muster_result guard_gone(muster_agent id) {
+  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", muster_agent_index(id),
+                   muster_agent_generation(id));
 }
 
 muster_result guard_queue(struct muster_world *world, const struct command *command) {
@@ -116,6 +118,7 @@ static bool is_possible_of_type(const struct muster_world *world, const struct c
 
 /* The companion has lived, and is not the agent itself. */
 static bool is_possible_link(const struct muster_world *world, const struct command *command) {
+  if (world->agents.zone) return zone_ids_is_id(command->other);
   return muster_agent_index(command->other) < world->def.limits.agents_max &&
          (muster_agent_generation(command->other) & 1) &&
          !muster_agent_equal(command->other, muster_agent_make(command->index, command->generation));

@@ -23,11 +23,13 @@ static inline muster_result guard_any(const struct muster_world *world, const ch
  * `result` is then what the call returns: MUSTER_OK in a replay, since the record has what was asked for. */
 bool guard_asks(const struct muster_world *world, const char *what, muster_result *result);
 
-/* The same for a request about an agent, which must exist; not checked in a replay, where its id is made up. */
-bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result);
+/* The same for a request about an agent, which must exist, and its handle; not checked in a replay, where its id is
+ * made up. */
+bool guard_asks_agent(const struct muster_world *world, muster_agent id, const char *what, muster_agent *agent,
+                      muster_result *result);
 
-/* The error of an agent that does not exist any more. */
-muster_result guard_gone(muster_agent agent);
+/* The error of an agent that does not exist any more, by its id. */
+muster_result guard_gone(muster_agent id);
 
 /* Queues a command for the next intake; an error when there is no room for it. Any thread. */
 muster_result guard_queue(struct muster_world *world, const struct command *command);

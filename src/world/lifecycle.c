@@ -29,7 +29,7 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
   agent_row *row = world_row(world, index);
   worker_state *state = runner_caller(world->runner);
   flight_note before =
-      flight_turn(state->flight, world->frames, world_agent(world, index), doing, (muster_type){row->type + 1u});
+      flight_turn(state->flight, world->frames, world_id(world, index), doing, (muster_type){row->type + 1u});
   runner_begin_outside(state, index, PHASE_INTAKE, &result);
   callback_call(&state->context, doing, callback);
   flight_return(state->flight, before);
@@ -50,6 +50,7 @@ muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const mu
   if (slot == IDENTITY_NONE) return (muster_agent){0};
   ASSERT(index < world->agents.store.maximum && world_row(world, index)->status <= AGENT_PENDING);
   spawn_write(&world->agents.store, &world->agents.types, &world->agents.space, index, slot, def);
+  if (world->agents.zone) return zone_ids_open(world->agents.zone, index);
   return muster_agent_make(index, identity_open(&world->agents.ids, index));
 }
 
@@ -77,6 +78,14 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   ASSERT(row->status == AGENT_WAITING && row->level < world_type(world, row->type)->def.levels.count);
 }
 
+void lifecycle_resume(struct muster_world *world, uint32_t index, int64_t ahead_ns, uint64_t passed_ns) {
+  ASSERT(world_row(world, index)->status == AGENT_PENDING && !world_row(world, index)->scheduled);
+  space_link(&world->agents.space, &world->agents.store, index);
+  score_new_agent(&world->score->board, index);
+  store_activate(&world->agents.store, index);
+  periods_resume(&world->queues->classes, &world->agents.store, index, ahead_ns, passed_ns);
+}
+
 /* --------------------------------------------------------------------------------------------------- being gone */
 
 static void forget_company(struct muster_world *world, uint32_t index) {
@@ -94,9 +103,19 @@ static void release_index(struct muster_world *world, uint32_t index) {
   forget_company(world, index);
   identity_give_back(&world->agents.slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
-  identity_close(&world->agents.ids, index);
+  lifecycle_close(world, index);
+}
+
+void lifecycle_close(struct muster_world *world, uint32_t index) {
+  if (world->agents.zone)
+    zone_ids_close(world->agents.zone, index);
+  else
+    identity_close(&world->agents.ids, index);
   wakes_settle(&world->commands->wakes, index);
-  identity_give_back(&world->agents.ids, index);
+  if (world->agents.zone)
+    zone_ids_give_back(world->agents.zone, index);
+  else
+    identity_give_back(&world->agents.ids, index);
 }
 
 void lifecycle_discard(struct muster_world *world, uint32_t index) {

@@ -12,8 +12,8 @@
 
 struct command;
 
-/* Makes an agent of a checked definition under a taken index; null when the state slots ran out. It is pending until
- * lifecycle_enter(). Any thread that holds the index. */
+/* Makes an agent of a checked definition under a taken index; its id, or null when the state slots ran out. It is
+ * pending until lifecycle_enter(). Any thread that holds the index. */
 muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def);
 
 /* Activates a pending agent, or frees an active one, without its callbacks: what it stands for lives on in other agents
@@ -21,8 +21,15 @@ muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const mu
 void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns);
 void lifecycle_leave(struct muster_world *world, uint32_t index);
 
+/* Activates an agent that was active elsewhere, with its state: it was due so far ahead of its class's clock, so long
+ * ago. */
+void lifecycle_resume(struct muster_world *world, uint32_t index, int64_t ahead_ns, uint64_t passed_ns);
+
 /* Takes an active agent out of every store, after its on_removed. */
 void lifecycle_remove(struct muster_world *world, uint32_t index);
+
+/* An index is no agent's any more, and no ghost's: it is given back, and every id of it is stale. */
+void lifecycle_close(struct muster_world *world, uint32_t index);
 
 /* Frees a pending agent with an id that no caller has seen. */
 void lifecycle_discard(struct muster_world *world, uint32_t index);

@@ -14,6 +14,7 @@
 #include "world/world_links.h"
 #include "world/world_record.h"
 #include "world/world_sums.h"
+#include "world/zone_mail.h"
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
   struct mailbox *mailbox = &world->links->mailbox;
@@ -34,7 +35,7 @@ static bool is_under_way(const agent_row *row) {
 
 static bool put_into_box(struct muster_world *world, muster_agent sender, const struct message_head *head,
                          const void *bytes) {
-  muster_agent to = head->peer;
+  muster_agent to = world_find(world, head->peer);
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (!world_is_live(world, to)) return false;
   const agent_row *row = world_row(world, muster_agent_index(to));
@@ -46,15 +47,18 @@ static bool put_into_box(struct muster_world *world, muster_agent sender, const 
   return true;
 }
 
-void messages_post(struct muster_world *world, muster_agent sender, const struct message_head *head,
-                   const void *bytes) {
+bool messages_put(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes) {
+  bool put = put_into_box(world, sender, head, bytes);
+  world->sums->statistics.messages_delivered += put;
+  world->sums->statistics.messages_dropped += !put;
+  return put;
+}
+
+void messages_post(struct muster_world *world, uint32_t from, const struct message_head *head, const void *bytes) {
+  muster_agent sender = from == MESSAGE_OF_HOST ? (muster_agent){0} : world_id(world, from);
   world->sums->statistics.messages_sent++;
-  if (put_into_box(world, sender, head, bytes)) {
-    world->sums->statistics.messages_delivered++;
-    return;
-  }
-  world->sums->statistics.messages_dropped++;
-  if (!muster_agent_is_null(sender)) mailbox_lose(&world->links->mailbox, muster_agent_index(sender));
+  if (world->zone && zone_takes_message(world, from, sender, head, bytes)) return;
+  if (!messages_put(world, sender, head, bytes) && from != MESSAGE_OF_HOST) mailbox_lose(&world->links->mailbox, from);
 }
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
@@ -69,7 +73,7 @@ void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
 
 static void take(struct muster_world *world, outgoing *message) {
   message->head.sent_ns = world->frame->now_ns;
-  messages_post(world, (muster_agent){0}, &message->head, message->bytes);
+  messages_post(world, MESSAGE_OF_HOST, &message->head, message->bytes);
 }
 
 /* Takes the next message of other threads, of those that were queued at the beginning: a producer that never stops must
@@ -141,7 +145,8 @@ static void fetch_ahead(const struct muster_world *world, const sendings *round,
   static void (*const steps[])(const struct muster_world *, const outgoing *) = {fetch_message, fetch_receiver,
                                                                                  fetch_box, fetch_end};
   enum { STEPS = sizeof steps / sizeof *steps, MESSAGES = 4 };
-  for (uint32_t step = 0; step < STEPS; step++)
+  uint32_t steps_here = world->zone ? 1 : STEPS; /* in a zone an id does not say where its agent is */
+  for (uint32_t step = 0; step < steps_here; step++)
     for (uint32_t i = 0; i < count; i++)
       for (uint32_t k = 0; k < round[i].count && k < MESSAGES; k++) steps[step](world, round[i].first + k);
 }
@@ -158,9 +163,8 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
   }
   fetch_ahead(world, round, count);
   for (uint32_t i = 0; i < count; i++) {
-    muster_agent sender = muster_agent_make(senders[i], world_row(world, senders[i])->generation);
     for (uint32_t k = 0; k < round[i].count; k++)
-      messages_post(world, sender, &round[i].first[k].head, round[i].first[k].bytes);
+      messages_post(world, senders[i], &round[i].first[k].head, round[i].first[k].bytes);
   }
   return index;
 }

@@ -88,12 +88,12 @@ void overruns_log_overrun(struct muster_world *world, const muster_overrun *over
        muster_agent_generation(overrun->agent), name_of(world, number), text_of_overrun(overrun, text), more);
 }
 
-void overruns_log_demoted(struct muster_world *world, const muster_overrun *overrun) {
-  const agent_row *row = world_row(world, muster_agent_index(overrun->agent));
+void overruns_log_demoted(struct muster_world *world, uint32_t level, const muster_overrun *overrun) {
   char text[OVERRUN_TEXT_BYTES], command[COMMAND_BYTES];
   tell(world, "agent %u.%u of type '%s': %s, repeatedly: down to level %u; %s lifts it",
-       muster_agent_index(overrun->agent), muster_agent_generation(overrun->agent), name_of(world, row->type),
-       text_of_overrun(overrun, text), row->level, reinstating_agent(world, overrun->agent, command));
+       muster_agent_index(overrun->agent), muster_agent_generation(overrun->agent),
+       name_of(world, overrun->type.index - 1), text_of_overrun(overrun, text), level,
+       reinstating_agent(world, overrun->agent, command));
 }
 
 void overruns_log_quarantined(struct muster_world *world, const muster_overrun *overrun) {
@@ -124,8 +124,8 @@ void overruns_log_type_quarantined(struct muster_world *world, uint32_t type) {
 void overruns_log_set_aside(struct muster_world *world, uint32_t index) {
   char command[COMMAND_BYTES];
   tell(world, "agent %u of type '%s': in quarantine as the host asked, it is not run any more; %s brings it back",
-       index, name_of(world, world->agents.store.rows[index].type),
-       reinstating_agent(world, world_agent(world, index), command));
+       muster_agent_index(world_id(world, index)), name_of(world, world->agents.store.rows[index].type),
+       reinstating_agent(world, world_id(world, index), command));
 }
 
 void overruns_log_type_set_aside(struct muster_world *world, uint32_t type) {

@@ -15,7 +15,7 @@ void overruns_log_turn(struct muster_world *world);
 void overruns_log_overrun(struct muster_world *world, const muster_overrun *overrun);
 
 /* An agent was demoted to its current level, or put into quarantine, for its latest overrun. */
-void overruns_log_demoted(struct muster_world *world, const muster_overrun *overrun);
+void overruns_log_demoted(struct muster_world *world, uint32_t level, const muster_overrun *overrun);
 void overruns_log_quarantined(struct muster_world *world, const muster_overrun *overrun);
 
 /* The same for a type; or the type is in quarantine because the host asked for it. */

@@ -18,8 +18,8 @@ enum { REGRADED_PER_FRAME = 16384 };
 
 /* -------------------------------------------------------------------------------------------------------- penalties */
 
-void penalties_demote_agent(struct muster_world *world, const muster_overrun *overrun) {
-  agent_row *row = world_row(world, muster_agent_index(overrun->agent));
+void penalties_demote_agent(struct muster_world *world, uint32_t index, const muster_overrun *overrun) {
+  agent_row *row = world_row(world, index);
   type_overruns *type = &world->overruns->table.types[row->type];
   if (!row->level_floor) {
     world->overruns->agents_demoted++;
@@ -27,12 +27,12 @@ void penalties_demote_agent(struct muster_world *world, const muster_overrun *ov
   }
   row->level_floor = (row->level + 1u) & 3u;
   ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world_type(world, row->type)->def.levels.count);
-  score_tuned_agent(&world->score->board, muster_agent_index(overrun->agent));
+  score_tuned_agent(&world->score->board, index);
   world->sums->statistics.demotions++;
-  overruns_log_demoted(world, overrun);
+  overruns_log_demoted(world, row->level, overrun);
 }
 
-static void put_into_quarantine(struct muster_world *world, uint32_t index) {
+void penalties_put_aside(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   row->acts = row->status == AGENT_ACTING;
   ASSERT(world_is_active(world, index) && row->status != AGENT_QUARANTINED);
@@ -46,8 +46,8 @@ static void put_into_quarantine(struct muster_world *world, uint32_t index) {
   world->sums->statistics.quarantines++;
 }
 
-void penalties_quarantine_agent(struct muster_world *world, const muster_overrun *overrun) {
-  put_into_quarantine(world, muster_agent_index(overrun->agent));
+void penalties_quarantine_agent(struct muster_world *world, uint32_t index, const muster_overrun *overrun) {
+  penalties_put_aside(world, index);
   overruns_log_quarantined(world, overrun);
 }
 
@@ -59,7 +59,7 @@ void penalties_set_aside(struct muster_world *world, uint32_t index) {
     return;
   }
   ASSERT(row->status > AGENT_PENDING && world_is_active(world, index));
-  put_into_quarantine(world, index);
+  penalties_put_aside(world, index);
   overruns_log_set_aside(world, index);
 }
 

@@ -9,8 +9,11 @@
 
 /* Lowers an agent by a capability level for an overrun; or takes it out of every list and out of its class, so that the
  * class asks no time for it any more. Frame's thread, at the end of the commit. */
-void penalties_demote_agent(struct muster_world *world, const muster_overrun *overrun);
-void penalties_quarantine_agent(struct muster_world *world, const muster_overrun *overrun);
+void penalties_demote_agent(struct muster_world *world, uint32_t index, const muster_overrun *overrun);
+void penalties_quarantine_agent(struct muster_world *world, uint32_t index, const muster_overrun *overrun);
+
+/* Puts an active agent into quarantine without a word: it was there elsewhere. Between frames, too. */
+void penalties_put_aside(struct muster_world *world, uint32_t index);
 
 /* Lowers all agents of a type by a level. Frame's thread, at the end of the commit. */
 void penalties_demote_type(struct muster_world *world, uint32_t type);

@@ -237,6 +237,7 @@ static uint16_t worth_of_companions(const struct muster_world *world, uint32_t i
   for (uint32_t i = 0; i < MUSTER_COMPANIONS_MAX; i++) {
     muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
+    other = world_find(world, other);
     if (!world_is_live(world, other) || !world_is_active(world, muster_agent_index(other))) continue;
     if (world->agents.store.own_importance[muster_agent_index(other)] > best)
       best = world->agents.store.own_importance[muster_agent_index(other)];

@@ -21,6 +21,7 @@ struct recorder;
 struct runner;
 struct trace;
 struct watchdog;
+struct world_zone;
 
 struct muster_world {
   struct arena arena;
@@ -65,6 +66,7 @@ struct muster_world {
   struct recorder *recorder_unused; /* what a failed muster_record_begin() reserved, for the next one */
 
   struct planner_state *planner; /* of a planner world: the plan that the host runs */
+  struct world_zone *zone;       /* null: the world is no zone */
 };
 
 /* Whether a frame has begun and not ended. */
@@ -107,7 +109,27 @@ static inline bool world_is_active(const struct muster_world *world, uint32_t in
   return store_is_active(&world->agents.store, index);
 }
 
-/* Whether an id is live now, and the id of an index. Any thread. */
+/* An agent's handle is its index and the generation of that; in a world that is no zone its id is the same. Everything
+ * inside the library works with handles, or indices; what comes from hosts and atoms, and goes to them, are ids.
+ *
+ * The handle of an id: of an agent, or also of a ghost; null when there is none. Any thread. */
+static inline muster_agent world_find_seen(const struct muster_world *world, muster_agent id) {
+  if (__builtin_expect(world->agents.zone != NULL, false)) return zone_ids_find(world->agents.zone, id);
+  return id;
+}
+static inline muster_agent world_find(const struct muster_world *world, muster_agent id) {
+  muster_agent agent = world_find_seen(world, id);
+  bool ghost = __builtin_expect(world->agents.zone != NULL, false) && !muster_agent_is_null(agent) &&
+               zone_ids_is_ghost(world->agents.zone, muster_agent_index(agent));
+  return ghost ? (muster_agent){0} : agent;
+}
+
+/* The id of an index that an agent or a ghost has. */
+static inline muster_agent world_id(const struct muster_world *world, uint32_t index) {
+  return store_id(&world->agents.store, index);
+}
+
+/* Whether a handle is live now, and the handle of an index. Any thread. */
 static inline bool world_is_live(const struct muster_world *world, muster_agent agent) {
   return identity_is_live(&world->agents.ids, muster_agent_index(agent), muster_agent_generation(agent));
 }

@@ -7,6 +7,7 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "pool/identity.h"
+#include "run/zone_ids.h"
 
 struct world_agents {
   agent_store store;
@@ -14,6 +15,8 @@ struct world_agents {
   struct space space;
   space_moves moves; /* that a commit makes at once */
   struct identity ids;
+  struct zone_ids *zone;  /* null: the world is no zone */
+  muster_agent *handles;  /* likewise; else agents_max: of the ids of an array */
   struct identity *slots; /* by type */
   uint8_t *marks;         /* agents_max: what became of the positions of an array */
   uint64_t *seen;         /* bitmap: agents that an array named; all clear outside its call */

@@ -7,6 +7,7 @@
 #include "world/guard.h"
 #include "world/world_commands.h"
 #include "world/world_observers.h"
+#include "world/world_zone.h"
 
 #include <muster/tune.h>
 
@@ -23,7 +24,7 @@ static void keep_types(struct muster_world *world) {
 static uint64_t world_record_name_of_user(const struct muster_world *world, uint32_t index) {
   const struct recorder *recorder = world->recorder;
   void *user = world->agents.store.rows[index].user;
-  muster_agent agent = muster_agent_make(index, identity_generation(&world->agents.ids, index));
+  muster_agent agent = world_id(world, index);
   if (!user) return 0;
   return recorder->def.name_user ? recorder->def.name_user(agent, user, recorder->def.user) : 1;
 }
@@ -33,6 +34,7 @@ void world_record_spawned(struct muster_world *world, struct logged_spawn *spawn
   agent_row *row = &spawn->agent.row;
   spawn->index = tape_exchange_number(tape, spawn->index);
   spawn->generation = tape_exchange_number(tape, spawn->generation);
+  if (world->zone) tape_exchange(tape, &spawn->id, sizeof spawn->id);
   spawn->type = tape_exchange_number(tape, spawn->type);
   spawn->any_user = tape_exchange_number(tape, spawn->any_user);
   spawn->name = tape_exchange_number(tape, spawn->name);
@@ -49,6 +51,7 @@ static void keep_logged_spawn(struct muster_world *world, uint32_t index) {
   const agent_type *type = &world->agents.types.types[row->type];
   struct logged_spawn spawn = {.index = index,
                                .generation = identity_generation(&world->agents.ids, index),
+                               .id = world_id(world, index),
                                .type = row->type,
                                .any_user = row->user != NULL,
                                .name = world_record_name_of_user(world, index)};
@@ -79,6 +82,17 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
   tape_put_number(tape, count);
   tape_put(tape, ids, count * sizeof(muster_agent));
   tape_put(tape, values, count * each);
+  return true;
+}
+
+bool world_record_zone(struct muster_world *world, const struct zone_call *call, const void *bytes, size_t count) {
+  if (!recorder_records(world->recorder)) return !recorder_replays(world->recorder);
+  struct tape *tape = &world->recorder->tape;
+  world_record_newborns(world);
+  recorder_put_tag(world->recorder, TAG_ZONE);
+  tape_put(tape, call, sizeof *call);
+  tape_put_number(tape, count);
+  if (count) tape_put(tape, bytes, count);
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 struct outgoing;
 struct command;
+struct zone_call;
 
 /* Recording: writes down the agents that were spawned and the types that were registered until now. */
 void world_record_newborns(struct muster_world *world);
@@ -18,6 +19,7 @@ void world_record_newborns(struct muster_world *world);
 /* An agent as its spawner left it. */
 struct logged_spawn {
   uint64_t index, generation, type, any_user, name; /* `any_user`: it has a user pointer, known by the name */
+  muster_agent id;                                  /* in a zone */
   saved_agent agent;
 };
 
@@ -28,6 +30,10 @@ void world_record_spawned(struct muster_world *world, struct logged_spawn *spawn
  * False in a replay, which uses the record's array instead. */
 bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t number, const void *ids,
                         const void *values, size_t each, uint32_t count);
+
+/* A call of a zone between two frames, with what was handed over. False in a replay, which makes the record's calls
+ * instead. */
+bool world_record_zone(struct muster_world *world, const struct zone_call *call, const void *bytes, size_t count);
 
 /* Commands that were popped: writes them down, or reads the record's instead, at most `most`; returns how many there
  * are. */

@@ -13,6 +13,7 @@
 #include "world/world_observers.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
+#include "world/world_zone.h"
 
 #include <muster/herd.h>
 
@@ -222,8 +223,10 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
   for (uint32_t i = 0; i < high && !found->broken; i++) {
     bool somebody = identity_generation(ids, i) & 1, pending = spawn_queue_has(&world->commands->queues.spawns, i);
     live += somebody;
-    SOUND(found, somebody == (pending || world_is_active(world, i)), "agent %u has an id that is %s, and is %s", i,
-          somebody ? "live" : "gone", pending ? "PENDING" : agent_status_name(world_row(world, i)->status));
+    bool ghost = world->zone && zone_ids_is_ghost(&world->zone->ids, i);
+    SOUND(found, somebody == (pending || ghost || world_is_active(world, i)),
+          "agent %u has an id that is %s, and is %s", i, somebody ? "live" : "gone",
+          pending ? "PENDING" : agent_status_name(world_row(world, i)->status));
     SOUND(found, !pending || world_row(world, i)->status == AGENT_PENDING, "agent %u is among the spawns and %s", i,
           agent_status_name(world_row(world, i)->status));
   }
@@ -231,6 +234,7 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
   for (; !found->broken && ring_peek(&ids->given_back, free, &index); free++)
     SOUND(found, index < high && !(identity_generation(ids, index) & 1), "agent %u is there, and its index free",
           index);
+  if (world->zone) aside += world->zone->ids.resting_count;
   return SOUND(found, live + free + aside == high, "%u agents, %u free indices and %u set aside are not %u", live, free,
                aside, high);
 }

@@ -21,6 +21,7 @@
 #include "world/world_score.h"
 #include "world/world_sums.h"
 #include "world/world_teams.h"
+#include "world/world_zone.h"
 
 struct world_whole {
   struct muster_world world; /* first: a world's memory is freed by its address */
@@ -43,6 +44,7 @@ struct world_whole {
   struct world_sums sums;
   struct trace trace;
   struct planner_state planner;
+  struct world_zone zone; /* used when the world is one: zone_create() */
 };
 
 /* Tells the world where its parts are. */

@@ -52,7 +52,7 @@ static struct kennel *open_kennel(void) {
     watch_begin(&kennel->heartbeats[i]);
     watch_type(&kennel->heartbeats[i], i);
     if (i != OUTSIDE) watch_enter(&kennel->heartbeats[i]);
-    watch_agent(&kennel->heartbeats[i], 10 + i, 3);
+    watch_agent(&kennel->heartbeats[i], muster_agent_make(10 + i, 3));
   }
   cr_assert(watchdog_start(kennel->watchdog));
   return kennel;
@@ -62,7 +62,7 @@ Test(watchdog, only_who_stands_still_inside_a_claim_is_stuck) {
   struct kennel *kennel = open_kennel();
   watch_incident incident;
   for (uint32_t i = 0; load_relaxed_u32(&kennel->still_lines) == 0; i++) {
-    watch_agent(&kennel->heartbeats[NEXT_AGENT], i % 7, 3);
+    watch_agent(&kennel->heartbeats[NEXT_AGENT], muster_agent_make(i % 7, 3));
     watch_enter(&kennel->heartbeats[NEXT_ATOM]);
     sched_yield();
   }

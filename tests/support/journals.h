@@ -22,7 +22,9 @@ typedef struct told_frames {
   _Atomic uint64_t frames; /* that ended; of each the hash */
   _Atomic uint64_t safe;   /* muster_journal_status.frames_safe after the last of them */
   uint64_t hashes[TOLD_FRAMES_MAX];
-  bool begins[TOLD_FRAMES_MAX]; /* a journal began behind that frame */
+  _Atomic uint64_t turning;         /* the frame behind which it is in muster_journal_turn(); 0 = in none */
+  uint64_t turned[TOLD_FRAMES_MAX]; /* the hash behind that call */
+  bool begins[TOLD_FRAMES_MAX];     /* a journal began behind that frame */
 } told_frames;
 
 static inline void *shared_memory(size_t bytes) {

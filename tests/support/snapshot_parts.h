@@ -5,7 +5,7 @@
 #include "base/chunks.h"
 #include "support/snapshots.h"
 
-enum { SECTIONS = 16 };
+enum { SECTIONS = 17 };
 
 /* The bytes of its sections one after another; the caller frees them. */
 struct snapshot_parts {

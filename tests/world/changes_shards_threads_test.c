@@ -1,10 +1,11 @@
 /* Changes that workers note beside each other, each in its own shards. Runs under ThreadSanitizer, too. */
 #include "support/recording.h"
 #include "support/replica.h"
+#include "support/sanitized.h"
 
 #include <muster/record.h>
 
-enum { WALKERS = 9000, FRAMES = 20 };
+enum { WALKERS = 9000, FRAMES = UNDER_THREAD_SANITIZER ? 8 : 20 };
 
 /* Some go to another cell. */
 static muster_atom_result step(muster_update *update) {

@@ -2,10 +2,11 @@
  * of workers. Runs under ThreadSanitizer, too. */
 #include "support/busy_worlds.h"
 #include "support/replica.h"
+#include "support/sanitized.h"
 
 #include <muster/bulk.h>
 
-enum { FRAMES = 60, ARRAY = 300 };
+enum { FRAMES = UNDER_THREAD_SANITIZER ? 24 : 60, ARRAY = 300 };
 
 /* Some agents are moved by arrays between frames: across the world, a little, or not at all. */
 static void move_some(const little_world *little, uint32_t frame) {

@@ -3,6 +3,7 @@
 #include "frame/frame_record.h"
 #include "record/recorder.h"
 #include "support/recording.h"
+#include "support/sanitized.h"
 #include "world/world.h"
 #include "world/world_learnt.h"
 
@@ -167,7 +168,7 @@ Test(record_choices, are_replayed_from_the_virtual_clock) {
   check_all(2, MUSTER_CLOCK_VIRTUAL);
 }
 
-Test(record_choices, are_replayed_in_the_order_of_deadlines) {
+Test(record_choices, are_replayed_in_the_order_of_deadlines, .disabled = UNDER_THREAD_SANITIZER) {
   by_deadline = true;
   check_all(2, MUSTER_CLOCK_WALL);
   check_all(2, MUSTER_CLOCK_VIRTUAL);

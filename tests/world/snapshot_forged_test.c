@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { SECTION_HEAD = 1, SECTION_CLASSES = 3, SECTION_OBSERVERS = 9, SECTION_SCORE, SECTION_LEARNT = 14, FRAMES = 30 };
+enum { SECTION_HEAD = 1, SECTION_CLASSES = 3, SECTION_OBSERVERS = 10, SECTION_SCORE, SECTION_LEARNT = 15, FRAMES = 30 };
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the only observer; no other value equals these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};

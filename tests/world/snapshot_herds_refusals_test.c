@@ -7,7 +7,7 @@
 
 #include <muster/herd.h>
 
-enum { UNFOLDED = 40, HERDS = 15 /* the section of herds; the changes that wait follow it */ };
+enum { UNFOLDED = 40, HERDS = 16 /* the section of herds; the changes that wait follow it */ };
 
 static saved_world save_busy(uint32_t frames) {
   herd_busy busy = herd_busy_driven(frames, UNFOLDED);

@@ -4,7 +4,7 @@
 #include "support/snapshot_parts.h"
 #include "world/world_sound.h"
 
-enum { SECTION_AGENTS = 5, FRAMES = 40 };
+enum { SECTION_AGENTS = 6, FRAMES = 40 };
 
 /* Offset of the first agent's row in its section: it follows the number of agents, the agent's index and two more
  * values. */

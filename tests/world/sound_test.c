@@ -95,7 +95,7 @@ static void quarantine_some(struct muster_world *world) {
     if (agent == UINT32_MAX) continue;
     const agent_row *row = &world->agents.store.rows[agent];
     penalties_quarantine_agent(
-        world, &(muster_overrun){.agent = muster_agent_make(agent, row->generation), .type = {row->type + 1u}});
+        world, agent, &(muster_overrun){.agent = muster_agent_make(agent, row->generation), .type = {row->type + 1u}});
   }
 }
 

@@ -41,7 +41,7 @@ struct supervisor {
   struct holder *holder; /* null = no world is a zone */
   uv_signal_t signals[SIGNALS];
   uv_timer_t alive;
-  bool stopping, ready;
+  bool stopping, finishing, ready;
 };
 
 /* --------------------------------------------------------------------------------------------------------- requests */
@@ -88,14 +88,23 @@ static void close_handle(uv_handle_t *handle, void *user) {
   if (!uv_is_closing(handle)) uv_close(handle, NULL);
 }
 
-static void supervisor_finish(struct supervisor *supervisor) {
-  holder_close(supervisor->holder);
+static void close_all(void *user) {
+  struct supervisor *supervisor = user;
   processes_close(&supervisor->processes);
   control_socket_close(&supervisor->control);
   front_close(supervisor->front);
   http_destroy(supervisor->http, NULL, NULL);
   front_free(supervisor->front);
   uv_walk(supervisor->loop, close_handle, NULL);
+}
+
+static void supervisor_finish(struct supervisor *supervisor) {
+  if (supervisor->finishing) return;
+  supervisor->finishing = true;
+  if (supervisor->holder)
+    holder_close(supervisor->holder, close_all, supervisor);
+  else
+    close_all(supervisor);
 }
 
 static void supervisor_stop(struct supervisor *supervisor) {

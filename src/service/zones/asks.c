@@ -146,7 +146,7 @@ void asks_answer(struct asks *asks, const char *token, const link_message *messa
   document_free(document);
 }
 
-void asks_tick(struct asks *asks) {
+void asks_look_after(struct asks *asks) {
   uint64_t now_ms = uv_now(asks->broker->loop);
   for (uint32_t i = 0; i < asks->count; i++)
     if (asks->places[i].take && asks->places[i].deadline_ms <= now_ms)

@@ -11,7 +11,10 @@
  * none. */
 typedef void (*ask_take)(muster_result result, const struct document *answer, int code, void *user);
 
+/* Null: no memory. */
 struct asks *asks_open(struct broker *broker);
+
+/* Frees it, after the last answer; null does nothing. */
 void asks_free(struct asks *asks);
 
 /* Sends a question, whose answer is waited for; the number is for asks_forget(). 0: it is not sent, with the reason in
@@ -26,7 +29,7 @@ void asks_forget(struct asks *asks, uint64_t number);
 void asks_answer(struct asks *asks, const char *token, const link_message *message);
 
 /* Gives up those whose time is over; or all. */
-void asks_tick(struct asks *asks);
+void asks_look_after(struct asks *asks);
 void asks_end_all(struct asks *asks, const char *reason);
 
 #endif

@@ -9,13 +9,14 @@
 #include "base/error.h"
 #include "base/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TICK_MS = 100, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15, REPLICAS_USUAL = 3 };
+enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15, REPLICAS_USUAL = 3 };
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
@@ -58,6 +59,14 @@ static muster_result check_broker_settings(const broker_settings *settings) {
   return MUSTER_OK;
 }
 
+/* Certificates are read by the libraries, whenever they connect: here it is seen whether they can. */
+static muster_result check_certificates(const broker_settings *settings) {
+  const char *const files[] = {settings->tls_ca, settings->tls_certificate, settings->tls_key};
+  for (uint32_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (*files[i] && access(files[i], R_OK) != 0) return error_set(MUSTER_E_INPUT, "%s: %s", files[i], strerror(errno));
+  return MUSTER_OK;
+}
+
 /* The first line of a file; "" when none is named. */
 static muster_result read_secret(const char *path, char *secret, size_t bytes) {
   *secret = '\0';
@@ -88,9 +97,9 @@ static void note_change(struct broker *broker, bool etcd) {
   if (broker->changed) broker->changed(nats, etcd, broker->user);
   if (!came) return;
   complaints_forget(&broker->complaints, "NATS");
-  publishing_tick(broker->publishing);
-  reads_tick(broker);
-  readers_tick(broker->readers);
+  publishing_look_after(broker->publishing);
+  reads_look_after(broker);
+  readers_look_after(broker->readers);
 }
 
 static void note_etcd(bool answers, void *user) {
@@ -102,7 +111,7 @@ static void note_connected(const char *server, void *user) {
   broker->linked = true;
   broker->streams_retry_ms = 0;
   log_line(MUSTER_LOG_INFO, "NATS: connected to %s", server);
-  jetstream_tick_streams(broker);
+  jetstream_look_after_streams(broker);
   note_change(broker, broker->etcd_told);
 }
 
@@ -151,23 +160,25 @@ static void end_broker(struct broker *broker) {
   readers_end_all(broker->readers);
   etcd_close(broker->etcd);
   broker->etcd = NULL;
-  if (broker->objects == 0 && !uv_is_closing((uv_handle_t *)&broker->tick))
-    uv_close((uv_handle_t *)&broker->tick, free_broker);
+  crossings_close(broker);
+  if (broker->objects == 0 && !uv_is_closing((uv_handle_t *)&broker->timer))
+    uv_close((uv_handle_t *)&broker->timer, free_broker);
 }
 
-static void tick_broker(uv_timer_t *timer) {
+static void look_after_broker(uv_timer_t *timer) {
   struct broker *broker = timer->data;
   if (broker->closing) {
     if (!broker->link) end_broker(broker);
     return;
   }
-  etcd_tick(broker->etcd);
-  jetstream_tick_streams(broker);
-  asks_tick(broker->asks);
+  etcd_look_after(broker->etcd);
+  crossings_look_after(broker);
+  jetstream_look_after_streams(broker);
+  asks_look_after(broker->asks);
   note_change(broker, broker->etcd_told); /* the streams may be there now */
-  publishing_tick(broker->publishing);
-  reads_tick(broker);
-  readers_tick(broker->readers);
+  publishing_look_after(broker->publishing);
+  reads_look_after(broker);
+  readers_look_after(broker->readers);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- life */
@@ -197,7 +208,7 @@ static void set_usual(broker_settings *settings) {
 /* All but the connection to NATS. */
 static bool open_parts(struct broker *broker) {
   const broker_settings *settings = &broker->settings;
-  if (check_broker_settings(settings) != MUSTER_OK ||
+  if (check_broker_settings(settings) != MUSTER_OK || check_certificates(settings) != MUSTER_OK ||
       read_secret(*settings->nats_nkey ? settings->nats_nkey_file : settings->nats_password_file, broker->nats_secret,
                   sizeof broker->nats_secret) != MUSTER_OK ||
       read_secret(settings->etcd_password_file, broker->etcd_secret, sizeof broker->etcd_secret) != MUSTER_OK)
@@ -227,12 +238,13 @@ struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, bro
   broker->user = user;
   broker->complaints.loop = loop;
   LIST_INIT(&broker->readings);
+  LIST_INIT(&broker->arrivals);
   set_usual(&broker->settings);
   if (open_parts(broker)) broker->link = nats_link_open(loop, &broker->settings, broker->nats_secret, &events, broker);
   if (!broker->link) return give_up_broker(broker);
-  uv_timer_init(loop, &broker->tick);
-  broker->tick.data = broker;
-  uv_timer_start(&broker->tick, tick_broker, 0, TICK_MS);
+  uv_timer_init(loop, &broker->timer);
+  broker->timer.data = broker;
+  uv_timer_start(&broker->timer, look_after_broker, 0, LOOK_AFTER_MS);
   return broker;
 }
 

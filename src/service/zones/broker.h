@@ -7,7 +7,8 @@
  *     etcd   muster/W/zone/Z/lease   node, epoch, id; gone when its lease ends
  *            muster/W/zone/Z/epoch   epoch and node of the last owner; stays
  *            muster/W/clock          offset of the wall clock, in nanoseconds; put once
- *     NATS   muster-W                stream of muster.W.cross.>     (crossings)
+ *            muster/W/cross/B/A/E.N  what crosses from A to B: number N of A's epoch E
+ *     NATS   muster-W                stream of what else may need one (service/zones/jetstream.c)
  *            muster-W-journal        stream of muster.W.journal.>   (journals)
  *            muster-W-objects        stream of muster.W.objects.>   (objects: service/zones/objects.c)
  *
@@ -16,11 +17,12 @@
  * snapshot covers yet, and nobody would be told.
  *
  * All functions are for the loop's thread, and all callbacks come on it, never from inside the call. A call that
- * returns MUSTER_OK calls `done` exactly once; one that is refused (MUSTER_E_ARGUMENT; MUSTER_E_FULL: too much waits
- * for an answer; MUSTER_E_MEMORY) never does. A `done` with a failure finds the reason in muster_last_error(), with the
- * server that it came from. Failures of servers go to the log, too, at most once a minute for each cause. Bytes and
- * texts are copied by the call; those that a callback is given are valid during it. Callbacks may call everything here
- * but broker_close(). */
+ * returns MUSTER_OK calls `done` exactly once; one that is refused never does (MUSTER_E_ARGUMENT; MUSTER_E_FULL: too
+ * much waits for an answer; MUSTER_E_MEMORY; MUSTER_E_STATE: the broker is closing). A `done` with a failure finds the
+ * reason in muster_last_error(), with the server that it came from where that is known. Failures of servers go to the
+ * log, too, at most once a minute for each cause. Bytes and texts are copied by the call; those that a callback is
+ * given are valid during it. Callbacks may call everything here but broker_close(). `done` may be null
+ * where it tells only how a release, publish, purge or store went. */
 #ifndef SERVICE_ZONES_BROKER_H
 #define SERVICE_ZONES_BROKER_H
 
@@ -36,7 +38,9 @@ enum {
   BROKER_HEAD_BYTES_MAX = 64 * 1024,      /* of the head of an object */
   BROKER_PUBLISH_BYTES_MAX = 64 << 20,    /* of all publishes that wait, for an answer or for their turn */
   BROKER_PUBLISH_COUNT_MAX = 65536,       /* the same, in messages */
-  BROKER_CALLS_MAX = 4096                 /* calls of etcd, reads, purges and objects under way */
+  BROKER_CROSSING_BYTES_MAX = 768 * 1024, /* etcd takes requests of 1.5 MiB, in base64 */
+  BROKER_LOOK_MS = 50,
+  BROKER_CALLS_MAX = 4096 /* calls of etcd, reads, purges and objects under way */
 };
 
 struct broker;
@@ -115,6 +119,42 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
 muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
                            void (*done)(muster_result result, int64_t offset_ns, void *user), void *user);
 
+/* -------------------------------------------------------------------------------------------------------- crossings */
+
+/* What crosses from zone to zone stands in etcd, too: who has an agent follows from it, and of a stream of nats-server
+ * 2.9.10 two replicas may differ for good after a leader was killed (tests/zones/race_nats_test.c). The owner of the
+ * lease alone can put, in one transaction with the question whether it still is: so no message of an earlier owner
+ * comes behind the begin of a new one. A place is the epoch of the owner in the upper 32 bits, and the number of the
+ * message in the lower. */
+static inline uint64_t broker_place(uint32_t epoch, uint32_t number) {
+  return (uint64_t)epoch << 32 | number;
+}
+
+/* Puts a message of the lease's zone, at most BROKER_CROSSING_BYTES_MAX; the same number again changes nothing. The
+ * caller puts one after the other. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer:
+ * put it again. */
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
+                           const void *bytes, size_t count, broker_done done, void *user);
+
+typedef void (*broker_crossing)(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user);
+
+/* Gives what stands from a zone to another behind a place, in order, as of now; then `done`. With the lease of `from`
+ * taken before, that is all that its earlier owners have put. */
+muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind, broker_crossing each,
+                             broker_done done, void *user);
+
+typedef struct broker_arrivals broker_arrivals;
+
+/* Gives what stands for a zone, and what comes, from each other zone in order; what was given before may be given again
+ * after a failure. Looks each BROKER_LOOK_MS. Ends with broker_stop_arrivals(), also from inside `each`, or the broker.
+ * Null: MUSTER_E_MEMORY. */
+broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user);
+void broker_stop_arrivals(broker_arrivals *arrivals);
+
+/* Removes what stands from a zone to another, up to a place. MUSTER_E_SYSTEM: no answer; again is harmless. */
+muster_result broker_forget(struct broker *broker, uint32_t from, uint32_t to, uint64_t through, broker_done done,
+                            void *user);
+
 /* ---------------------------------------------------------------------------------------------------------- streams */
 
 /* A message of a stream; sequences are those of the stream, from 1, and rise from message to message of a subject. */
@@ -123,7 +163,7 @@ typedef void (*broker_each)(uint64_t sequence, const void *bytes, size_t count, 
 /* Publishes on a subject of a stream, at most BROKER_MESSAGE_BYTES_MAX. Publishes of one subject are stored in the
  * order of the calls, one after the other; those of different subjects go side by side. MUSTER_OK with the sequence;
  * MUSTER_E_SYSTEM: no answer within answer_ms; MUSTER_E_FULL: the stream has no room. A message may be stored several
- * times, also after MUSTER_OK (it is sent again when the connection comes back), and without MUSTER_OK at any later
+ * times, also after MUSTER_OK (it is sent again when the answer is late), and without MUSTER_OK at any later
  * time. When one fails, those that wait behind it on its subject fail with the same result, unsent and in order: so the
  * caller goes on with the first that failed. Constant time but for the copy. */
 muster_result broker_publish(struct broker *broker, const char *subject, const void *bytes, size_t count,
@@ -151,7 +191,8 @@ void broker_hold(broker_reader *reader, bool held);
 void broker_unfollow(broker_reader *reader);
 
 /* Removes the messages of a subject below `before`, never the last one of the subject, which keeps the subject's
- * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. */
+ * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. Refused with MUSTER_E_STATE while NATS is not
+ * connected. */
 muster_result broker_purge(struct broker *broker, const char *subject, uint64_t before, broker_done done, void *user);
 
 /* ------------------------------------------------------------------------------------------------- what may be lost */
@@ -169,7 +210,8 @@ broker_reader *broker_listen(struct broker *broker, const char *subject, broker_
  * the reader gets with it. `version` rises from store to store of a name: the epoch in the upper 32 bits, a count in
  * the lower. The new version counts once it is there as a whole; older ones are removed then. The file is read by other
  * threads and must not change until `done`: MUSTER_OK; MUSTER_E_STALE: a higher version is there, which stays;
- * MUSTER_E_INPUT: the file; MUSTER_E_SYSTEM: no answer: an older version still counts, unless this one arrived. */
+ * MUSTER_E_INPUT: the file; MUSTER_E_FULL: the stream has no room; MUSTER_E_SYSTEM: no answer: an older version still
+ * counts, unless this one arrived. */
 muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
                            const void *head, size_t head_bytes, broker_done done, void *user);
 

@@ -22,6 +22,7 @@ size_t document_count(const struct document *array);
 /* Calls `each` with the name of every member. */
 void document_names(const struct document *object, void (*each)(const char *name, void *user), void *user);
 
+/* What a value is. */
 bool document_is_object(const struct document *value);
 bool document_is_true(const struct document *value);
 

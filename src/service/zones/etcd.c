@@ -59,7 +59,11 @@ struct etcd {
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 void etcd_write_text(json_writer *writer, const char *name, const char *text) {
-  gnutls_datum_t plain = {(unsigned char *)text, (unsigned)strlen(text)}, coded = {NULL, 0};
+  etcd_write_bytes(writer, name, text, strlen(text));
+}
+
+void etcd_write_bytes(json_writer *writer, const char *name, const void *bytes, size_t count) {
+  gnutls_datum_t plain = {(unsigned char *)bytes, (unsigned)count}, coded = {NULL, 0};
   if (gnutls_base64_encode2(&plain, &coded)) abort(); /* no memory */
   json_string(writer, name, (const char *)coded.data);
   gnutls_free(coded.data);
@@ -75,18 +79,33 @@ int64_t etcd_read_number(const struct document *object, const char *name) {
   return document_number(document_member(object, name));
 }
 
-bool etcd_read_text(const struct document *object, const char *name, char *text, size_t bytes) {
+/* False: it is none. An empty value is left out by etcd. */
+static bool etcd_decode(const struct document *object, const char *name, gnutls_datum_t *plain) {
   const char *coded = document_text(document_member(object, name));
-  gnutls_datum_t from = {(unsigned char *)coded, coded ? (unsigned)strlen(coded) : 0}, plain = {NULL, 0};
+  gnutls_datum_t from = {(unsigned char *)coded, coded ? (unsigned)strlen(coded) : 0};
+  *plain = (gnutls_datum_t){NULL, 0};
+  return coded && (!*coded || gnutls_base64_decode2(&from, plain) == 0);
+}
+
+bool etcd_read_text(const struct document *object, const char *name, char *text, size_t bytes) {
+  gnutls_datum_t plain;
   *text = '\0';
-  if (!coded) return false;
-  if (!*coded) return true;
-  if (gnutls_base64_decode2(&from, &plain)) return false;
+  if (!etcd_decode(object, name, &plain)) return false;
   size_t count = plain.size < bytes - 1 ? plain.size : bytes - 1;
-  memcpy(text, plain.data, count);
+  if (count) memcpy(text, plain.data, count);
   text[count] = '\0';
   gnutls_free(plain.data);
   return true;
+}
+
+void *etcd_read_bytes(const struct document *object, const char *name, size_t *count) {
+  gnutls_datum_t plain;
+  if (!etcd_decode(object, name, &plain)) return NULL;
+  void *bytes = malloc(plain.size + 1);
+  if (bytes && plain.size) memcpy(bytes, plain.data, plain.size);
+  gnutls_free(plain.data);
+  *count = plain.size;
+  return bytes;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
@@ -119,7 +138,7 @@ static void give_request(etcd_request *request, muster_result result, const stru
   take(result, answer, user);
 }
 
-static size_t keep_answer(char *bytes, size_t each, size_t count, void *user) {
+static size_t keep_etcd_answer(char *bytes, size_t each, size_t count, void *user) {
   etcd_request *request = user;
   count *= each;
   if (request->count + count > ETCD_ANSWER_BYTES) return 0;
@@ -136,7 +155,7 @@ static size_t keep_answer(char *bytes, size_t each, size_t count, void *user) {
 
 static void set_up_handle(const struct etcd *etcd, CURL *curl) {
   const broker_settings *settings = etcd->settings;
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep_answer);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep_etcd_answer);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says */
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -210,7 +229,7 @@ static void try_next(etcd_request *request, const char *reason) {
   give_request(request, error_set(MUSTER_E_SYSTEM, "%s: %s", words, reason), NULL);
 }
 
-static const char *reason_of(const struct document *answer, long status, char *words, size_t bytes) {
+static const char *reason_of_answer(const struct document *answer, long status, char *words, size_t bytes) {
   const struct document *error = document_member(answer, "error");
   const char *message = document_text(document_is_object(error) ? document_member(error, "message") : error);
   if (message)
@@ -235,7 +254,7 @@ static void end_signing_in(etcd_request *request, const struct document *answer,
 static void end_answered(etcd_request *request, const struct document *answer, long status) {
   struct etcd *etcd = request->etcd;
   char words[256];
-  const char *reason = reason_of(answer, status, words, sizeof words);
+  const char *reason = reason_of_answer(answer, status, words, sizeof words);
   bool good = status == 200 && document_is_object(answer) && !document_member(answer, "error");
   if (request->signing_in) {
     end_signing_in(request, good ? answer : NULL, reason);
@@ -303,7 +322,7 @@ static void take_probe(muster_result result, const struct document *answer, void
 }
 
 /* A reading that the servers have to agree on. */
-void etcd_tick(struct etcd *etcd) {
+void etcd_look_after(struct etcd *etcd) {
   char body[256], key[NAME_BYTES + 32];
   json_writer writer;
   if (etcd->probing || (etcd->seen_ms && uv_now(etcd->loop) - etcd->seen_ms < (etcd->answers ? SILENT_MS : 500)))

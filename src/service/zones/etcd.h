@@ -29,18 +29,22 @@ struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const c
 muster_result etcd_call(struct etcd *etcd, const char *path, const char *body, etcd_take take, void *user);
 
 /* Asks whether somebody answers, when that was not seen for some seconds. Called some times a second. */
-void etcd_tick(struct etcd *etcd);
+void etcd_look_after(struct etcd *etcd);
 
 /* Ends all calls, with MUSTER_E_SYSTEM, and frees it; its handles are closed in the next turn of the loop. */
 void etcd_close(struct etcd *etcd);
 
 /* Writes members as etcd wants them: bytes in base64, numbers of 64 bits as texts. */
 void etcd_write_text(json_writer *writer, const char *name, const char *text);
+void etcd_write_bytes(json_writer *writer, const char *name, const void *bytes, size_t count);
 void etcd_write_number(json_writer *writer, const char *name, int64_t value);
 
 /* Reads a member that is such a number (0 when it is not there, as etcd leaves zeros out), or such a text, which is cut
  * to fit; false when it is neither. */
 int64_t etcd_read_number(const struct document *object, const char *name);
 bool etcd_read_text(const struct document *object, const char *name, char *text, size_t bytes);
+
+/* Reads a member that is bytes, which the caller frees; null when it is none, or there is no memory. */
+void *etcd_read_bytes(const struct document *object, const char *name, size_t *count);
 
 #endif

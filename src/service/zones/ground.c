@@ -48,8 +48,9 @@ static void add_neighbour(zone_ground *ground, const zone_neighbour *neighbour) 
 }
 
 void ground_of(const struct settings *settings, const world_settings *world, zone_ground *ground) {
-  *ground = (zone_ground){
-      .number = world->zone, .border_m = (double)settings->border_m, .margin_m = (double)settings->margin_m};
+  *ground = (zone_ground){.number = world->zone,
+                          .border_m = (double)settings->border_mm * 1e-3,
+                          .margin_m = (double)settings->margin_mm * 1e-3};
   ground_read_rectangle(world->rectangle, &ground->rectangle);
   for (uint32_t i = 0; i < settings->world_count; i++) {
     const world_settings *other = &settings->worlds[i];

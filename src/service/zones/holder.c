@@ -207,10 +207,11 @@ static void holding_turn(uv_timer_t *timer) {
   if (holding->stage == HOLDING_IDLE) return;
   holding_later(holding, TURN_MS);
   look_at_lease(holding);
-  if (holding->stage == HOLDING_MARKING) pairs_mark(holding);
+  if (holding->stage == HOLDING_READING) pairs_read(holding);
   for (uint32_t i = 0; holding->stage == HOLDING_RUNNING && i < holding->link_count; i++)
     pairs_publish(&holding->links[i]);
   if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_STORING) stored_put(holding);
+  if (holding->stage == HOLDING_RUNNING) stored_want(holding);
   if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);
 }
 
@@ -280,7 +281,8 @@ void holding_start(struct holding *holding) {
   const wire_begin begin = {.epoch = holding->lease.epoch,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
-                            .offset_ns = holding->holder->offset_ns};
+                            .offset_ns = holding->holder->offset_ns,
+                            .ground = holding->ground};
   ASSERT(holding->stage == HOLDING_FETCHING);
   if (!open_wire(holding)) {
     holding_lose(holding, "its process has no socket to the supervisor");
@@ -483,11 +485,10 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
   return holder;
 }
 
-void holder_close(struct holder *holder) {
-  if (!holder || holder->closing) return;
+void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {
   holder->closing = true;
   for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
-  broker_close(holder->broker, NULL, NULL);
+  broker_close(holder->broker, closed, user);
 }
 
 void holder_free(struct holder *holder) {

@@ -1,10 +1,9 @@
 /* service/zones/holder.h - what the supervisor does for zones: it holds their leases, brings their files, and carries
  * what their processes and the brokers tell each other. It runs no module's code, and alone has connections.
  *
- *     idle --process is to start--> asking --lease--> fetching --files--> starting --positions--> marking
- *                                     ^                                                              | marks stored
- *                                     |                                                              v
- *                          the process has ended, or the lease is lost <---------- running <----- reading
+ *     idle --process is to start--> asking --lease--> fetching --files--> starting --positions--> reading --> running
+ *                                     ^                                                                          |
+ *                                     +--------- the process has ended, or the lease is lost -------------------+
  *
  * Each start of a process has a new epoch, also after a crash on the same node. With it the zone's outgoing subjects
  * get a mark each, before they are read: what stands behind the mark under an older epoch does not count (pair.h).
@@ -37,8 +36,8 @@ bool holder_is_busy(const struct holder *holder);
 /* `idle` is called whenever the last of them is stored. */
 void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user);
 
-/* Ends the connections. Its handles are closed with the loop's others. */
-void holder_close(struct holder *holder);
+/* Ends the connections, and calls back; once. Its other handles are closed with the loop's. */
+void holder_close(struct holder *holder, void (*closed)(void *user), void *user);
 
 /* Once the loop has ended. */
 void holder_free(struct holder *holder);
@@ -68,8 +67,9 @@ static inline bool holder_is_busy(const struct holder *holder) {
 static inline void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user) {
   (void)holder, (void)idle, (void)user;
 }
-static inline void holder_close(struct holder *holder) {
+static inline void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {
   (void)holder;
+  closed(user);
 }
 static inline void holder_free(struct holder *holder) {
   (void)holder;

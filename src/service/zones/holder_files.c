@@ -270,6 +270,17 @@ static bool is_store_due(const struct holding *holding) {
   return other && clock_system() - holding->stored_ns >= settings->snapshot_interval_ns;
 }
 
+/* A zone whose journal needs no snapshot for long is asked for one: what is stored is not older than the settings say,
+ * by much. */
+void stored_want(struct holding *holding) {
+  uint64_t now_ns = clock_system(), interval_ns = holding->holder->settings.snapshot_interval_ns;
+  bool old = holding->stored && !holding->storing && holding->snapshots == holding->storing_snapshots;
+  if (!old || !interval_ns || now_ns - holding->stored_ns < interval_ns || now_ns - holding->wanted_ns < interval_ns)
+    return;
+  holding->wanted_ns = now_ns;
+  holding_put(holding, (wire_head){.kind = WIRE_WANTED}, NULL);
+}
+
 void stored_put(struct holding *holding) {
   stored_work *stored;
   uint64_t number;

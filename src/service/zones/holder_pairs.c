@@ -1,5 +1,5 @@
-/* holder_pairs.c - the messages of a zone and its neighbours: marks of a new epoch, what was sent before them, what
- * comes, what goes, and up to where each subject can be emptied. */
+/* holder_pairs.c - the messages of a zone and its neighbours: what its earlier owners sent, what comes, what goes, and
+ * up to where it can be forgotten. */
 #include "service/log.h"
 #include "service/zones/holder_parts.h"
 #include "service/zones/parcel.h"
@@ -16,8 +16,6 @@ static void pairs_name(holding_link *link) {
   const struct holding *holding = link->holding;
   const char *world = holding->holder->settings.cluster;
   unsigned own = holding->ground.number, other = link->zone;
-  snprintf(link->out, sizeof link->out, "muster.%s.cross.%u.%u", world, own, other);
-  snprintf(link->in, sizeof link->in, "muster.%s.cross.%u.%u", world, other, own);
   snprintf(link->ghosts_out, sizeof link->ghosts_out, "muster.%s.ghosts.%u.%u", world, own, other);
   snprintf(link->covered_out, sizeof link->covered_out, "muster.%s.covered.%u.%u", world, own, other);
 }
@@ -33,9 +31,10 @@ void pairs_open(struct holding *holding) {
 }
 
 void pairs_close(struct holding *holding) {
+  broker_stop_arrivals(holding->arrivals);
+  holding->arrivals = NULL;
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
-    broker_unfollow(link->follows);
     broker_unfollow(link->ghosts);
     broker_unfollow(link->covers);
     for (holding_parcel *parcel; (parcel = STAILQ_FIRST(&link->waiting)) != NULL;) {
@@ -52,25 +51,25 @@ static holding_link *pairs_find(struct holding *holding, uint32_t zone) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ coming
- */
+/* ---------------------------------------------------------------------------------------------------------- coming */
 
-static void take_coming(uint64_t sequence, const void *bytes, size_t count, void *user) {
-  const holding_link *link = user;
-  holding_put(link->holding,
-              (wire_head){.kind = WIRE_INCOMING, .zone = link->zone, .sequence = sequence, .bytes = count}, bytes);
+static void take_arriving(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user) {
+  struct holding *holding = user;
+  holding_put(holding, (wire_head){.kind = WIRE_INCOMING, .zone = from, .sequence = place, .bytes = count}, bytes);
 }
 
-static void take_ghosts(uint64_t sequence, const void *bytes, size_t count, void *user) {
+static void take_seen(uint64_t sequence, const void *bytes, size_t count, void *user) {
   const holding_link *link = user;
   (void)sequence;
   if (link->holding->wire.out_count < WIRE_MESSAGE_MAX) /* a process that is behind does without */
     holding_put(link->holding, (wire_head){.kind = WIRE_TOLD, .zone = link->zone, .bytes = count}, bytes);
 }
 
+/* What both sides' stored states have is of no use any more. */
 static void purge_sent(holding_link *link) {
+  const struct holding *holding = link->holding;
   uint64_t covered = link->told_covered < link->out_covered ? link->told_covered : link->out_covered;
-  if (covered) broker_purge(link->holding->holder->broker, link->out, covered + 1, NULL, NULL);
+  if (covered) broker_forget(holding->holder->broker, holding->ground.number, link->zone, covered, NULL, NULL);
 }
 
 /* The neighbour's stored state has what this zone sent, up to there. */
@@ -95,15 +94,15 @@ static broker_reader *pairs_listen(holding_link *link, const char *what, broker_
 
 /* Behind what was sent: so an arrival that went on is known. */
 static void pairs_follow(struct holding *holding) {
+  holding->arrivals = broker_await_arrivals(holding->holder->broker, holding->ground.number, take_arriving, holding);
+  if (!holding->arrivals) {
+    holding_lose(holding, muster_last_error());
+    return;
+  }
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
-    link->follows = broker_follow(holding->holder->broker, link->in, link->in_from + 1, take_coming, link);
-    link->ghosts = pairs_listen(link, "ghosts", take_ghosts);
+    link->ghosts = pairs_listen(link, "ghosts", take_seen);
     link->covers = pairs_listen(link, "covered", take_covered);
-    if (!link->follows) {
-      holding_lose(holding, "the messages of a neighbour cannot be read");
-      return;
-    }
   }
   holding_put(holding, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
   holding->stage = HOLDING_RUNNING;
@@ -111,14 +110,14 @@ static void pairs_follow(struct holding *holding) {
   stored_put(holding);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ marks */
+/* ------------------------------------------------------------------------------------------------------------- sent */
 
-static void take_sent(uint64_t sequence, const void *bytes, size_t count, void *user) {
+static void take_sent(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user) {
   const holding_call *call = user;
   struct holding *holding = call->holding;
+  (void)from;
   if (call->tenure != holding->tenure) return;
-  holding_put(holding,
-              (wire_head){.kind = WIRE_OUTGOING, .zone = call->link->zone, .sequence = sequence, .bytes = count},
+  holding_put(holding, (wire_head){.kind = WIRE_OUTGOING, .zone = call->link->zone, .sequence = place, .bytes = count},
               bytes);
 }
 
@@ -127,104 +126,63 @@ static void take_all_sent(muster_result result, void *user) {
   struct holding *holding = call->holding;
   holding_link *link = call->link;
   if (!holding_call_end(call)) return;
-  if (result) {
-    holding_lose(holding, "what it sent before cannot be read");
-    return;
-  }
-  link->read = true;
+  link->asked = false;
+  link->read = !result; /* else the next turn reads it again: what comes twice does not count */
   for (uint32_t i = 0; i < holding->link_count; i++)
     if (!holding->links[i].read) return;
-  pairs_follow(holding);
+  if (holding->stage == HOLDING_READING) pairs_follow(holding);
 }
 
-static void pairs_read(struct holding *holding) {
-  holding->stage = HOLDING_READING;
+/* All that its earlier owners have sent: with the lease nothing comes behind it. */
+void pairs_read(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
-    holding_call *call = holding_call_begin(holding, link);
-    if (call && broker_read(holding->holder->broker, link->out, link->out_from + 1, link->mark, take_sent,
-                            take_all_sent, call) == MUSTER_OK)
-      continue;
-    free(call);
-    holding_lose(holding, "what it sent before cannot be read");
-    return;
+    holding_call *call = link->read || link->asked ? NULL : holding_call_begin(holding, link);
+    if (!call) continue;
+    link->asked = broker_crossed(holding->holder->broker, holding->ground.number, link->zone, link->out_from, take_sent,
+                                 take_all_sent, call) == MUSTER_OK;
+    if (!link->asked) free(call);
   }
   if (!holding->link_count) pairs_follow(holding);
 }
 
-static void take_mark(muster_result result, uint64_t sequence, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  holding_link *link = call->link;
-  if (!holding_call_end(call)) return;
-  link->asked--;
-  if (result) return; /* the next turn tries again: one mark more does no harm */
-  link->mark = sequence;
-  for (uint32_t i = 0; i < holding->link_count; i++)
-    if (!holding->links[i].mark) return;
-  if (holding->stage == HOLDING_MARKING) pairs_read(holding);
-}
-
-void pairs_mark(struct holding *holding) {
-  struct parcel mark = {.count = 0};
-  parcel_begin(&mark, holding->lease.epoch, 0, 0, 0);
-  for (uint32_t i = 0; i < holding->link_count && !mark.failed; i++) {
-    holding_link *link = &holding->links[i];
-    holding_call *call = link->mark || link->asked ? NULL : holding_call_begin(holding, link);
-    if (!call) continue;
-    if (broker_publish(holding->holder->broker, link->out, mark.bytes, mark.count, take_mark, call) == MUSTER_OK)
-      link->asked++;
-    else
-      free(call);
-  }
-  parcel_free(&mark);
-  if (!holding->link_count) pairs_read(holding);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ going */
 
-static void take_stored(muster_result result, uint64_t sequence, void *user) {
+static void take_stored(muster_result result, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
   holding_link *link = call->link;
   if (!holding_call_end(call)) return;
-  link->asked--;
-  link->failed = link->failed || result;
-  if (link->failed) return; /* all that stand behind it are published again */
+  link->asked = false;
+  if (result == MUSTER_E_STATE) holding_lose(holding, "its lease is another's");
+  if (result) return; /* the next turn puts it again */
   holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
   STAILQ_REMOVE_HEAD(&link->waiting, link);
   holding_put(holding,
-              (wire_head){.kind = WIRE_STORED, .zone = link->zone, .number = parcel->number, .sequence = sequence},
+              (wire_head){.kind = WIRE_STORED,
+                          .zone = link->zone,
+                          .number = parcel->number,
+                          .sequence = broker_place(holding->lease.epoch, parcel->number)},
               NULL);
   free(parcel);
+  pairs_publish(link);
 }
 
-static bool pairs_ask(holding_link *link, const holding_parcel *parcel) {
-  struct holding *holding = link->holding;
-  holding_call *call = holding_call_begin(holding, link);
-  if (call && broker_publish(holding->holder->broker, link->out, parcel->parcel, parcel->bytes, take_stored, call) ==
-                  MUSTER_OK) {
-    link->asked++;
-    return true;
-  }
-  free(call);
-  return false;
-}
-
-/* Those that were asked for stand at the beginning of the queue. */
+/* One after the other. */
 void pairs_publish(holding_link *link) {
-  uint32_t asked = 0;
-  holding_parcel *parcel;
-  if (!link->holding->stored || (link->failed && link->asked)) return;
-  link->failed = false;
-  STAILQ_FOREACH(parcel, &link->waiting, link)
-  if (asked++ >= link->asked && !pairs_ask(link, parcel)) return;
+  struct holding *holding = link->holding;
+  const holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
+  if (!holding->stored || link->asked || !parcel) return;
+  holding_call *call = holding_call_begin(holding, link);
+  link->asked = call && broker_cross(holding->holder->broker, &holding->lease, link->zone, parcel->number,
+                                     parcel->parcel, parcel->bytes, take_stored, call) == MUSTER_OK;
+  if (!link->asked) free(call);
 }
 
 static void pairs_take_parcel(struct holding *holding, holding_link *link, const wire_message *message) {
   parcel_head head;
   holding_parcel *parcel;
-  if (message->head.bytes > BROKER_MESSAGE_BYTES_MAX || parcel_read_head(message->bytes, message->head.bytes, &head) ||
+  if (message->head.bytes > BROKER_CROSSING_BYTES_MAX || parcel_read_head(message->bytes, message->head.bytes, &head) ||
       head.epoch != holding->lease.epoch || head.number != message->head.number) {
     holding_lose(holding, "its process sent what is no message to a neighbour");
     return;
@@ -275,10 +233,9 @@ static void take_positions(struct holding *holding, const wire_message *message)
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     link->out_from = link->out_known.sequence;
-    link->in_from = link->in_known.sequence;
   }
-  holding->stage = HOLDING_MARKING;
-  pairs_mark(holding);
+  holding->stage = HOLDING_READING;
+  pairs_read(holding);
 }
 
 void pairs_take_message(struct holding *holding, const wire_message *message) {

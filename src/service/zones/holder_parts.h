@@ -16,7 +16,6 @@ typedef enum holding_stage {
   HOLDING_ASKING,
   HOLDING_FETCHING,
   HOLDING_STARTING, /* its process was started, and has not told its positions yet */
-  HOLDING_MARKING,
   HOLDING_READING,
   HOLDING_RUNNING,
   HOLDING_STORING /* its process has ended in order, and its last state is being stored */
@@ -36,15 +35,12 @@ typedef STAILQ_HEAD(holding_parcels, holding_parcel) holding_parcels;
 typedef struct holding_link {
   struct holding *holding;
   uint32_t zone;
-  char out[BROKER_SUBJECT_BYTES], in[BROKER_SUBJECT_BYTES], ghosts_out[BROKER_SUBJECT_BYTES],
-      covered_out[BROKER_SUBJECT_BYTES];
-  uint64_t out_from, in_from; /* sequences that its process knows */
-  uint64_t mark;              /* sequence of the mark; 0 = not stored */
-  bool read;                  /* what was sent up to the mark */
-  broker_reader *follows, *ghosts, *covers;
+  char ghosts_out[BROKER_SUBJECT_BYTES], covered_out[BROKER_SUBJECT_BYTES];
+  uint64_t out_from; /* what it sent up to this place its process knows */
+  bool read;         /* the rest of that */
+  broker_reader *ghosts, *covers;
   holding_parcels waiting;            /* not stored */
-  uint32_t asked;                     /* of these, publishes without an answer */
-  bool failed;                        /* one of these */
+  bool asked;                         /* a call has no answer yet */
   wire_position out_known, in_known;  /* that the process told last */
   uint64_t out_covering, in_covering; /* by the one that is being stored */
   uint64_t out_covered, in_covered;   /* by the stored snapshot */
@@ -81,10 +77,11 @@ struct holding {
   struct wire wire;
   uint32_t link_count;
   holding_link links[NEIGHBOURS_MAX];
+  broker_arrivals *arrivals;         /* null = none yet */
   uint64_t frames, snapshots;        /* that the process told last */
   char path[JOURNALS_PATH_BYTES];    /* of its journal's files */
   bool storing, store_again, stored; /* stored: once in this tenure */
-  uint64_t stored_ns, storing_snapshots;
+  uint64_t stored_ns, storing_snapshots, wanted_ns;
   uint32_t store_count;
   stored_head storing_head;
   char name[32]; /* of the object */
@@ -137,9 +134,9 @@ void holding_later(struct holding *holding, uint64_t ms);
 /* Why the zone does not run here, for people. */
 void holding_tell(struct holding *holding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* holder_pairs.c: marks, reading what was sent, following what comes. */
+/* holder_pairs.c: what was sent, what comes, what goes. */
 void pairs_open(struct holding *holding);
-void pairs_mark(struct holding *holding);
+void pairs_read(struct holding *holding);
 void pairs_take_message(struct holding *holding, const wire_message *message);
 void pairs_close(struct holding *holding);
 void pairs_publish(holding_link *link);
@@ -149,6 +146,7 @@ void pairs_cover(struct holding *holding);
 /* holder_files.c: the files of a zone, from and to the object store. */
 void stored_bring(struct holding *holding);
 void stored_put(struct holding *holding);
+void stored_want(struct holding *holding);
 bool stored_newest(const struct holding *holding, uint64_t *number);
 
 /* holder_journal.c: the journal's stream. */

@@ -36,10 +36,16 @@ uint64_t jetstream_ask(struct broker *broker, const char *call, const char *stre
   return asks_send(broker->asks, subject, document, strlen(document), JETSTREAM_WAIT_MS, take, user);
 }
 
-uint64_t jetstream_ask_last(struct broker *broker, const char *stream, const char *subject, ask_take take, void *user) {
-  char document[DOCUMENT_BYTES];
-  snprintf(document, sizeof document, "{\"last_by_subj\":\"%s\"}", subject);
-  return jetstream_ask(broker, "STREAM.MSG.GET", stream, document, take, user);
+uint64_t jetstream_wait_ms(uint32_t tries) {
+  return tries < 3 ? 1000u << tries : JETSTREAM_WAIT_MS;
+}
+
+uint64_t jetstream_ask_last(struct broker *broker, const char *stream, const char *subject, uint64_t wait_ms,
+                            ask_take take, void *user) {
+  char document[DOCUMENT_BYTES], call[BROKER_SUBJECT_BYTES];
+  snprintf(call, sizeof call, "$JS.API.STREAM.MSG.GET.%s", stream);
+  int length = snprintf(document, sizeof document, "{\"last_by_subj\":\"%s\"}", subject);
+  return asks_send(broker->asks, call, document, (size_t)length, wait_ms, take, user);
 }
 
 uint64_t jetstream_read_last(const struct document *answer) {
@@ -115,7 +121,7 @@ static void take_stream_made(muster_result result, const struct document *answer
   }
 }
 
-void jetstream_tick_streams(struct broker *broker) {
+void jetstream_look_after_streams(struct broker *broker) {
   char name[STREAM_BYTES_MAX], subject[BROKER_SUBJECT_BYTES], document[DOCUMENT_BYTES];
   json_writer writer;
   if (!broker->linked || broker->streams_at == BROKER_STREAMS || broker->streams_asked ||
@@ -151,7 +157,7 @@ typedef struct purge_call {
 
 static void end_purge(purge_call *call, muster_result result) {
   broker_end_call(call->broker);
-  call->done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call->user);
+  if (call->done) call->done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call->user);
   free(call);
 }
 
@@ -188,8 +194,9 @@ muster_result broker_purge(struct broker *broker, const char *subject, uint64_t 
   *call = (purge_call){.broker = broker, .done = done, .user = user, .before = before};
   memcpy(call->stream, stream, sizeof call->stream);
   snprintf(call->subject, sizeof call->subject, "%s", subject);
-  if (jetstream_ask_last(broker, call->stream, subject, take_last_before_purge, call)) return MUSTER_OK;
+  if (jetstream_ask_last(broker, call->stream, subject, JETSTREAM_WAIT_MS, take_last_before_purge, call))
+    return MUSTER_OK;
   broker_end_call(broker);
   free(call);
-  return MUSTER_E_SYSTEM;
+  return muster_last_result();
 }

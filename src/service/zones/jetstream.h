@@ -6,12 +6,17 @@
 
 enum { JETSTREAM_WAIT_MS = 5000 }; /* for one answer: a new leader takes as long */
 
+/* How long to wait for the answer of what may be asked again, by how often it was asked in vain: 1 s at first, as the
+ * server that was asked may just have ended. */
+uint64_t jetstream_wait_ms(uint32_t tries);
+
 /* Makes the streams that are missing, one after the other, and looks whether those that are there keep what they are
  * given. Called some times a second. */
-void jetstream_tick_streams(struct broker *broker);
+void jetstream_look_after_streams(struct broker *broker);
 
 /* Asks for the last message of a subject: its sequence is in `answer`'s message. MUSTER_E_STALE: there is none. */
-uint64_t jetstream_ask_last(struct broker *broker, const char *stream, const char *subject, ask_take take, void *user);
+uint64_t jetstream_ask_last(struct broker *broker, const char *stream, const char *subject, uint64_t wait_ms,
+                            ask_take take, void *user);
 
 /* That sequence. */
 uint64_t jetstream_read_last(const struct document *answer);

@@ -61,7 +61,7 @@ static void end_lease_call(lease_call *call, muster_result result) {
   bool told = result == MUSTER_OK || result == MUSTER_E_STATE;
   if (ended.taken)
     ended.taken(result, told ? &ended.lease : NULL, ended.user);
-  else
+  else if (ended.done)
     ended.done(result, ended.user);
 }
 

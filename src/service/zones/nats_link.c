@@ -1,20 +1,17 @@
 #include "service/zones/nats_link.h"
 
+#include "service/zones/nats_options.h"
+
 #include "base/assert.h"
 #include "base/error.h"
 
-#include <nats/nats.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 enum {
-  LINK_CONNECT_MS = 2000, /* for each server */
-  LINK_AGAIN_MS = 500,    /* from one try to the next */
-  LINK_PING_MS = 2000,    /* a server that leaves two pings without an answer is gone */
-  LINK_WRITE_MS = 4000,
-  LINK_SERVERS_MAX = 8,
+  LINK_AGAIN_MS = 500, /* from one try to the next */
   REASON_BYTES = 256,
   WAITING_MAX = 4 * BROKER_PUBLISH_COUNT_MAX /* messages in each direction; their bytes: BROKER_PUBLISH_BYTES_MAX */
 };
@@ -162,56 +159,18 @@ static void on_link_error(natsConnection *connection, natsSubscription *subscrip
 
 /* ------------------------------------------------------------------------------------------------------- the thread */
 
-static natsStatus sign_nonce(char **problem, unsigned char **signature, int *bytes, const char *nonce, void *user) {
-  const struct nats_link *link = user;
-  (void)problem;
-  return nats_Sign(link->secret, nonce, signature, bytes);
-}
-
-static natsStatus set_servers(natsOptions *options, const char *list) {
-  char text[HOSTS_BYTES], *rest = NULL;
-  const char *servers[LINK_SERVERS_MAX];
-  int count = 0;
-  snprintf(text, sizeof text, "%s", list);
-  for (char *server = strtok_r(text, ",", &rest); server && count < LINK_SERVERS_MAX;
-       server = strtok_r(NULL, ",", &rest))
-    servers[count++] = server;
-  return natsOptions_SetServers(options, servers, count);
-}
-
-static natsStatus set_security(struct nats_link *link, natsOptions *options) {
-  const broker_settings *settings = link->settings;
-  natsStatus status = NATS_OK;
-  if (*settings->tls_ca || strstr(settings->nats, "tls://")) status = natsOptions_SetSecure(options, true);
-  if (status == NATS_OK && *settings->tls_ca) status = natsOptions_LoadCATrustedCertificates(options, settings->tls_ca);
-  if (status == NATS_OK && *settings->tls_certificate)
-    status = natsOptions_LoadCertificatesChain(options, settings->tls_certificate, settings->tls_key);
-  if (status == NATS_OK && *settings->nats_user)
-    status = natsOptions_SetUserInfo(options, settings->nats_user, link->secret);
-  if (status == NATS_OK && *settings->nats_nkey)
-    status = natsOptions_SetNKey(options, settings->nats_nkey, sign_nonce, link);
-  return status;
-}
-
 /* libnats itself does not connect again: it would keep what was sent meanwhile, and wait with its lock held. */
-static natsStatus set_options(struct nats_link *link, natsOptions *options) {
-  natsStatus status = set_servers(options, link->settings->nats);
-  if (status == NATS_OK) status = natsOptions_SetName(options, link->settings->node);
+static natsStatus set_callbacks(struct nats_link *link, natsOptions *options) {
+  natsStatus status = natsOptions_SetErrorHandler(options, on_link_error, NULL);
   if (status == NATS_OK) status = natsOptions_SetAllowReconnect(options, false);
-  if (status == NATS_OK) status = natsOptions_SetTimeout(options, LINK_CONNECT_MS);
-  if (status == NATS_OK) status = natsOptions_SetPingInterval(options, LINK_PING_MS);
-  if (status == NATS_OK) status = natsOptions_SetMaxPingsOut(options, 2);
-  if (status == NATS_OK) status = natsOptions_SetWriteDeadline(options, LINK_WRITE_MS);
-  if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(options, true);
-  if (status == NATS_OK) status = natsOptions_SetErrorHandler(options, on_link_error, NULL);
   if (status == NATS_OK) status = natsOptions_SetDisconnectedCB(options, on_connection_lost, link);
   if (status == NATS_OK) status = natsOptions_SetClosedCB(options, on_connection_closed, link);
-  if (status == NATS_OK) status = set_security(link, options);
   return status;
 }
 
 static const char *words_of(natsStatus status) {
-  const char *more = nats_GetLastError(NULL);
+  const char *more = nats_GetLastError(NULL), *end = more && *more == '(' ? strstr(more, "): ") : NULL;
+  if (end) more = end + 3; /* without the line of libnats */
   return more && *more ? more : natsStatus_GetText(status);
 }
 
@@ -238,8 +197,8 @@ static bool make_connection(struct nats_link *link) {
   uv_mutex_lock(&link->mutex);
   link->lost = link->connection_closed = false;
   uv_mutex_unlock(&link->mutex);
-  natsStatus status = natsOptions_Create(&options);
-  if (status == NATS_OK) status = set_options(link, options);
+  natsStatus status = nats_options_make(&options, link->settings, link->secret);
+  if (status == NATS_OK) status = set_callbacks(link, options);
   if (status == NATS_OK) status = natsConnection_Connect(&link->connection, options);
   natsOptions_Destroy(options);
   if (status != NATS_OK) {

@@ -83,7 +83,7 @@ static void end_store(object_store *store, muster_result result) {
   broker_done done = store->done;
   void *user = store->user;
   free_store(store);
-  done(result == MUSTER_E_STATE ? MUSTER_E_SYSTEM : result, user);
+  if (done) done(result == MUSTER_E_STATE ? MUSTER_E_SYSTEM : result, user);
 }
 
 /* What is to be done next, once a thread has read; and what it was before. */
@@ -193,7 +193,7 @@ static void publish_head(object_store *store) {
 }
 
 /* In another thread: opens the file, if it is not open, and reads the next part. */
-static void read_part(uv_work_t *work) {
+static void read_object_part(uv_work_t *work) {
   object_store *store = work->data;
   struct stat status;
   if (store->file < 0) {
@@ -238,7 +238,7 @@ static void begin_reading_part(object_store *store) {
     return;
   }
   store->work.data = store;
-  if (uv_queue_work(store->broker->loop, &store->work, read_part, end_of_read_part)) abort();
+  if (uv_queue_work(store->broker->loop, &store->work, read_object_part, end_of_read_part)) abort();
 }
 
 static void end_of_heads(muster_result result, void *user) {

@@ -37,6 +37,7 @@ typedef struct object_heads {
 /* Takes one more message of the subject of heads. */
 void object_heads_take(object_heads *heads, const void *bytes, size_t count);
 
+/* Write the subject of the heads of an object, and that of the parts of one upload. */
 void object_name_head(const struct broker *broker, const char *name, char subject[BROKER_SUBJECT_BYTES]);
 void object_name_parts(const struct broker *broker, const char *name, uint64_t version, uint64_t upload,
                        char subject[BROKER_SUBJECT_BYTES]);

@@ -101,7 +101,7 @@ static int write_at(int file, const char *bytes, size_t count, off_t at) {
   return 0;
 }
 
-static void write_parts(uv_work_t *work) {
+static void write_object_parts(uv_work_t *work) {
   object_fetch *fetch = work->data;
   fetched_part *part;
   if (fetch->file < 0) {
@@ -199,11 +199,11 @@ static void write_waiting(object_fetch *fetch) {
   fetch->waiting_count = 0;
   fetch->working = true;
   fetch->work.data = fetch;
-  if (uv_queue_work(fetch->broker->loop, &fetch->work, write_parts, end_of_write)) abort();
+  if (uv_queue_work(fetch->broker->loop, &fetch->work, write_object_parts, end_of_write)) abort();
 }
 
 /* One that came before is left out, and one that is none of this file. */
-static void take_part(uint64_t sequence, const void *bytes, size_t count, void *user) {
+static void take_object_part(uint64_t sequence, const void *bytes, size_t count, void *user) {
   object_fetch *fetch = user;
   object_part head;
   (void)sequence;
@@ -246,7 +246,7 @@ static void begin_parts(object_fetch *fetch) {
   if (fetch->read_ended) return;
   object_name_parts(fetch->broker, fetch->name, head->version, head->upload, subject);
   fetch->reading =
-      reads_begin(fetch->broker, subject, head->first, 0, FETCH_BATCH, take_part, end_of_reading_parts, fetch);
+      reads_begin(fetch->broker, subject, head->first, 0, FETCH_BATCH, take_object_part, end_of_reading_parts, fetch);
   if (fetch->reading) return;
   fetch->read_ended = true; /* the thread that makes the file is waited for */
   fetch->read_result = MUSTER_E_SYSTEM;

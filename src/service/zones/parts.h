@@ -29,9 +29,10 @@ struct broker {
   struct readers *readers;
   struct publishing *publishing;
   LIST_HEAD(, broker_reading) readings;
-  uint32_t objects; /* files on their way */
+  LIST_HEAD(, broker_arrivals) arrivals; /* crossings.c */
+  uint32_t objects;                      /* files on their way */
   struct complaints complaints;
-  uv_timer_t tick;
+  uv_timer_t timer;
   uint64_t nonce;      /* differs from broker to broker: in the names of consumers and uploads */
   uint32_t calls;      /* under way, of BROKER_CALLS_MAX */
   uint32_t streams_at; /* which stream is looked after; BROKER_STREAMS once all are there */
@@ -57,6 +58,10 @@ muster_result broker_check_subject(const char *subject);
 
 /* The name of the stream that keeps a subject; false, with MUSTER_E_ARGUMENT set: none of the world's does. */
 bool broker_stream_of(const struct broker *broker, const char *subject, char stream[STREAM_BYTES_MAX]);
+
+/* Begins the looks that are due, and ends all. */
+void crossings_look_after(struct broker *broker);
+void crossings_close(struct broker *broker);
 
 /* Whether messages can be sent: NATS is connected and has the streams. */
 bool broker_has_streams(const struct broker *broker);

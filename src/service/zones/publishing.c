@@ -1,5 +1,7 @@
 #include "service/zones/publishing.h"
 
+#include "service/zones/jetstream.h"
+
 #include "base/error.h"
 
 #include <stdio.h>
@@ -27,6 +29,7 @@ typedef struct publish_subject {
   TAILQ_ENTRY(publish_subject) link;
   struct publishing *publishing;
   struct publish_list waiting;
+  uint32_t tries;                 /* to send the first */
   uint64_t ask;                   /* the first one's; 0 = it is not sent */
   uint64_t deadline_ms, again_ms; /* of the first */
   char name[];
@@ -88,7 +91,7 @@ static void end_publish(struct publishing *publishing, struct publish_list *list
   STAILQ_REMOVE_HEAD(list, link);
   publishing->count--;
   publishing->bytes -= first->count;
-  first->done(result, sequence, first->user);
+  if (first->done) first->done(result, sequence, first->user);
   free(first);
 }
 
@@ -112,6 +115,7 @@ static void begin_first_publish(publish_subject *subject) {
   struct broker *broker = subject->publishing->broker;
   subject->deadline_ms = uv_now(broker->loop) + broker->settings.answer_ms;
   subject->again_ms = 0;
+  subject->tries = 0;
   send_first_publish(subject);
 }
 
@@ -133,25 +137,26 @@ static void take_publish_answer(muster_result result, const struct document *ans
     end_publish(publishing, &done, MUSTER_OK, sequence);
     return;
   }
-  complaints_add(&publishing->broker->complaints, "publishing", "%s: %s", subject->name, muster_last_error());
+  if (!publishing->broker->closing)
+    complaints_add(&publishing->broker->complaints, "publishing", "%s: %s", subject->name, muster_last_error());
   if (result == MUSTER_E_FULL)
     fail_subject(subject, MUSTER_E_FULL);
   else
     subject->again_ms = uv_now(publishing->broker->loop) + PUBLISH_AGAIN_MS; /* until its deadline */
 }
 
-/* A message that is sent waits for its answer until its deadline, and not longer. */
+/* It is sent again when the answer is late, as a leader may have ended with it, until its deadline. */
 static void send_first_publish(publish_subject *subject) {
   struct broker *broker = subject->publishing->broker;
   uint64_t now_ms = uv_now(broker->loop);
   if (subject->ask || now_ms < subject->again_ms || now_ms >= subject->deadline_ms || !broker_has_streams(broker))
     return;
   const publish *first = STAILQ_FIRST(&subject->waiting);
-  subject->ask = asks_send(broker->asks, subject->name, first->bytes, first->count,
-                           subject->deadline_ms - now_ms + PUBLISH_AGAIN_MS, take_publish_answer, subject);
+  subject->ask = asks_send(broker->asks, subject->name, first->bytes, first->count, jetstream_wait_ms(subject->tries++),
+                           take_publish_answer, subject);
 }
 
-void publishing_tick(struct publishing *publishing) {
+void publishing_look_after(struct publishing *publishing) {
   uint64_t now_ms = uv_now(publishing->broker->loop);
   publish_subject *subject = TAILQ_FIRST(&publishing->subjects);
   while (subject) {

@@ -35,6 +35,7 @@ struct broker_reader {
   reader_kind kind;
   reader_state state;
   uint32_t number, attempt; /* of the reader; of its consumer: both are in the consumer's name */
+  uint32_t vain;            /* tries to make a consumer since the last that was made */
   uint32_t batch, left;     /* messages that one question asks for; that are to come still; 0 = nothing is asked */
   uint64_t next;            /* the least sequence that is given */
   uint64_t delivered;       /* messages of the consumer, by its own count */
@@ -136,8 +137,7 @@ static void ask_consumer(broker_reader *reader) {
   int length = snprintf(document, sizeof document,
                         "{\"batch\":%u,\"max_bytes\":%d,\"expires\":%d000000,\"idle_heartbeat\":%d000000}",
                         reader->batch, BATCH_BYTES, EXPIRY_MS, HEARTBEAT_MS);
-  if (nats_link_send(broker->link, subject, reply, document, (size_t)length) != MUSTER_OK)
-    return; /* a tick asks again */
+  if (nats_link_send(broker->link, subject, reply, document, (size_t)length) != MUSTER_OK) return; /* later, then */
   reader->left = reader->batch;
   reader->heard_ms = uv_now(broker->loop);
 }
@@ -147,6 +147,7 @@ static void take_consumer(muster_result result, const struct document *answer, i
   (void)answer;
   (void)code;
   reader->ask = 0;
+  reader->vain = result == MUSTER_OK ? 0 : reader->vain + 1;
   if (result != MUSTER_OK) {
     if (broker_has_streams(reader->broker))
       complaints_add(&reader->broker->complaints, "reading", "%s: %s", reader->subject, muster_last_error());
@@ -181,7 +182,8 @@ static void make_consumer(broker_reader *reader) {
   json_end_object(&writer);
   json_end_object(&writer);
   json_finish(&writer);
-  reader->ask = asks_send(broker->asks, subject, document, writer.length, JETSTREAM_WAIT_MS, take_consumer, reader);
+  reader->ask =
+      asks_send(broker->asks, subject, document, writer.length, jetstream_wait_ms(reader->vain), take_consumer, reader);
   if (reader->ask)
     reader->state = READER_MAKES;
   else
@@ -271,11 +273,11 @@ bool readers_take_status(struct readers *readers, const char *token, const link_
   }
   reader->left = 0;
   bool full = message->status == 409 && strstr(message->description, "MaxBytes");
-  if (message->status == 408 || full) ask_consumer(reader); /* else a tick does, as the servers may say it again */
+  if (message->status == 408 || full) ask_consumer(reader); /* else later: the servers may say it again */
   return true;
 }
 
-void readers_tick(struct readers *readers) {
+void readers_look_after(struct readers *readers) {
   broker_reader *reader;
   uint64_t now_ms = uv_now(readers->broker->loop);
   if (!broker_has_streams(readers->broker)) return;

@@ -9,7 +9,10 @@
 
 #include "service/zones/asks.h"
 
+/* Null: no memory. */
 struct readers *readers_open(struct broker *broker);
+
+/* Frees it, when none is left; null does nothing. */
 void readers_free(struct readers *readers);
 
 /* Begins to read a subject of a stream, at most `batch` messages (at least 1) being under way. Null: MUSTER_E_MEMORY.
@@ -26,7 +29,7 @@ bool readers_take_message(struct readers *readers, const link_message *message);
 void readers_take_told(struct readers *readers, const link_message *message);
 
 /* Makes what is missing. Called some times a second, and when there are streams. */
-void readers_tick(struct readers *readers);
+void readers_look_after(struct readers *readers);
 
 /* The connection broke: all consumers are made again. */
 void readers_restart(struct readers *readers);

@@ -20,7 +20,7 @@ struct broker_reading {
   uint64_t from, through, end;
   uint64_t ask; /* for the end; 0 = none is under way */
   uint64_t again_ms, progress_ms;
-  uint32_t batch;
+  uint32_t batch, tries; /* tries: to learn the end */
   bool held;
   broker_reader *reader; /* once the end is known */
   broker_each each;
@@ -48,7 +48,7 @@ static void take_read(uint64_t sequence, const void *bytes, size_t count, void *
   if (sequence >= reading->end) end_reading(reading, MUSTER_OK);
 }
 
-static void take_end(muster_result result, const struct document *answer, int code, void *user) {
+static void take_end_of_subject(muster_result result, const struct document *answer, int code, void *user) {
   broker_reading *reading = user;
   struct broker *broker = reading->broker;
   (void)code;
@@ -74,10 +74,11 @@ static void ask_for_end(broker_reading *reading) {
   struct broker *broker = reading->broker;
   if (reading->reader || reading->ask || uv_now(broker->loop) < reading->again_ms || !broker_has_streams(broker))
     return;
-  reading->ask = jetstream_ask_last(broker, reading->stream, reading->subject, take_end, reading);
+  reading->ask = jetstream_ask_last(broker, reading->stream, reading->subject, jetstream_wait_ms(reading->tries++),
+                                    take_end_of_subject, reading);
 }
 
-void reads_tick(struct broker *broker) {
+void reads_look_after(struct broker *broker) {
   broker_reading *reading, *next;
   uint64_t patience_ms = READ_PATIENCE * (uint64_t)broker->settings.answer_ms;
   for (reading = LIST_FIRST(&broker->readings); reading; reading = next) {

@@ -13,7 +13,7 @@ broker_reading *reads_begin(struct broker *broker, const char *subject, uint64_t
 void reads_hold(broker_reading *reading, bool held);
 
 /* Goes on with those that wait, and gives up those without progress. Called some times a second. */
-void reads_tick(struct broker *broker);
+void reads_look_after(struct broker *broker);
 
 /* Ends all, with MUSTER_E_SYSTEM. */
 void reads_end_all(struct broker *broker);

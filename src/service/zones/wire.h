@@ -10,13 +10,14 @@
  *     STORED    one of PUBLISH is
  *     TOLD      of TELL by a neighbour
  *     SAFE      frames that a stream has
+ *     WANTED    a new snapshot
  *
  * A message is a head and bytes; both ends are of one build. Everything here is for one thread; neither end waits for
  * the other but in wire_wait(). */
 #ifndef SERVICE_ZONES_WIRE_H
 #define SERVICE_ZONES_WIRE_H
 
-#include <muster/common.h>
+#include "service/zones/ground.h"
 
 typedef enum wire_kind {
   WIRE_BEGIN = 1, /* wire_begin */
@@ -27,6 +28,7 @@ typedef enum wire_kind {
   WIRE_STORED,
   WIRE_TOLD,
   WIRE_SAFE,      /* `number`: of the last of these frames */
+  WIRE_WANTED,    /* a new snapshot of the journal */
   WIRE_POSITIONS, /* wire_position of each pair, both ways */
   WIRE_FRAME,     /* `number`: of the frame; `sequence`: snapshots that its journal has made */
   WIRE_PUBLISH,
@@ -48,6 +50,7 @@ typedef struct wire_begin {
   uint64_t ttl_ns;
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
   int64_t offset_ns;  /* simulation time is CLOCK_REALTIME less this */
+  zone_ground ground; /* the settings of the process have its own world alone */
 } wire_begin;
 
 /* How far a restored world knows the messages of a pair: those above this sequence are read. */

@@ -45,13 +45,16 @@ muster_result zone_open(struct service *service, hosted_world *world) {
   if (!zone) return error_set(MUSTER_E_MEMORY, "world %s: no memory for the zone", world->name);
   world->zone = zone;
   TAILQ_INIT(&zone->waiting);
-  ground_of(settings, &world->settings, &zone->ground);
   wire_open(&zone->wire, ORDERS_ZONE);
   zone->round_ns = settings_period_ns(settings->ghost_rate);
   zone->safe_frames = settings->journal_stream ? 0 : UINT64_MAX;
-  zone->link_count = zone->ground.neighbour_count;
-  for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].zone = zone->ground.neighbours[i].number;
-  return await_begin(world);
+  muster_result result = await_begin(world);
+  zone->link_count = zone->lease.ground.neighbour_count;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    zone->links[i].zone = zone->lease.ground.neighbours[i].number;
+    STAILQ_INIT(&zone->links[i].held);
+  }
+  return result;
 }
 
 void zone_close(hosted_world *world) {
@@ -64,6 +67,10 @@ void zone_close(hosted_world *world) {
   for (uint32_t i = 0; i < zone->link_count; i++) {
     parcel_free(&zone->links[i].parcel);
     free(zone->links[i].seen);
+    for (zone_held *held; (held = STAILQ_FIRST(&zone->links[i].held)) != NULL;) {
+      STAILQ_REMOVE_HEAD(&zone->links[i].held, link);
+      free(held);
+    }
     free(zone->links[i].telling.bytes);
   }
   wire_close(&zone->wire);
@@ -73,12 +80,12 @@ void zone_close(hosted_world *world) {
 
 void zone_define(const struct zone *zone, muster_world_def *def) {
   if (!zone) return;
-  def->zone.number = zone->ground.number;
+  def->zone.number = zone->lease.ground.number;
   def->zone.epoch = zone->lease.epoch;
-  def->zone.x_min = zone->ground.rectangle.x0;
-  def->zone.y_min = zone->ground.rectangle.y0;
-  def->zone.x_max = zone->ground.rectangle.x1;
-  def->zone.y_max = zone->ground.rectangle.y1;
+  def->zone.x_min = zone->lease.ground.rectangle.x0;
+  def->zone.y_min = zone->lease.ground.rectangle.y0;
+  def->zone.x_max = zone->lease.ground.rectangle.x1;
+  def->zone.y_max = zone->lease.ground.rectangle.y1;
 }
 
 /* --------------------------------------------------------------------------------------------------------- takeover */
@@ -116,6 +123,9 @@ static bool zone_take_one(hosted_world *world, const wire_message *message) {
   case WIRE_TOLD:
     if (link) zone_take_telling(world, link, message->bytes, head->bytes);
     return true;
+  case WIRE_WANTED:
+    journals_snapshot(world); /* the next one that is wanted comes soon when this one fails */
+    return true;
   case WIRE_SAFE:
     if (zone->safe_frames != UINT64_MAX) zone->safe_frames = head->number;
     return true;
@@ -138,12 +148,12 @@ muster_result zone_take_over(hosted_world *world) {
     if (message.head.kind == WIRE_CAUGHT_UP) {
       zone_number_again(zone);
       log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u: %lu agents came meanwhile", world->name,
-               zone->ground.number, zone->lease.epoch, zone->published.arrived);
+               zone->lease.ground.number, zone->lease.epoch, zone->published.arrived);
       return MUSTER_OK;
     }
     if (!zone_take_one(world, &message))
       return error_set(MUSTER_E_INPUT, "world %s: message %lu between zones %u and %u cannot be read: %s", world->name,
-                       message.head.sequence, zone->ground.number, message.head.zone, muster_last_error());
+                       message.head.sequence, zone->lease.ground.number, message.head.zone, muster_last_error());
   }
   return supervisor_is_gone(world);
 }
@@ -165,6 +175,7 @@ void zone_take_in(hosted_world *world) {
       log_line(MUSTER_LOG_ERROR, "world %s: message %lu of zone %u cannot be read, and is passed over: %s", world->name,
                message.head.sequence, message.head.zone, muster_last_error());
   wire_flush(&zone->wire);
+  for (uint32_t i = 0; i < zone->link_count; i++) zone_take_held(world, &zone->links[i]);
   zone_expire_ghosts(world);
   bool frozen = !zone_may_run(world);
   if (frozen != zone->published.frozen)
@@ -201,7 +212,7 @@ void zone_publish(const struct hosted_world *world, zone_published *published) {
   *published = (zone_published){.number = 0};
   if (!zone) return;
   *published = zone->published;
-  published->number = zone->ground.number;
+  published->number = zone->lease.ground.number;
   published->epoch = zone->lease.epoch;
   if (world->world && muster_zone_status_read(world->world, &status) == MUSTER_OK) published->ghosts = status.ghosts;
   const zone_waiting *waiting;

@@ -3,16 +3,20 @@
 #include "service/service.h"
 #include "service/zones/zone_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static void in_arrive(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
+/* False: there is no room now. */
+static bool in_arrive(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
   muster_agent agent;
   muster_result result = muster_agent_arrive(world->world, bytes, count, &agent);
+  if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
   world->zone->published.arrived += !result;
   world->zone->published.refused += result != MUSTER_OK;
   if (result && result != MUSTER_E_STALE)
     log_line(MUSTER_LOG_ERROR, "world %s: an agent of zone %u was not taken in: %s", world->name, link->zone,
              muster_last_error());
+  return true;
 }
 
 static void in_deliver(hosted_world *world, const void *bytes, size_t count) {
@@ -30,19 +34,54 @@ static void in_deliver(hosted_world *world, const void *bytes, size_t count) {
   world->zone->published.lost += !good;
 }
 
-bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
+typedef enum in_result { IN_DONE = 0, IN_FULL, IN_DAMAGED } in_result;
+
+/* Takes the items from *at on, as far as there is room: a world that comes back meanwhile finds those that it has taken
+ * by their hops. */
+static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count,
+                         size_t *at) {
   parcel_head head;
   parcel_item item;
   const unsigned char *item_bytes;
   bool damaged = false;
-  if (parcel_read_head(bytes, count, &head)) return false;
-  bool counts = pair_takes(&link->in, sequence, head.epoch, head.number);
-  for (size_t at = 0; counts && parcel_next(bytes, count, &at, &item, &item_bytes, &damaged);) {
-    if (item.kind == PARCEL_AGENT)
-      in_arrive(world, link, item_bytes, item.bytes);
+  if (parcel_read_head(bytes, count, &head)) return IN_DAMAGED;
+  bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
+  for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next)
+    if (item.kind == PARCEL_AGENT && !in_arrive(world, link, item_bytes, item.bytes))
+      return IN_FULL;
     else if (item.kind == PARCEL_MESSAGE)
       in_deliver(world, item_bytes, item.bytes);
-  }
+  pair_takes(&link->in, sequence, head.epoch, head.number);
   zone_note_taken(world, link);
-  return !damaged;
+  return damaged ? IN_DAMAGED : IN_DONE;
+}
+
+/* Those that come behind one that waits for room wait, too. */
+static bool in_wait(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count,
+                    size_t at) {
+  zone_held *held = malloc(sizeof *held + count);
+  if (!held) abort(); /* the next process reads it again */
+  *held = (zone_held){.sequence = sequence, .at = at, .bytes = count};
+  memcpy(held->parcel, bytes, count);
+  if (STAILQ_EMPTY(&link->held))
+    log_line(MUSTER_LOG_WARNING, "world %s: there is no room for agents of zone %u: they wait; raise agents_max",
+             world->name, link->zone);
+  STAILQ_INSERT_TAIL(&link->held, held, link);
+  return true;
+}
+
+bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
+  size_t at = 0;
+  if (!STAILQ_EMPTY(&link->held)) return in_wait(world, link, sequence, bytes, count, 0);
+  in_result result = in_take(world, link, sequence, bytes, count, &at);
+  if (result == IN_FULL) return in_wait(world, link, sequence, bytes, count, at);
+  return result == IN_DONE;
+}
+
+void zone_take_held(hosted_world *world, zone_link *link) {
+  for (zone_held *held; (held = STAILQ_FIRST(&link->held)) != NULL;) {
+    if (in_take(world, link, held->sequence, held->parcel, held->bytes, &held->at) == IN_FULL) return;
+    STAILQ_REMOVE_HEAD(&link->held, link);
+    free(held);
+  }
 }

@@ -65,14 +65,35 @@ static void out_see(zone_link *link, muster_agent agent) {
 
 static void out_look_at(hosted_world *world, muster_agent agent, const muster_position *place) {
   struct zone *zone = world->zone;
-  if (ground_is_inner(&zone->ground, place->x, place->y) || muster_agent_is_ghost(world->world, agent)) return;
-  zone_link *target = zone_link_of(zone, ground_target(&zone->ground, place->x, place->y));
+  if (ground_is_inner(&zone->lease.ground, place->x, place->y) || muster_agent_is_ghost(world->world, agent)) return;
+  zone_link *target = zone_link_of(zone, ground_target(&zone->lease.ground, place->x, place->y));
   if (target) {
     out_depart(world, target, agent);
     return;
   }
   for (uint32_t i = 0; i < zone->link_count; i++)
-    if (ground_is_seen(&zone->ground, &zone->ground.neighbours[i], place->x, place->y)) out_see(&zone->links[i], agent);
+    if (ground_is_seen(&zone->lease.ground, &zone->lease.ground.neighbours[i], place->x, place->y))
+      out_see(&zone->links[i], agent);
+}
+
+/* The agents that the round looks at next: at most `most`, from zone->next on, which becomes the one behind them; null
+ * = there is none. */
+static uint32_t out_gather(hosted_world *world, muster_agent agents[SCAN_AGENTS], uint32_t most) {
+  struct zone *zone = world->zone;
+  uint32_t count = 0;
+  for (; count < SCAN_AGENTS && count < most && !muster_agent_is_null(zone->next); count++) {
+    agents[count] = zone->next;
+    zone->next = muster_agent_next(world->world, zone->next);
+  }
+  return count;
+}
+
+/* The next round begins. One whose next agent has gone did not see all, and tells nothing. */
+static void out_begin_round(hosted_world *world, bool whole) {
+  struct zone *zone = world->zone;
+  if (whole) zone_tell_round(world);
+  for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].seen_count = 0;
+  zone->next = muster_agent_next(world->world, (muster_agent){0});
 }
 
 /* A round looks at all agents once, in as many frames as there are between two tellings: so no frame has a spike. */
@@ -84,22 +105,19 @@ static void out_scan(hosted_world *world, uint32_t most) {
   muster_agent_columns columns = muster_agent_columns_default();
   columns.positions = places;
   columns.found = found;
-  for (bool more = true; more && most > 0;) {
-    uint32_t count = 0;
-    muster_agent next = muster_agent_next(world->world, zone->scanned);
-    for (; count < SCAN_AGENTS && count < most && !muster_agent_is_null(next); count++) {
-      agents[count] = zone->scanned = next;
-      next = muster_agent_next(world->world, next);
-    }
-    more = !muster_agent_is_null(next);
-    most -= count;
+  while (most > 0 && !muster_agent_is_null(zone->next)) {
+    uint32_t count = out_gather(world, agents, most);
     muster_agents_read(world->world, agents, count, &columns);
     for (uint32_t i = 0; i < count; i++)
       if (found[i]) out_look_at(world, agents[i], &places[i]);
-    if (more) continue;
-    zone->scanned = (muster_agent){0};
-    zone_tell_round(world);
+    most -= count;
+    if (!found[count - 1]) zone->next = (muster_agent){0};
+    if (muster_agent_is_null(zone->next)) {
+      out_begin_round(world, found[count - 1]);
+      return;
+    }
   }
+  if (muster_agent_is_null(zone->next)) out_begin_round(world, true);
 }
 
 /* -------------------------------------------------------------------------------------------------------- messages */

@@ -25,6 +25,14 @@ typedef struct zone_waiting {
 
 typedef TAILQ_HEAD(zone_waiting_list, zone_waiting) zone_waiting_list;
 
+/* A parcel of a neighbour that waits for room. */
+typedef struct zone_held {
+  STAILQ_ENTRY(zone_held) link;
+  uint64_t sequence;
+  size_t at, bytes; /* taken so far, and of all */
+  unsigned char parcel[];
+} zone_held;
+
 /* What a neighbour told of those that stand near the border, which comes in parts. */
 typedef struct zone_telling {
   uint32_t epoch;       /* the highest so far */
@@ -38,24 +46,24 @@ typedef struct zone_telling {
 /* A neighbour. */
 typedef struct zone_link {
   uint32_t zone;
-  zone_pair in;         /* messages from it: taken */
-  zone_pair out;        /* messages to it: stored, as far as this zone knows */
-  uint32_t numbered;    /* of the last parcel that was made for it in this epoch */
-  struct parcel parcel; /* of this frame */
+  zone_pair in;                  /* messages from it: taken */
+  STAILQ_HEAD(, zone_held) held; /* of these, in their order */
+  zone_pair out;                 /* messages to it: stored, as far as this zone knows */
+  uint32_t numbered;             /* of the last parcel that was made for it in this epoch */
+  struct parcel parcel;          /* of this frame */
   zone_telling telling;
   muster_agent *seen; /* by it: gathered in this round; owned */
   uint32_t seen_count, seen_room;
 } zone_link;
 
 struct zone {
-  zone_ground ground;
   struct wire wire;
   wire_begin lease; /* leased_ns: of the last renewal */
   uint32_t link_count;
   zone_link links[NEIGHBOURS_MAX];
   zone_waiting_list waiting;                   /* in the order in which they were made */
   uint64_t safe_frames;                        /* that a stream has; UINT64_MAX: the journal alone decides */
-  muster_agent scanned;                        /* the round has come so far; null = it begins */
+  muster_agent next;                           /* that the round looks at; null = it begins */
   uint64_t round, round_ns;                    /* its number; simulation time of its begin */
   uint64_t told_snapshots;                     /* with the last WIRE_FRAME */
   wire_position positions[2 * NEIGHBOURS_MAX]; /* when the snapshot before was complete: the newest has them */
@@ -82,6 +90,9 @@ void zone_number_again(struct zone *zone);
 
 /* zone_in.c: a message of a neighbour. False: it cannot be read. */
 bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
+
+/* Takes what waited for room, as far as there is some. */
+void zone_take_held(struct hosted_world *world, zone_link *link);
 
 /* zone_ghosts.c */
 void zone_take_telling(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);

@@ -1,0 +1,286 @@
+/* What crosses between zones: keys of etcd, which the owner of a zone's lease alone can put. */
+#include "service/zones/parts.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CROSSING_KEY_BYTES = NAME_BYTES + 96, SMALL_BODY_BYTES = 2048, KEYS_AT_ONCE = 16 };
+
+/* A call under way: one request, or as many as a reading takes. */
+typedef struct crossing_call {
+  struct broker *broker;
+  broker_arrivals *arrivals; /* null = a call of its own */
+  broker_crossing each;
+  broker_done done;
+  void *user;
+  char next[CROSSING_KEY_BYTES], end[CROSSING_KEY_BYTES]; /* the keys that are read: from, and up to before */
+  int64_t since, now;                                     /* revisions: changed from here on; as of, 0 = now */
+} crossing_call;
+
+struct broker_arrivals {
+  LIST_ENTRY(broker_arrivals) link;
+  struct broker *broker;
+  uint32_t to;
+  broker_crossing each;
+  void *user;
+  int64_t since;  /* revision */
+  uint64_t at_ms; /* of the next look */
+  bool looks, stopped;
+};
+
+static crossing_call *crossing_begin(struct broker *broker, void *user) {
+  if (broker_count_call(broker) != MUSTER_OK) return NULL;
+  crossing_call *call = calloc(1, sizeof *call);
+  if (call) {
+    call->broker = broker;
+    call->user = user;
+    return call;
+  }
+  broker_end_call(broker);
+  error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  return NULL;
+}
+
+static muster_result crossing_send(crossing_call *call, const char *path, const char *body, etcd_take take) {
+  muster_result result = etcd_call(call->broker->etcd, path, body, take, call);
+  if (result == MUSTER_OK) return result;
+  broker_end_call(call->broker);
+  free(call);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- keys */
+
+/* All digits, so that keys are in the order of places. */
+static void crossing_key(const struct broker *broker, uint32_t from, uint32_t to, uint64_t place,
+                         char key[CROSSING_KEY_BYTES]) {
+  snprintf(key, CROSSING_KEY_BYTES, "muster/%s/cross/%05u/%05u/%010u.%010u", broker->settings.world, to, from,
+           (unsigned)(place >> 32), (unsigned)place);
+}
+
+/* Of which zone a message is, and at which place. False: the key is none that a broker has put. */
+static bool crossing_read_key(const char *key, uint32_t *from, uint64_t *place) {
+  unsigned epoch, number, to;
+  char rest;
+  const char *at = strstr(key, "/cross/");
+  if (!at || sscanf(at, "/cross/%u/%" SCNu32 "/%u.%u%c", &to, from, &epoch, &number, &rest) != 4) return false;
+  *place = broker_place(epoch, number);
+  return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- put */
+
+static void end_of_crossing(muster_result result, const struct document *answer, void *user) {
+  crossing_call call = *(crossing_call *)user;
+  free(user);
+  broker_end_call(call.broker);
+  if (result == MUSTER_OK && !document_is_true(document_member(answer, "succeeded")))
+    result = error_set(MUSTER_E_STATE, "the lease of the zone is lost");
+  call.done(result == MUSTER_OK || result == MUSTER_E_STATE ? result : MUSTER_E_SYSTEM, call.user);
+}
+
+/* The lease's key names the epoch, which no other owner has. */
+static void write_crossing(json_writer *writer, const struct broker *broker, const broker_lease *lease, const char *key,
+                           const void *bytes, size_t count) {
+  char lease_key[CROSSING_KEY_BYTES], owner[NAME_BYTES + 16];
+  snprintf(lease_key, sizeof lease_key, "muster/%s/zone/%u/lease", broker->settings.world, lease->zone);
+  snprintf(owner, sizeof owner, "%u %s", lease->epoch, broker->settings.node);
+  json_begin_object(writer, NULL);
+  json_begin_array(writer, "compare");
+  json_begin_object(writer, NULL);
+  json_string(writer, "target", "VALUE");
+  json_string(writer, "result", "EQUAL");
+  etcd_write_text(writer, "key", lease_key);
+  etcd_write_text(writer, "value", owner);
+  json_end_object(writer);
+  json_end_array(writer);
+  json_begin_array(writer, "success");
+  json_begin_object(writer, NULL);
+  json_begin_object(writer, "requestPut");
+  etcd_write_text(writer, "key", key);
+  etcd_write_bytes(writer, "value", bytes, count);
+  json_end_object(writer);
+  json_end_object(writer);
+  json_end_array(writer);
+  json_end_object(writer);
+  json_finish(writer);
+}
+
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
+                           const void *bytes, size_t count, broker_done done, void *user) {
+  char key[CROSSING_KEY_BYTES];
+  json_writer writer;
+  if (count > BROKER_CROSSING_BYTES_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "a message of %zu bytes; at most %d cross at once", count,
+                     BROKER_CROSSING_BYTES_MAX);
+  size_t room = SMALL_BODY_BYTES + count / 3 * 4 + 8;
+  char *body = malloc(room);
+  crossing_call *call = body ? crossing_begin(broker, user) : NULL;
+  if (!call) {
+    free(body);
+    return body ? muster_last_result() : error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  }
+  call->done = done;
+  crossing_key(broker, lease->zone, to, broker_place(lease->epoch, number), key);
+  json_start(&writer, body, room);
+  write_crossing(&writer, broker, lease, key, bytes, count);
+  muster_result result = crossing_send(call, "/v3/kv/txn", body, end_of_crossing);
+  free(body);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- read */
+
+static void crossing_ask(crossing_call *call);
+
+static void arrivals_end_look(broker_arrivals *arrivals, const crossing_call *call, muster_result result) {
+  arrivals->looks = false;
+  arrivals->at_ms = uv_now(arrivals->broker->loop) + BROKER_LOOK_MS;
+  if (result == MUSTER_OK) arrivals->since = call->now + 1;
+  if (!arrivals->stopped) return;
+  LIST_REMOVE(arrivals, link);
+  free(arrivals);
+}
+
+static void crossing_end(crossing_call *call, muster_result result) {
+  crossing_call ended = *call;
+  free(call);
+  broker_end_call(ended.broker);
+  if (ended.arrivals)
+    arrivals_end_look(ended.arrivals, &ended, result);
+  else
+    ended.done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, ended.user);
+}
+
+/* False: it cannot be read; what stands behind it must not be given then. */
+static bool crossing_give(crossing_call *call, const struct document *entry) {
+  uint32_t from;
+  uint64_t place;
+  size_t count = 0;
+  char key[CROSSING_KEY_BYTES - 2];
+  if (!etcd_read_text(entry, "key", key, sizeof key) || !crossing_read_key(key, &from, &place)) return false;
+  void *bytes = etcd_read_bytes(entry, "value", &count);
+  if (!bytes) return false;
+  snprintf(call->next, sizeof call->next, "%s!", key); /* behind it, and before any other: '!' comes before digits */
+  if (!call->arrivals || !call->arrivals->stopped) call->each(from, place, bytes, count, call->user);
+  free(bytes);
+  return true;
+}
+
+static void end_of_reading(muster_result result, const struct document *answer, void *user) {
+  crossing_call *call = user;
+  const struct document *entries = document_member(answer, "kvs");
+  size_t count = result == MUSTER_OK ? document_count(entries) : 0;
+  bool good = result == MUSTER_OK;
+  if (good && !call->now) call->now = etcd_read_number(document_member(answer, "header"), "revision");
+  for (size_t i = 0; good && i < count; i++) good = crossing_give(call, document_at(entries, i));
+  if (result == MUSTER_OK && !good) result = error_set(MUSTER_E_INPUT, "etcd: what crosses between zones is damaged");
+  if (good && count && document_is_true(document_member(answer, "more")))
+    crossing_ask(call);
+  else
+    crossing_end(call, result);
+}
+
+static void crossing_ask(crossing_call *call) {
+  char body[SMALL_BODY_BYTES];
+  json_writer writer;
+  json_start(&writer, body, sizeof body);
+  json_begin_object(&writer, NULL);
+  etcd_write_text(&writer, "key", call->next);
+  etcd_write_text(&writer, "range_end", call->end);
+  etcd_write_number(&writer, "limit", KEYS_AT_ONCE);
+  if (call->since) etcd_write_number(&writer, "min_mod_revision", call->since);
+  if (call->now) etcd_write_number(&writer, "revision", call->now);
+  json_end_object(&writer);
+  json_finish(&writer);
+  if (etcd_call(call->broker->etcd, "/v3/kv/range", body, end_of_reading, call) != MUSTER_OK)
+    crossing_end(call, MUSTER_E_SYSTEM);
+}
+
+muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind, broker_crossing each,
+                             broker_done done, void *user) {
+  crossing_call *call = crossing_begin(broker, user);
+  if (!call) return muster_last_result();
+  call->each = each;
+  call->done = done;
+  crossing_key(broker, from, to, behind + 1, call->next);
+  crossing_key(broker, from + 1, to, 0, call->end);
+  crossing_ask(call);
+  return MUSTER_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- arrivals */
+
+static void arrivals_look(broker_arrivals *arrivals) {
+  crossing_call *call = crossing_begin(arrivals->broker, arrivals->user);
+  if (!call) return; /* the next look */
+  call->arrivals = arrivals;
+  call->each = arrivals->each;
+  call->since = arrivals->since;
+  crossing_key(arrivals->broker, 0, arrivals->to, 0, call->next);
+  crossing_key(arrivals->broker, 0, arrivals->to + 1, 0, call->end);
+  arrivals->looks = true;
+  crossing_ask(call);
+}
+
+broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user) {
+  broker_arrivals *arrivals = calloc(1, sizeof *arrivals);
+  if (!arrivals) {
+    error_set(MUSTER_E_MEMORY, "no memory to read what crosses");
+    return NULL;
+  }
+  *arrivals = (broker_arrivals){.broker = broker, .to = to, .each = each, .user = user};
+  LIST_INSERT_HEAD(&broker->arrivals, arrivals, link);
+  return arrivals;
+}
+
+void broker_stop_arrivals(broker_arrivals *arrivals) {
+  if (!arrivals) return;
+  arrivals->stopped = true;
+  if (arrivals->looks) return; /* the end of the look frees it */
+  LIST_REMOVE(arrivals, link);
+  free(arrivals);
+}
+
+void crossings_look_after(struct broker *broker) {
+  broker_arrivals *arrivals;
+  LIST_FOREACH(arrivals, &broker->arrivals, link)
+  if (!arrivals->looks && uv_now(broker->loop) >= arrivals->at_ms) arrivals_look(arrivals);
+}
+
+/* Their looks have ended with etcd's calls. */
+void crossings_close(struct broker *broker) {
+  while (!LIST_EMPTY(&broker->arrivals)) broker_stop_arrivals(LIST_FIRST(&broker->arrivals));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- forget */
+
+static void end_of_forgetting(muster_result result, const struct document *answer, void *user) {
+  crossing_call call = *(crossing_call *)user;
+  (void)answer;
+  free(user);
+  broker_end_call(call.broker);
+  if (call.done) call.done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call.user);
+}
+
+muster_result broker_forget(struct broker *broker, uint32_t from, uint32_t to, uint64_t through, broker_done done,
+                            void *user) {
+  char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES];
+  json_writer writer;
+  crossing_call *call = crossing_begin(broker, user);
+  if (!call) return muster_last_result();
+  call->done = done;
+  json_start(&writer, body, sizeof body);
+  json_begin_object(&writer, NULL);
+  crossing_key(broker, from, to, 0, key);
+  etcd_write_text(&writer, "key", key);
+  crossing_key(broker, from, to, through + 1, key);
+  etcd_write_text(&writer, "range_end", key);
+  json_end_object(&writer);
+  json_finish(&writer);
+  return crossing_send(call, "/v3/kv/deleterange", body, end_of_forgetting);
+}

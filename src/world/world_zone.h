@@ -1,0 +1,75 @@
+/* world_zone.h - what a world has besides when it is a zone of a larger one (muster/zone.h). */
+#ifndef WORLD_ZONE_H
+#define WORLD_ZONE_H
+
+#include "run/recent.h"
+#include "run/zone_ids.h"
+#include "world/world.h"
+
+#include <muster/zone.h>
+
+enum { ZONE_DELIVERED = 65536 /* messages that are known to have come */ };
+
+/* Of an agent or a ghost, by index. */
+typedef struct zone_row {
+  uint64_t sent; /* the sequence of its last message to another zone */
+  uint32_t hop;  /* how often it crossed */
+  uint32_t zone; /* of a ghost: that runs it */
+} zone_row;
+
+/* A message to another zone. */
+typedef struct zone_outgoing {
+  muster_agent from, to;
+  uint64_t sequence, sent_ns;
+  uint32_t zone, size;
+  unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
+} zone_outgoing;
+
+struct world_zone {
+  struct zone_ids ids;
+  zone_row *rows;
+  uint64_t host_sent; /* as zone_row.sent, of the host's messages */
+  zone_outgoing *queue;
+  uint32_t queued;         /* of limits.sends_per_frame */
+  struct recent delivered; /* by sender and sequence */
+  muster_zone_status counts;
+};
+
+/* A call between two frames, as a record keeps it. */
+typedef struct zone_call zone_call;
+typedef enum zone_call_kind {
+  ZONE_CALL_EPOCH = 1,
+  ZONE_CALL_DEPART,
+  ZONE_CALL_ARRIVE,
+  ZONE_CALL_LEFT,
+  ZONE_CALL_GHOSTS,
+  ZONE_CALL_TAKEN, /* muster_zone_messages() */
+  ZONE_CALL_DELIVER,
+  ZONE_CALL_HERD_DEPART,
+  ZONE_CALL_HERD_ARRIVE
+} zone_call_kind;
+
+struct zone_call {
+  uint32_t kind;   /* zone_call_kind */
+  uint32_t number; /* a zone, or the epoch */
+  uint32_t hop, whole;
+  muster_agent one, other; /* the agent; or of a message the sender and the receiver; or a herd */
+  uint64_t sequence, sent_ns;
+};
+
+/* Reserves what a zone needs, if the world's definition says that it is one. */
+void zone_create(struct muster_world *world, struct world_zone *zone);
+
+/* Whether a call may be made that needs a zone; in a callback of no other call, and between frames unless `reads`. */
+muster_result zone_check(const struct muster_world *world, const char *what, bool reads);
+
+/* Whether a number is that of another zone. */
+muster_result zone_check_other(const struct muster_world *world, const char *what, uint32_t number);
+
+/* A record begins with the rectangle and the epoch that its world had. */
+void zone_restore(struct muster_world *world, const muster_zone_def *def);
+
+/* Applies a new epoch. */
+void zone_set_epoch(struct muster_world *world, uint32_t epoch);
+
+#endif

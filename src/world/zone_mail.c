@@ -1,0 +1,60 @@
+#include "world/zone_mail.h"
+
+#include "agents/mailbox.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "world/messages.h"
+#include "world/world_sums.h"
+
+#include <string.h>
+
+enum { ZONE_SHIFT = 64 - ZONE_EPOCH_BITS /* of its number in an id, and in sequences of hosts */ };
+
+uint32_t zone_of_absent(const struct muster_world *world, muster_agent id) {
+  muster_agent agent = zone_ids_find(&world->zone->ids, id);
+  uint32_t index = muster_agent_index(agent);
+  zone_mark mark = {0, 0};
+  if (!muster_agent_is_null(agent) && zone_ids_is_ghost(&world->zone->ids, index)) return world->zone->rows[index].zone;
+  return zone_ids_left(&world->zone->ids, id, &mark) ? mark.zone : 0;
+}
+
+bool zone_knows(const struct muster_world *world, muster_agent id) {
+  muster_agent agent = zone_ids_find(&world->zone->ids, id);
+  zone_mark mark;
+  if (!muster_agent_is_null(agent) && zone_ids_is_ghost(&world->zone->ids, muster_agent_index(agent))) return true;
+  return zone_ids_left(&world->zone->ids, id, &mark);
+}
+
+bool zone_queue(struct muster_world *world, const zone_outgoing *message, const void *bytes) {
+  struct world_zone *zone = world->zone;
+  ASSERT(message->size <= sizeof message->bytes && message->zone != world->def.zone.number);
+  if (zone->queued == world->def.limits.sends_per_frame) {
+    zone->counts.messages_dropped++;
+    return false;
+  }
+  zone_outgoing *place = &zone->queue[zone->queued++];
+  *place = *message;
+  if (message->size) memcpy(place->bytes, bytes, message->size);
+  zone->counts.messages_out++;
+  return true;
+}
+
+bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent sender, const struct message_head *head,
+                        const void *bytes) {
+  struct world_zone *zone = world->zone;
+  if (world_is_live(world, world_find(world, head->peer))) return false;
+  uint32_t where = zone_of_absent(world, head->peer);
+  if (!where) return false;
+  uint64_t *sent = from == MESSAGE_OF_HOST ? &zone->host_sent : &zone->rows[from].sent;
+  zone_outgoing message = {.from = sender,
+                           .to = head->peer,
+                           .sequence = ++*sent,
+                           .sent_ns = head->sent_ns,
+                           .zone = where,
+                           .size = head->size};
+  if (from == MESSAGE_OF_HOST) message.sequence |= (uint64_t)world->def.zone.number << ZONE_SHIFT;
+  if (zone_queue(world, &message, bytes)) return true;
+  world->sums->statistics.messages_dropped++;
+  if (from != MESSAGE_OF_HOST) mailbox_lose(&world->links->mailbox, from);
+  return true;
+}

@@ -1,0 +1,25 @@
+/* zone_mail.h - messages that leave a zone, or come from another one. Frame's thread unless a comment says otherwise.
+ */
+#ifndef WORLD_ZONE_MAIL_H
+#define WORLD_ZONE_MAIL_H
+
+#include "world/world_zone.h"
+
+struct message_head;
+
+/* Whether something is known of an agent that is not here: it is a ghost, or left. Any thread. */
+bool zone_knows(const struct muster_world *world, muster_agent id);
+
+/* Takes a message into the queue to other zones when its receiver is in one, as far as is known; what finds no room
+ * there is dropped. False when the receiver is here, or nothing is known of it. `from` is the sender's index, or
+ * MESSAGE_OF_HOST. */
+bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent sender, const struct message_head *head,
+                        const void *bytes);
+
+/* The zone in which an agent is that is not here; 0 when nothing is known of it. Between frames, or at a commit. */
+uint32_t zone_of_absent(const struct muster_world *world, muster_agent id);
+
+/* Puts a message into the queue to other zones, with its bytes; false, and counted, when there is no room. */
+bool zone_queue(struct muster_world *world, const zone_outgoing *message, const void *bytes);
+
+#endif

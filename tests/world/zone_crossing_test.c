@@ -1,0 +1,260 @@
+/* Agents that cross from one zone into another: they live on as if they had never crossed, under the same id. */
+#include "support/zones.h"
+
+#include <muster/bulk.h>
+#include <muster/overruns.h>
+#include <muster/tune.h>
+
+/* An agent that crosses back and forth, and one in a world of its own that stays. */
+static void expect_alike(const little_world *one, const little_world *other, muster_agent agent, uint32_t frame) {
+  muster_agent_info a = info_of(one, agent), b = info_of(other, agent);
+  cr_assert_eq(memcmp(a.state, b.state, sizeof(walker_mind)), 0, "frame %u", frame);
+  cr_assert_eq(memcmp(a.published, b.published, sizeof(uint64_t)), 0, "frame %u", frame);
+  cr_assert_eq(a.last_update_ns, b.last_update_ns, "frame %u", frame);
+  cr_assert_eq(a.period_ns, b.period_ns, "frame %u", frame);
+  cr_assert_eq(memcmp(&a.position, &b.position, sizeof a.position), 0, "frame %u", frame);
+  cr_assert_eq(a.messages, b.messages, "frame %u", frame);
+}
+
+Test(zone_crossing, an_agent_lives_on_as_if_it_had_stayed) {
+  enum { FRAMES = 300 };
+  little_world zones[2] = {zone_world(1), zone_world(2)}, whole = zone_world(1);
+  muster_agent agent = spawn_at(&zones[0], 10), same = spawn_at(&whole, 10);
+  cr_assert(muster_agent_equal(agent, same));
+  uint32_t at = 0, hops = 0;
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    uint64_t word = frame;
+    if (frame % 11 == 3) {
+      muster_agent_send(zones[at].world, agent, &word, sizeof word);
+      muster_agent_send(whole.world, same, &word, sizeof word);
+    }
+    run_frame(&zones[0]);
+    run_frame(&zones[1]);
+    run_frame(&whole);
+    expect_alike(&zones[at], &whole, agent, frame);
+    if (frame % 7 != 2) continue;
+    cross(&zones[at], &zones[!at], agent);
+    cr_assert_not(muster_agent_exists(zones[at].world, agent));
+    at = !at;
+    cr_assert_eq(hop_of(&zones[at], agent), ++hops);
+    expect_alike(&zones[at], &whole, agent, frame);
+  }
+  cr_assert_gt(mind_of(&whole, same)->updates, 90);
+  cr_assert_gt(mind_of(&whole, same)->messages, 20);
+  for (uint32_t i = 0; i < 2; i++) little_world_destroy(&zones[i]);
+  little_world_destroy(&whole);
+}
+
+Test(zone_crossing, ids_say_where_and_when_they_were_given_and_stay) {
+  little_world one = zone_world(5), other = zone_world(6);
+  muster_agent born = spawn_at(&one, 1), there = spawn_at(&other, 1);
+  cr_assert_eq(muster_agent_zone(born), 5);
+  cr_assert_eq(muster_agent_epoch(born), 1);
+  cr_assert_eq(muster_agent_zone(there), 6);
+  run_frame(&one);
+  run_frame(&other);
+  cross(&one, &other, born);
+  cr_assert_eq(muster_zone_set_epoch(one.world, 2), MUSTER_OK);
+  muster_agent later = spawn_at(&one, 2);
+  cr_assert_eq(muster_agent_epoch(later), 2);
+  cr_assert_neq(later.value, born.value);
+  cr_assert(muster_agent_exists(other.world, born));
+  cr_assert(muster_agent_exists(other.world, there));
+  run_frame(&one);
+  run_frame(&other);
+  cross(&other, &one, born);
+  cr_assert(muster_agent_exists(one.world, born));
+  cr_assert(muster_agent_exists(one.world, later));
+  cr_assert_eq(muster_agent_move(one.world, born, (muster_position){70, 0, 0}), MUSTER_OK);
+  muster_position to = {90, 0, 0};
+  cr_assert_eq(muster_agents_move(one.world, &later, &to, 1), 1);
+  run_frame(&one);
+  cr_assert_float_eq(info_of(&one, born).position.x, 70, 3);
+  cr_assert_float_eq(info_of(&one, later).position.x, 90, 3);
+  uint32_t seen = 0;
+  for (muster_agent next = muster_agent_next(one.world, (muster_agent){0}); !muster_agent_is_null(next);
+       next = muster_agent_next(one.world, next))
+    seen += muster_agent_equal(next, born) || muster_agent_equal(next, later);
+  cr_assert_eq(seen, 2);
+  little_world_destroy(&one);
+  little_world_destroy(&other);
+}
+
+Test(zone_crossing, what_comes_twice_or_late_is_refused) {
+  little_world a = zone_world(1), b = zone_world(2);
+  zone_bytes first = {0}, second = {0};
+  muster_agent agent = spawn_at(&a, 1), named, none = {0};
+  uint32_t hop = 0;
+  run_frame(&a);
+  depart(&a, agent, 2, &first);
+  cr_assert_eq(muster_agent_packed(first.bytes, first.count, &named, &hop), MUSTER_OK);
+  cr_assert(muster_agent_equal(named, agent));
+  cr_assert_eq(hop, 1);
+  cr_assert_eq(muster_agent_arrive(a.world, first.bytes, first.count, &none), MUSTER_E_STALE, "it left with that hop");
+  arrive(&b, &first, agent);
+  cr_assert_eq(muster_agent_arrive(b.world, first.bytes, first.count, &none), MUSTER_E_STALE, "it is there");
+  depart(&b, agent, 1, &second);
+  cr_assert_eq(muster_agent_arrive(b.world, first.bytes, first.count, &none), MUSTER_E_STALE, "it left with a higher");
+  arrive(&a, &second, agent);
+  cr_assert_eq(hop_of(&a, agent), 2);
+  cr_assert_eq(muster_agent_arrive(a.world, first.bytes, first.count, &none), MUSTER_E_STALE);
+  free(first.bytes);
+  free(second.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_crossing, a_restored_world_learns_who_left) {
+  little_world a = zone_world(1);
+  muster_agent agent = spawn_at(&a, 1), pending = spawn_at(&a, 2), foreign = {(uint64_t)3 << 50 | 7}, none = {0};
+  zone_bytes bytes = {0};
+  muster_agent_remove(a.world, pending);
+  run_frame(&a);
+  pending = spawn_at(&a, 3);
+  cr_assert_eq(muster_agent_left(a.world, agent, 1, 2), MUSTER_OK);
+  cr_assert_eq(muster_agent_left(a.world, pending, 3, 2), MUSTER_OK, "it waited for its intake");
+  cr_assert_eq(muster_agent_left(a.world, foreign, 5, 2), MUSTER_OK, "it was never here");
+  cr_assert_not(muster_agent_exists(a.world, agent));
+  cr_assert_not(muster_agent_exists(a.world, pending));
+  run_frames(&a, 3);
+  cr_assert_eq(zone_status(&a).marks, 3);
+  muster_agent other = spawn_at(&a, 4);
+  run_frame(&a);
+  depart(&a, other, 2, &bytes);
+  cr_assert_eq(muster_agent_left(a.world, other, 4, 3), MUSTER_OK);
+  cr_assert_eq(muster_agent_arrive(a.world, bytes.bytes, bytes.count, &none), MUSTER_E_STALE, "hop 1 is below 4");
+  cr_assert_eq(muster_agent_left(a.world, other, 2, 2), MUSTER_OK, "the higher hop stays");
+  cr_assert_eq(muster_agent_arrive(a.world, bytes.bytes, bytes.count, &none), MUSTER_E_STALE);
+  free(bytes.bytes);
+  little_world_destroy(&a);
+}
+
+Test(zone_crossing, elapsed_time_begins_no_later_than_now) {
+  little_world ahead = zone_world(1), behind = zone_world(2);
+  muster_agent agent = spawn_at(&ahead, 1);
+  run_frames(&ahead, 50);
+  run_frames(&behind, 2);
+  uint64_t told_ns = mind_of(&ahead, agent)->told_ns;
+  cross(&ahead, &behind, agent);
+  cr_assert_eq(info_of(&behind, agent).last_update_ns, behind.now_ns);
+  run_frames(&behind, 12);
+  cr_assert_eq(mind_of(&behind, agent)->told_ns - told_ns, info_of(&behind, agent).last_update_ns - 2 * FRAME_NS);
+  cross(&behind, &ahead, agent);
+  uint64_t last_ns = info_of(&ahead, agent).last_update_ns;
+  told_ns = mind_of(&ahead, agent)->told_ns;
+  run_frame(&ahead);
+  cr_assert_eq(info_of(&ahead, agent).last_update_ns, ahead.now_ns, "it was due long since");
+  cr_assert_eq(mind_of(&ahead, agent)->told_ns - told_ns, ahead.now_ns - last_ns, "it is told all that time");
+  little_world_destroy(&ahead);
+  little_world_destroy(&behind);
+}
+
+Test(zone_crossing, a_time_that_was_asked_for_goes_along) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_type_def type = walker_type();
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  register_type(&a, &type);
+  register_type(&b, &type);
+  muster_agent agent = spawn_at(&a, 1);
+  run_frame(&a);
+  run_frame(&b);
+  muster_agent_wake_at(a.world, agent, 10 * FRAME_NS);
+  run_frames(&a, 3);
+  run_frames(&b, 3);
+  cross(&a, &b, agent);
+  cr_assert_eq(info_of(&b, agent).wake_at_ns, 10 * FRAME_NS);
+  run_frames(&b, 5);
+  cr_assert_eq(mind_of(&b, agent)->updates, 0);
+  run_frame(&b);
+  cr_assert_eq(mind_of(&b, agent)->updates, 1);
+  run_frames(&a, 6);
+  muster_agent_wake(b.world, agent);
+  cross(&b, &a, agent);
+  run_frame(&a);
+  cr_assert_eq(mind_of(&a, agent)->updates, 2, "a wake goes along, too");
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_crossing, what_was_set_for_an_agent_goes_along) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent agent = spawn_at(&a, 1);
+  muster_agent_tuning tuning = muster_agent_tuning_default();
+  tuning.importance_floor = 0.75f;
+  tuning.elasticity = 0.0f;
+  cr_assert_eq(muster_agent_tune(a.world, agent, &tuning), MUSTER_OK);
+  run_frames(&a, 2);
+  run_frames(&b, 2);
+  cr_assert_eq(muster_agent_quarantine(a.world, agent), MUSTER_OK);
+  zone_bytes bytes = {0};
+  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_E_STATE, "the intake comes first");
+  run_frame(&a);
+  run_frame(&b);
+  cross(&a, &b, agent);
+  cr_assert(info_of(&b, agent).quarantined);
+  uint64_t updates = mind_of(&b, agent)->updates;
+  run_frames(&b, 20);
+  cr_assert_eq(mind_of(&b, agent)->updates, updates);
+  cr_assert_eq(muster_agent_reinstate(b.world, agent), MUSTER_OK);
+  run_frames(&b, 10);
+  cr_assert_gt(mind_of(&b, agent)->updates, updates);
+  cr_assert_float_eq(info_of(&b, agent).importance, 0.75f, 0.001f);
+  cr_assert_float_eq(info_of(&b, agent).elasticity, 0.0f, 0.001f);
+  free(bytes.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_crossing, who_cannot_leave_stays_as_it_was) {
+  little_world a = zone_world(1), plain = little_world_create(1, NULL);
+  zone_bytes bytes = {0};
+  int thing = 0;
+  muster_agent_def with_user = muster_agent_def_default();
+  with_user.type = a.type;
+  with_user.user = &thing;
+  muster_agent agent = spawn_at(&a, 1), held = muster_agent_spawn(a.world, &with_user);
+  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_E_STATE, "it waits for its intake");
+  run_frame(&a);
+  cr_assert_eq(muster_agent_depart(a.world, held, 2, zone_put, &bytes), MUSTER_E_STATE, "its pointer is of no use");
+  cr_assert_eq(muster_agent_depart(a.world, agent, 1, zone_put, &bytes), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_agent_depart(a.world, agent, 0, zone_put, &bytes), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_agent_depart(a.world, agent, MUSTER_ZONES_MAX + 1, zone_put, &bytes), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_agent_depart(a.world, (muster_agent){0}, 2, zone_put, &bytes), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_depart(plain.world, agent, 2, zone_put, &bytes), MUSTER_E_STATE, "no zone");
+  muster_agent_remove(a.world, agent);
+  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_E_STATE, "it is about to be removed");
+  run_frame(&a);
+  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_E_STALE);
+  agent = spawn_at(&a, 1);
+  run_frame(&a);
+  uint64_t hash = muster_world_hash(a.world);
+  bytes.refuses = true;
+  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_E_SYSTEM);
+  cr_assert_eq(muster_world_hash(a.world), hash);
+  cr_assert(muster_agent_exists(a.world, agent));
+  cr_assert_eq(bytes.count, 0);
+  little_world_destroy(&a);
+  little_world_destroy(&plain);
+}
+
+Test(zone_crossing, a_full_world_refuses) {
+  muster_world_def def = zone_world_def(2);
+  muster_type_def type = walker_type();
+  def.limits.agents_max = 2;
+  little_world a = zone_world(1), small = zone_world_of(1, &def, &type);
+  muster_agent agent = spawn_at(&a, 1);
+  zone_bytes bytes = {0};
+  for (int i = 0; i < 2; i++) spawn_at(&small, i);
+  run_frame(&a);
+  run_frame(&small);
+  depart(&a, agent, 2, &bytes);
+  uint64_t hash = muster_world_hash(small.world);
+  cr_assert_eq(muster_agent_arrive(small.world, bytes.bytes, bytes.count, NULL), MUSTER_E_FULL);
+  cr_assert_eq(muster_world_hash(small.world), hash);
+  muster_agent_remove(small.world, muster_agent_next(small.world, (muster_agent){0}));
+  run_frame(&small);
+  cr_assert_eq(muster_agent_arrive(small.world, bytes.bytes, bytes.count, NULL), MUSTER_OK, "%s", muster_last_error());
+  free(bytes.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&small);
+}

@@ -1,0 +1,205 @@
+/* Ghosts are perceived as agents are, and never run. */
+#include "support/zone_pair.h"
+
+#include <muster/bulk.h>
+#include <muster/replicate.h>
+#include <muster/view.h>
+
+/* What a looker perceives. */
+typedef struct looker_mind {
+  uint32_t seen;
+  muster_agent nearest;
+  uint64_t published;
+  muster_position position;
+  bool state;
+} looker_mind;
+
+static muster_atom_result look_around(muster_update *update) {
+  looker_mind *mind = update->state;
+  muster_neighbour near[8];
+  mind->seen = muster_update_nearby(update, 1000, (muster_type){0}, near, 8);
+  mind->nearest = mind->seen ? near[0].agent : (muster_agent){0};
+  const uint64_t *published = muster_update_published_of(update, mind->nearest);
+  mind->published = published ? *published : 0;
+  muster_update_position_of(update, mind->nearest, &mind->position);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result reach_out(muster_update *update) {
+  looker_mind *mind = update->state;
+  mind->state = muster_update_state_of(update, mind->nearest) != NULL;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world looking_world(uint32_t number, muster_type *lookers) {
+  static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_BEHAVIOUR, 1000}, {reach_out, MUSTER_ROLE_ACTION, 500}};
+  little_world little = zone_world(number);
+  muster_type_def type = type_with(atoms, 2);
+  type.name = "looker";
+  type.period_ns = FRAME_NS;
+  type.state_bytes = sizeof(looker_mind);
+  *lookers = muster_type_register(little.world, &type);
+  return little;
+}
+
+static zone_bytes packed(const little_world *little, const muster_agent *agents, uint32_t count) {
+  zone_bytes bytes = {0};
+  cr_assert_eq(muster_ghosts_pack(little->world, agents, count, zone_put, &bytes), MUSTER_OK, "%s",
+               muster_last_error());
+  return bytes;
+}
+
+static void show(const little_world *little, uint32_t from, const zone_bytes *bytes, bool whole) {
+  muster_result result = muster_ghosts_set(little->world, from, bytes->bytes, bytes->count, whole);
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+}
+
+Test(zone_ghosts, are_perceived_and_never_run) {
+  muster_type lookers, there;
+  little_world here = looking_world(1, &lookers), other = looking_world(2, &there);
+  muster_agent walker = spawn_in(&other, (muster_position){33, 4, 5}, 0);
+  muster_agent_def def = muster_agent_def_default();
+  def.type = lookers;
+  muster_agent looker = muster_agent_spawn(here.world, &def);
+  run_frames(&here, 5);
+  run_frames(&other, 5);
+  zone_bytes bytes = packed(&other, &walker, 1);
+  show(&here, 2, &bytes, true);
+  cr_assert(muster_agent_is_ghost(here.world, walker));
+  cr_assert_not(muster_agent_is_ghost(other.world, walker));
+  cr_assert_not(muster_agent_exists(here.world, walker));
+  muster_frame_report report = run_frame(&here);
+  run_frames(&here, 20);
+  cr_assert_eq(report.agents, 1);
+  cr_assert_eq(report.completed, 1);
+  const looker_mind *mind = info_of(&here, looker).state;
+  cr_assert_eq(mind->seen, 1);
+  cr_assert(muster_agent_equal(mind->nearest, walker));
+  cr_assert_eq(mind->published, mind_of(&other, walker)->sum);
+  cr_assert_float_eq(mind->position.x, info_of(&other, walker).position.x, 1e-9);
+  cr_assert_float_eq(mind->position.z, 5, 1e-9);
+  cr_assert_not(mind->state, "a ghost has no state");
+  bytes.count = 0;
+  spawn_at(&other, 900);
+  cr_assert_eq(muster_ghosts_pack(other.world, NULL, 0, zone_put, &bytes), MUSTER_OK);
+  show(&here, 2, &bytes, false);
+  cr_assert(muster_agent_is_ghost(here.world, walker), "it was not named, and not all were");
+  show(&here, 2, &bytes, true);
+  cr_assert_not(muster_agent_is_ghost(here.world, walker));
+  run_frame(&here);
+  cr_assert_eq(mind->seen, 0);
+  free(bytes.bytes);
+  little_world_destroy(&here);
+  little_world_destroy(&other);
+}
+
+Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
+  little_world here = zone_world(1), other = zone_world(2);
+  muster_agent walker = spawn_at(&other, 40), own = spawn_at(&here, 10);
+  run_frames(&here, 4);
+  run_frames(&other, 4);
+  zone_bytes bytes = packed(&other, &walker, 1);
+  show(&here, 2, &bytes, true);
+  muster_nearby_query query = muster_nearby_query_default();
+  muster_nearby_agent near[4];
+  query.radius_m = 500;
+  cr_assert_eq(muster_agents_nearby(here.world, &query, near, 4, NULL), 2);
+  cr_assert(muster_agent_equal(near[1].neighbour.agent, walker));
+  muster_view view = muster_view_default();
+  muster_view_agent agents[4];
+  uint32_t cursor = 0, ghosts = 0;
+  view.x0 = view.y0 = -1000;
+  view.x1 = view.y1 = 1000;
+  uint32_t count = muster_agents_view(here.world, &view, agents, 4, &cursor);
+  cr_assert_eq(count, 2);
+  for (uint32_t i = 0; i < count; i++) ghosts += (agents[i].flags & MUSTER_VIEW_GHOST) != 0;
+  cr_assert_eq(ghosts, 1);
+  muster_agent_columns columns = muster_agent_columns_default();
+  muster_position positions[2];
+  uint64_t published[2] = {0}, states[2][5] = {{0}};
+  const muster_agent both[2] = {own, walker};
+  columns.positions = positions;
+  columns.published = published;
+  columns.published_stride = sizeof *published;
+  columns.state = states;
+  columns.state_stride = sizeof *states;
+  cr_assert_eq(muster_agents_read(here.world, both, 2, &columns), 2);
+  cr_assert_float_eq(positions[1].x, info_of(&other, walker).position.x, 1e-9);
+  cr_assert_eq(published[1], mind_of(&other, walker)->sum);
+  cr_assert_eq(states[1][0], 0);
+  muster_agent_info info = muster_agent_info_default();
+  cr_assert_eq(muster_agent_read(here.world, walker, &info), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_remove(here.world, walker), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_move(here.world, walker, query.position), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_wake(here.world, walker), MUSTER_E_STALE);
+  cr_assert_eq(muster_agents_move(here.world, &walker, &query.position, 1), 0);
+  zone_bytes nothing_to_pack = {0};
+  cr_assert_eq(muster_agent_depart(here.world, walker, 3, zone_put, &nothing_to_pack), MUSTER_E_STALE);
+  uint32_t hop;
+  cr_assert_eq(muster_agent_hop(here.world, walker, &hop), MUSTER_E_STALE);
+  cr_assert(muster_agent_equal(muster_agent_next(here.world, (muster_agent){0}), own));
+  cr_assert(muster_agent_is_null(muster_agent_next(here.world, own)));
+  free(bytes.bytes);
+  little_world_destroy(&here);
+  little_world_destroy(&other);
+}
+
+Test(zone_ghosts, give_way_to_their_agent_and_follow_it) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent agent = spawn_at(&a, 5);
+  run_frame(&a);
+  run_frame(&b);
+  zone_bytes bytes = packed(&a, &agent, 1);
+  show(&b, 1, &bytes, true);
+  cr_assert_eq(zone_status(&b).ghosts, 1);
+  cross(&a, &b, agent);
+  cr_assert_eq(zone_status(&b).ghosts, 0);
+  cr_assert_not(muster_agent_is_ghost(b.world, agent));
+  cr_assert(muster_agent_exists(b.world, agent));
+  show(&b, 1, &bytes, true);
+  cr_assert_eq(zone_status(&b).ghosts, 0, "what is here has no ghost");
+  zone_bytes back = packed(&b, &agent, 1);
+  show(&a, 2, &back, true);
+  cr_assert(muster_agent_is_ghost(a.world, agent), "and where it was born, it has one now");
+  run_frames(&a, 3);
+  cr_assert_eq(muster_ghosts_set(a.world, 2, NULL, 0, true), MUSTER_OK);
+  cr_assert_eq(zone_status(&a).ghosts, 0);
+  free(bytes.bytes);
+  free(back.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_ghosts, take_room_and_are_not_told_as_changes) {
+  muster_world_def def = zone_world_def(1);
+  muster_type_def type = walker_type();
+  def.limits.agents_max = 3;
+  def.limits.changes_frames = 4;
+  little_world small = zone_world_of(1, &def, &type), other = zone_world(2);
+  muster_agent agents[4];
+  for (int i = 0; i < 4; i++) agents[i] = spawn_at(&other, 10.0 * i);
+  spawn_at(&small, 1);
+  run_frame(&small);
+  run_frame(&other);
+  uint64_t cursor = 0;
+  uint32_t count;
+  muster_change changes[8];
+  muster_frame_changes(small.world, MUSTER_CHANGE_ALL, &cursor, changes, 8, &count);
+  zone_bytes bytes = packed(&other, agents, 4);
+  cr_assert_eq(muster_ghosts_set(small.world, 2, bytes.bytes, bytes.count, true), MUSTER_E_FULL);
+  cr_assert_eq(zone_status(&small).ghosts, 2, "those that found room are there");
+  run_frame(&small);
+  muster_frame_changes(small.world, MUSTER_CHANGE_ALL, &cursor, changes, 8, &count);
+  for (uint32_t i = 0; i < count; i++) cr_assert_eq(muster_agent_zone(changes[i].agent), 1);
+  free(bytes.bytes);
+  bytes = packed(&other, agents, 1);
+  cr_assert_eq(muster_ghosts_set(small.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
+  muster_agent_def one = muster_agent_def_default();
+  one.type = small.type;
+  cr_assert_not(muster_agent_is_null(muster_agent_spawn(small.world, &one)), "there is room again");
+  cr_assert(muster_agent_is_null(muster_agent_spawn(small.world, &one)));
+  run_frames(&small, 2);
+  free(bytes.bytes);
+  little_world_destroy(&small);
+  little_world_destroy(&other);
+}

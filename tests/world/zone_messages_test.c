@@ -1,0 +1,158 @@
+/* Messages find an agent that another zone runs, or that moved on: once, and in order. */
+#include "support/zone_pair.h"
+
+typedef struct taken_messages {
+  muster_zone_message heads[64];
+  unsigned char bytes[64][MUSTER_MESSAGE_BYTES_MAX];
+  uint32_t count;
+} taken_messages;
+
+static void keep_message(const muster_zone_message *message, void *user) {
+  taken_messages *taken = user;
+  taken->heads[taken->count] = *message;
+  if (message->size) memcpy(taken->bytes[taken->count], message->bytes, message->size);
+  taken->count++;
+}
+
+static taken_messages take_messages(const little_world *little) {
+  taken_messages taken = {.count = 0};
+  cr_assert_eq(muster_zone_messages(little->world, keep_message, &taken), taken.count);
+  return taken;
+}
+
+static uint64_t word_of(const taken_messages *taken, uint32_t number) {
+  uint64_t word;
+  memcpy(&word, taken->bytes[number], sizeof word);
+  return word;
+}
+
+static muster_result deliver(const little_world *to, const taken_messages *taken, uint32_t number) {
+  muster_zone_message message = taken->heads[number];
+  message.bytes = taken->bytes[number];
+  return muster_zone_deliver(to->world, &message);
+}
+
+Test(zone_messages, follow_an_agent_that_moved_on) {
+  little_world a = zone_world(1), b = zone_world(2), c = zone_world(3);
+  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
+  for (int i = 0; i < 3; i++) run_frame(i == 0 ? &a : i == 1 ? &b : &c);
+  mind_of(&a, sender)->friend_of = receiver;
+  cross(&a, &b, receiver);
+  uint64_t word = 4711;
+  cr_assert_eq(muster_agent_send(a.world, receiver, &word, sizeof word), MUSTER_OK);
+  run_frames(&a, 9);
+  taken_messages taken = take_messages(&a);
+  cr_assert_eq(taken.count, 4, "one of the host, and three of the sender");
+  cr_assert_eq(take_messages(&a).count, 0);
+  cr_assert(muster_agent_is_null(taken.heads[0].from));
+  cr_assert_eq(word_of(&taken, 0), word);
+  for (uint32_t i = 0; i < taken.count; i++) {
+    cr_assert_eq(taken.heads[i].zone, 2);
+    cr_assert(muster_agent_equal(taken.heads[i].to, receiver));
+    if (i > 0) cr_assert(muster_agent_equal(taken.heads[i].from, sender));
+    if (i > 1) cr_assert_eq(taken.heads[i].sequence, taken.heads[i - 1].sequence + 1);
+  }
+  cross(&b, &c, receiver);
+  for (uint32_t i = 0; i < taken.count; i++) cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK, "%s", muster_last_error());
+  taken_messages again = take_messages(&b);
+  cr_assert_eq(again.count, taken.count);
+  for (uint32_t i = 0; i < again.count; i++) {
+    cr_assert_eq(again.heads[i].zone, 3);
+    cr_assert_eq(again.heads[i].sequence, taken.heads[i].sequence);
+    cr_assert_eq(again.heads[i].sent_ns, taken.heads[i].sent_ns);
+    cr_assert_eq(deliver(&c, &again, i), MUSTER_OK, "%s", muster_last_error());
+  }
+  cr_assert_eq(info_of(&c, receiver).messages, 4);
+  run_frames(&c, 6);
+  cr_assert_eq(mind_of(&c, receiver)->messages, 4);
+  cr_assert_eq(mind_of(&c, receiver)->last_word, word_of(&taken, 3), "in order");
+  cr_assert_eq(zone_status(&b).messages_forwarded, 4);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+  little_world_destroy(&c);
+}
+
+Test(zone_messages, that_come_twice_are_delivered_once) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent receiver = spawn_at(&b, 1), sender = spawn_at(&a, 2);
+  run_frame(&a);
+  run_frame(&b);
+  zone_bytes bytes = {0};
+  cr_assert_eq(muster_ghosts_pack(b.world, &receiver, 1, zone_put, &bytes), MUSTER_OK);
+  cr_assert_eq(muster_ghosts_set(a.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
+  mind_of(&a, sender)->friend_of = receiver;
+  run_frames(&a, 12);
+  taken_messages taken = take_messages(&a);
+  cr_assert_eq(taken.count, 4);
+  cr_assert_eq(deliver(&b, &taken, 2), MUSTER_OK);
+  cr_assert_eq(deliver(&b, &taken, 0), MUSTER_OK, "an older one that was not delivered");
+  for (int i = 0; i < 3; i += 2) cr_assert_eq(deliver(&b, &taken, i), MUSTER_E_STALE);
+  cr_assert_eq(info_of(&b, receiver).messages, 2);
+  cr_assert_eq(zone_status(&b).messages_twice, 2);
+  cr_assert_eq(zone_status(&b).messages_in, 2);
+  taken.heads[3].to = (muster_agent){(uint64_t)9 << 50 | 77};
+  cr_assert_eq(deliver(&b, &taken, 3), MUSTER_E_STALE, "nobody");
+  taken.heads[3].sequence = 0;
+  cr_assert_eq(deliver(&b, &taken, 3), MUSTER_E_ARGUMENT);
+  free(bytes.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_messages, a_new_owner_repeats_no_sequence) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
+  run_frame(&a);
+  run_frame(&b);
+  mind_of(&a, sender)->friend_of = receiver;
+  cross(&a, &b, receiver);
+  run_frames(&a, 6);
+  taken_messages before = take_messages(&a);
+  cr_assert_eq(muster_zone_set_epoch(a.world, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_zone_set_epoch(a.world, 9), MUSTER_OK);
+  run_frames(&a, 6);
+  taken_messages after = take_messages(&a);
+  cr_assert_gt(before.count, 0);
+  cr_assert_gt(after.count, 0);
+  cr_assert_gt(after.heads[0].sequence, before.heads[before.count - 1].sequence + UINT32_MAX / 2);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_messages, a_full_queue_drops_and_tells_the_sender) {
+  muster_world_def def = zone_world_def(1);
+  muster_type_def type = walker_type();
+  def.limits.sends_per_frame = 4;
+  little_world a = zone_world_of(1, &def, &type), b = zone_world(2);
+  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
+  run_frame(&a);
+  run_frame(&b);
+  mind_of(&a, sender)->friend_of = receiver;
+  cross(&a, &b, receiver);
+  run_frames(&a, 30);
+  muster_zone_status status = zone_status(&a);
+  cr_assert_eq(status.messages, 4);
+  cr_assert_eq(status.messages_out, 4);
+  cr_assert_eq(status.messages_dropped, mind_of(&a, sender)->updates - 4 - (mind_of(&a, sender)->updates > 14));
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_messages, marks_are_bounded_and_the_oldest_goes_first) {
+  enum { LEFT = 1200 };
+  muster_world_def def = zone_world_def(1);
+  muster_type_def type = walker_type();
+  def.limits.agents_max = 64;
+  little_world a = zone_world_of(1, &def, &type);
+  uint64_t word = 1;
+  for (uint32_t i = 1; i <= LEFT; i++)
+    cr_assert_eq(muster_agent_left(a.world, (muster_agent){(uint64_t)7 << 50 | i}, 1, 2), MUSTER_OK);
+  muster_zone_status status = zone_status(&a);
+  cr_assert_eq(status.marks, 1024);
+  cr_assert_eq(status.marks_dropped, LEFT - 1024);
+  cr_assert_eq(muster_agent_send(a.world, (muster_agent){(uint64_t)7 << 50 | 1}, &word, 8), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_send(a.world, (muster_agent){(uint64_t)7 << 50 | LEFT}, &word, 8), MUSTER_OK);
+  run_frame(&a);
+  cr_assert_eq(take_messages(&a).count, 1);
+  little_world_destroy(&a);
+}

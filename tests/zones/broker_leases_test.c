@@ -1,0 +1,228 @@
+/* Leases and the clock, with real etcd servers. */
+#include "broker_lab.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIGHTS = 200 };
+
+static struct lab here;
+
+static void end(void) {
+  if (here.servers) lab_end(&here);
+}
+
+TestSuite(broker_leases, .fini = end, .timeout = 300);
+
+static void start(uint32_t etcd, bool users) {
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = etcd, .etcd_users = users});
+}
+
+static struct broker *open_as(uint32_t place, const char *node, uint32_t ttl_s) {
+  broker_settings settings = lab_settings(&here, node, ttl_s);
+  return lab_open(&here, place, &settings, true);
+}
+
+#define EXPECT_RESULT(answer, expected)                                                                                \
+  cr_assert_eq((answer).result, expected, "%s: %s", muster_result_name((answer).result), (answer).reason)
+
+Test(broker_leases, each_take_has_a_new_epoch) {
+  start(1, false);
+  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  lab_answer first = lab_take(&here, a, 7, false);
+  EXPECT_RESULT(first, MUSTER_OK);
+  cr_expect(first.lease.zone == 7 && first.lease.epoch == 1 && first.lease.id != 0);
+  cr_expect_str_eq(first.lease.owner, "a");
+  cr_expect_str_eq(first.lease.last_owner, "");
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+
+  lab_answer refused = lab_take(&here, b, 7, true);
+  EXPECT_RESULT(refused, MUSTER_E_STATE);
+  cr_expect_str_eq(refused.lease.owner, "a", "the holder is told");
+  cr_expect_eq(refused.lease.epoch, 1);
+  EXPECT_RESULT(lab_take(&here, a, 7, false), MUSTER_E_STATE);
+
+  lab_answer again = lab_take(&here, a, 7, true);
+  EXPECT_RESULT(again, MUSTER_OK);
+  cr_expect_eq(again.lease.epoch, 2);
+  cr_expect_str_eq(again.lease.last_owner, "a");
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
+  EXPECT_RESULT(lab_renew(&here, a, &again.lease), MUSTER_OK);
+
+  EXPECT_RESULT(lab_release(&here, a, &again.lease), MUSTER_OK);
+  EXPECT_RESULT(lab_release(&here, a, &again.lease), MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &again.lease), MUSTER_E_STATE);
+  lab_answer other = lab_take(&here, b, 7, false);
+  EXPECT_RESULT(other, MUSTER_OK);
+  cr_expect_eq(other.lease.epoch, 3);
+  cr_expect_str_eq(other.lease.last_owner, "a");
+  EXPECT_RESULT(lab_take(&here, b, 8, false), MUSTER_OK);
+  cr_expect_eq(broker_lease_take(a, 0, false, lab_taken, NULL), MUSTER_E_ARGUMENT);
+  cr_expect_eq(broker_lease_take(a, BROKER_ZONE_MAX + 1, false, lab_taken, NULL), MUSTER_E_ARGUMENT);
+}
+
+Test(broker_leases, one_that_is_not_renewed_is_lost) {
+  start(1, false);
+  struct broker *a = open_as(0, "a", 2), *b = open_as(1, "b", 2);
+  lab_answer first = lab_take(&here, a, 1, false), next;
+  EXPECT_RESULT(first, MUSTER_OK);
+  do {
+    next = lab_take(&here, b, 1, false);
+  } while (next.result == MUSTER_E_STATE);
+  EXPECT_RESULT(next, MUSTER_OK);
+  cr_expect_eq(next.lease.epoch, 2);
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
+  EXPECT_RESULT(lab_renew(&here, b, &next.lease), MUSTER_OK);
+}
+
+Test(broker_leases, of_two_that_fight_one_wins) {
+  start(3, false);
+  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  uint32_t won_by_a = 0;
+  for (uint32_t fight = 1; fight <= FIGHTS; fight++) {
+    lab_answer of_a = {0}, of_b = {0};
+    bool a_first = fight % 2;
+    cr_assert_eq(broker_lease_take(a_first ? a : b, 5, false, lab_taken, a_first ? &of_a : &of_b), MUSTER_OK);
+    cr_assert_eq(broker_lease_take(a_first ? b : a, 5, false, lab_taken, a_first ? &of_b : &of_a), MUSTER_OK);
+    LAB_AWAIT(&here, of_a.done && of_b.done);
+    bool a_won = of_a.result == MUSTER_OK;
+    lab_answer *winner = a_won ? &of_a : &of_b, *loser = a_won ? &of_b : &of_a;
+    EXPECT_RESULT(*winner, MUSTER_OK);
+    EXPECT_RESULT(*loser, MUSTER_E_STATE);
+    cr_assert_eq(winner->lease.epoch, fight);
+    cr_assert_str_eq(loser->lease.owner, a_won ? "a" : "b");
+    EXPECT_RESULT(lab_release(&here, a_won ? a : b, &winner->lease), MUSTER_OK);
+    won_by_a += a_won;
+  }
+  cr_log_info("a has won %u of %u", won_by_a, FIGHTS);
+}
+
+/* Renewals go on while the leader of etcd is killed; with two of three gone nothing is renewed. */
+Test(broker_leases, renewals_outlive_a_server) {
+  start(3, false);
+  struct broker *a = open_as(0, "a", 30);
+  lab_answer lease = lab_take(&here, a, 3, false), renewed;
+  EXPECT_RESULT(lease, MUSTER_OK);
+  uint32_t leader = (uint32_t)brokers_etcd_leader(here.servers);
+  brokers_kill(here.servers, BROKERS_ETCD, leader);
+  do {
+    renewed = lab_renew(&here, a, &lease.lease);
+  } while (renewed.result == MUSTER_E_SYSTEM);
+  EXPECT_RESULT(renewed, MUSTER_OK);
+  brokers_kill(here.servers, BROKERS_ETCD, (leader + 1) % 3);
+  renewed = lab_renew(&here, a, &lease.lease);
+  EXPECT_RESULT(renewed, MUSTER_E_SYSTEM);
+  cr_expect(strstr(renewed.reason, "http://127.0.0.1:"), "which server is told: %s", renewed.reason);
+  LAB_AWAIT(&here, !here.all[0].etcd);
+  brokers_revive(here.servers, BROKERS_ETCD, leader);
+  LAB_AWAIT(&here, here.all[0].etcd);
+  do {
+    renewed = lab_renew(&here, a, &lease.lease);
+  } while (renewed.result == MUSTER_E_SYSTEM);
+  EXPECT_RESULT(renewed, MUSTER_OK);
+}
+
+typedef struct overview {
+  uint32_t count;
+  broker_lease leases[8];
+} overview;
+
+static void note_lease(const broker_lease *lease, void *user) {
+  overview *seen = user;
+  cr_assert_lt(seen->count, 8);
+  seen->leases[seen->count++] = *lease;
+}
+
+static overview view;
+static lab_answer viewed;
+
+static void end_of_view(muster_result result, void *user) {
+  (void)user;
+  lab_done(result, &viewed);
+}
+
+Test(broker_leases, all_zones_are_seen_in_order) {
+  start(1, false);
+  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  EXPECT_RESULT(lab_take(&here, a, 10, false), MUSTER_OK);
+  EXPECT_RESULT(lab_take(&here, b, 2, false), MUSTER_OK);
+  lab_answer free = lab_take(&here, a, 300, false);
+  EXPECT_RESULT(lab_release(&here, a, &free.lease), MUSTER_OK);
+  cr_assert_eq(broker_leases_read(a, note_lease, end_of_view, &view), MUSTER_OK);
+  LAB_AWAIT(&here, viewed.done);
+  EXPECT_RESULT(viewed, MUSTER_OK);
+  cr_assert_eq(view.count, 3);
+  cr_expect(view.leases[0].zone == 2 && view.leases[1].zone == 10 && view.leases[2].zone == 300);
+  cr_expect_str_eq(view.leases[0].owner, "b");
+  cr_expect_str_eq(view.leases[1].owner, "a");
+  cr_expect_str_eq(view.leases[2].owner, "");
+  cr_expect_str_eq(view.leases[2].last_owner, "a");
+  cr_expect(view.leases[0].id != 0 && view.leases[2].id == 0);
+  for (uint32_t i = 0; i < 3; i++) cr_expect_eq(view.leases[i].epoch, 1);
+}
+
+static void note_offset(muster_result result, int64_t offset_ns, void *user) {
+  ((lab_answer *)user)->offset_ns = offset_ns;
+  lab_done(result, user);
+}
+
+Test(broker_leases, the_clock_is_put_once) {
+  start(1, false);
+  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  lab_answer of_a = {0}, of_b = {0}, later = {0};
+  cr_assert_eq(broker_clock(a, 1700000000123456789, note_offset, &of_a), MUSTER_OK);
+  cr_assert_eq(broker_clock(b, -5, note_offset, &of_b), MUSTER_OK);
+  LAB_AWAIT(&here, of_a.done && of_b.done);
+  EXPECT_RESULT(of_a, MUSTER_OK);
+  EXPECT_RESULT(of_b, MUSTER_OK);
+  cr_expect_eq(of_a.offset_ns, of_b.offset_ns);
+  cr_expect(of_a.offset_ns == 1700000000123456789 || of_a.offset_ns == -5);
+  cr_assert_eq(broker_clock(b, 77, note_offset, &later), MUSTER_OK);
+  LAB_AWAIT(&here, later.done);
+  cr_expect_eq(later.offset_ns, of_a.offset_ns);
+}
+
+Test(broker_leases, etcd_is_asked_with_a_name) {
+  start(1, true);
+  broker_settings settings = lab_settings(&here, "a", 15);
+  snprintf(settings.etcd_user, sizeof settings.etcd_user, "%s", BROKERS_USER);
+  memcpy(settings.etcd_password_file, settings.nats_password_file, sizeof settings.etcd_password_file);
+  struct broker *a = lab_open(&here, 0, &settings, true);
+  lab_answer lease = lab_take(&here, a, 1, false);
+  EXPECT_RESULT(lease, MUSTER_OK);
+  brokers_kill(here.servers, BROKERS_ETCD, 0); /* it forgets the tokens that it gave */
+  brokers_revive(here.servers, BROKERS_ETCD, 0);
+  lab_answer renewed;
+  do {
+    renewed = lab_renew(&here, a, &lease.lease);
+  } while (renewed.result == MUSTER_E_SYSTEM);
+  EXPECT_RESULT(renewed, MUSTER_OK);
+
+  settings = lab_settings(&here, "b", 15); /* without a name */
+  struct broker *b = lab_open(&here, 1, &settings, false);
+  EXPECT_RESULT(lab_take(&here, b, 2, false), MUSTER_E_SYSTEM);
+  cr_expect(!here.all[1].etcd);
+}
+
+Test(broker_leases, settings_are_checked) {
+  start(1, false);
+  broker_settings good = lab_settings(&here, "a", 15), bad = good;
+  snprintf(bad.world, sizeof bad.world, "a.b");
+  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
+  cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
+  bad = good;
+  snprintf(bad.etcd, sizeof bad.etcd, "127.0.0.1:2379");
+  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
+  cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
+  bad = good;
+  snprintf(bad.nats_password_file, sizeof bad.nats_password_file, "/nowhere/password");
+  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
+  cr_expect_eq(muster_last_result(), MUSTER_E_INPUT);
+  cr_expect(strstr(muster_last_error(), "/nowhere/password"), "%s", muster_last_error());
+  bad = good;
+  bad.replicas = 2;
+  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
+  cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
+}
