@@ -87,7 +87,7 @@ void contest_listen(contest *race, bool anew);
 /* Reads all three replicas, each while it leads; the caller frees what is in them. */
 void contest_read_replicas(contest *race, said_by_sequence replicas[BROKERS_MAX]);
 
-/* Prints how many replicas have what was acknowledged, and expects it in two at least. */
-void contest_expect_in_two(const contest *race, const said_by_sequence replicas[BROKERS_MAX]);
+/* Prints how many replicas have what was acknowledged, and expects it in so many at least. */
+void contest_expect_in(uint32_t least, const contest *race, const said_by_sequence replicas[BROKERS_MAX]);
 
 #endif

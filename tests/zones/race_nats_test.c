@@ -2,11 +2,11 @@
  * sequence that they expect (race.h); and write without expecting any.
  *
  * nats-server 2.9.10 lets both win where they expect one sequence, and forgets some that it has acknowledged when the
- * leader dies then: its replicas do not agree on what they have refused. Where nothing is expected, a leader that is
- * killed may come back with a message of its own where the others have another one, and keeps it: so what a reader
- * finds at a sequence depends on which replica leads at that time. All of this is counted here, and no failure
- * (tools/docs/zones.md has the figures). What Muster rests on must hold: what was acknowledged without an expected
- * sequence is in two of three replicas, under its sequence. */
+ * leader dies then: its replicas do not agree on what they have refused. Where nothing is expected, a leader that was
+ * killed or cut off may come back with messages of its own where the others have other ones, and keeps them, or even
+ * has a second replica take them: so what a reader finds at a sequence depends on which replica leads at that time. All
+ * of this is counted here, and no failure (tools/docs/zones.md has the figures). What is left must hold: what was
+ * acknowledged without an expected sequence is in two of three replicas after deaths, and in one after partitions. */
 #include "contest.h"
 #include "service/zones/pair.h"
 
@@ -74,7 +74,7 @@ Test(race_nats, publishes_that_expect_nothing_are_in_two_replicas_once_acknowled
   said end = write_epochs(&race);
   conclude(&race, "publishes that expect nothing");
   contest_read_replicas(&race, replicas);
-  contest_expect_in_two(&race, replicas);
+  contest_expect_in(2, &race, replicas);
   for (uint32_t i = 0; i < BROKERS_MAX; i++) {
     print_rule(&replicas[i], end);
     free(replicas[i].at);
@@ -129,7 +129,7 @@ static void cut_off(const contest *race, uint32_t which, bool is_cut) {
     if (i != which) brokers_cut(race->all, BROKERS_NATS, which, i, is_cut);
 }
 
-/* The leader is cut off with publishes that only it has; the two others go on without it. */
+/* The leader is cut off with publishes that only it has; the two others go on without it, until it is back. */
 Test(race_nats, a_leader_that_was_cut_off_may_keep_a_stream_of_its_own) {
   contest race;
   said_by_sequence replicas[BROKERS_MAX] = {0};
@@ -148,7 +148,7 @@ Test(race_nats, a_leader_that_was_cut_off_may_keep_a_stream_of_its_own) {
   brokers_await(race.all);
   write_acknowledged(&race, ALONE);
   contest_read_replicas(&race, replicas);
-  contest_expect_in_two(&race, replicas);
+  contest_expect_in(1, &race, replicas);
   for (uint32_t i = 0; i < BROKERS_MAX; i++) free(replicas[i].at);
   contest_close(&race);
 }
