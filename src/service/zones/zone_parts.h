@@ -43,6 +43,14 @@ typedef struct zone_telling {
   uint64_t taken_ns; /* simulation time at which its ghosts were renewed; 0 = it has none */
 } zone_telling;
 
+/* An observer of a neighbour. */
+typedef struct zone_watcher {
+  uint64_t id;         /* where it belongs */
+  muster_observer own; /* what stands for it here */
+  muster_position position;
+  bool told; /* it was among the last that were told */
+} zone_watcher;
+
 /* A neighbour. */
 typedef struct zone_link {
   uint32_t zone;
@@ -54,6 +62,8 @@ typedef struct zone_link {
   zone_telling telling;
   muster_agent *seen; /* by it: gathered in this round; owned */
   uint32_t seen_count, seen_room;
+  zone_watcher *watchers; /* observers of it that see into this zone; owned */
+  uint32_t watcher_count, watcher_room;
 } zone_link;
 
 struct zone {
@@ -79,6 +89,7 @@ uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEI
 /* zone_journal.c: notes of what has changed. The piece of a snapshot is the same records one after another. */
 void zone_note_taken(struct hosted_world *world, const zone_link *link);
 void zone_note_stored(struct hosted_world *world, const zone_link *link);
+void zone_note_watcher(struct hosted_world *world, const zone_link *link, const zone_watcher *watcher, bool comes);
 bool zone_note_waiting(struct hosted_world *world, const zone_waiting *waiting);
 void zone_drop_stored(struct zone *zone, const zone_link *link);
 
@@ -93,6 +104,13 @@ bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequ
 
 /* Takes what waited for room, as far as there is some. */
 void zone_take_held(struct hosted_world *world, zone_link *link);
+
+/* zone_watchers.c: observers that see into a neighbour are told to it; those of a neighbour are added, moved and
+ * removed; all of them are. zone_keep_watcher: false when there is no memory. */
+void zone_tell_observers(struct hosted_world *world, const zone_link *link, struct parcel *to);
+void zone_take_observers(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
+void zone_drop_observers(struct hosted_world *world, zone_link *link);
+bool zone_keep_watcher(zone_link *link, zone_watcher watcher);
 
 /* zone_ghosts.c */
 void zone_take_telling(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
