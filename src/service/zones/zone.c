@@ -75,6 +75,8 @@ void zone_close(hosted_world *world) {
     free(zone->links[i].telling.bytes);
   }
   wire_close(&zone->wire);
+  free(zone->herds);
+  free(zone->gone);
   free(zone);
   world->zone = NULL;
 }

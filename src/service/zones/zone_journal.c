@@ -12,7 +12,8 @@ typedef enum zone_record_kind {
   RECORD_TAKEN,
   RECORD_STORED,
   RECORD_WAITING,
-  RECORD_WATCHER
+  RECORD_WATCHER,
+  RECORD_HERD
 } zone_record_kind;
 
 typedef struct zone_record {
@@ -55,6 +56,19 @@ void zone_note_watcher(hosted_world *world, const zone_link *link, const zone_wa
   journals_note(world, JOURNAL_ZONE, note, sizeof note);
 }
 
+/* `number` 0: it is gone. */
+static zone_record record_of_herd(uint32_t number) {
+  return (zone_record){.kind = RECORD_HERD, .number = number, .bytes = sizeof(zone_herd)};
+}
+
+void zone_note_herd(hosted_world *world, const zone_herd *herd, bool comes) {
+  const zone_record record = record_of_herd(comes);
+  unsigned char note[sizeof record + sizeof *herd];
+  memcpy(note, &record, sizeof record);
+  memcpy(note + sizeof record, herd, sizeof *herd);
+  journals_note(world, JOURNAL_ZONE, note, sizeof note);
+}
+
 bool zone_note_waiting(hosted_world *world, const zone_waiting *waiting) {
   const zone_record record = record_of_waiting(waiting);
   unsigned char *note = malloc(sizeof record + waiting->bytes);
@@ -83,6 +97,8 @@ bool zone_save(hosted_world *world, muster_journal_put put, void *put_user) {
     for (uint32_t j = 0; good && j < link->watcher_count; j++)
       good = save_record(put, put_user, record_of_watcher(link->zone, 1), &link->watchers[j]);
   }
+  for (uint32_t i = 0; good && i < zone->herd_count; i++)
+    good = save_record(put, put_user, record_of_herd(1), &zone->herds[i]);
   const zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link)
   good = good && save_record(put, put_user, record_of_waiting(waiting), waiting->parcel);
@@ -123,10 +139,20 @@ static void take_watcher(zone_link *link, const zone_record *record, const void 
       link->watchers[i] = link->watchers[--link->watcher_count];
 }
 
+static bool take_known_herd(struct zone *zone, const zone_record *record, const void *bytes) {
+  zone_herd herd;
+  if (record->bytes != sizeof herd) return false;
+  memcpy(&herd, bytes, sizeof herd);
+  if (record->number) return zone_keep_herd(zone, herd);
+  zone_forget_herd(zone, herd.own);
+  return true;
+}
+
 static bool take_record(struct zone *zone, const zone_record *record, const void *bytes) {
   zone_link *link = zone_link_of(zone, record->zone);
   const zone_pair pair = {.epoch = record->epoch, .number = record->number, .sequence = record->sequence};
   if (record->kind == RECORD_WAITING) return take_waiting_parcel(zone, record, bytes);
+  if (record->kind == RECORD_HERD) return take_known_herd(zone, record, bytes);
   if (link && record->kind == RECORD_WATCHER) take_watcher(link, record, bytes);
   if (link && record->kind == RECORD_TAKEN) link->in = pair;
   if (link && record->kind == RECORD_STORED) {

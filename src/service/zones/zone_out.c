@@ -32,7 +32,7 @@ static void out_close(hosted_world *world, zone_link *link) {
 /* ------------------------------------------------------------------------------------------------------ departures */
 
 /* A parcel of this frame for a neighbour; begun with its first item. */
-static struct parcel *out_parcel(hosted_world *world, zone_link *link) {
+struct parcel *zone_parcel(hosted_world *world, zone_link *link) {
   const struct zone *zone = world->zone;
   if (link->parcel.count > PARCEL_BYTES) out_close(world, link);
   if (!parcel_has_items(&link->parcel))
@@ -42,7 +42,7 @@ static struct parcel *out_parcel(hosted_world *world, zone_link *link) {
 
 /* One that is in the middle of an update goes a little later: the next round finds it again. */
 static void out_depart(hosted_world *world, zone_link *link, muster_agent agent) {
-  struct parcel *parcel = out_parcel(world, link);
+  struct parcel *parcel = zone_parcel(world, link);
   parcel_open(parcel, PARCEL_AGENT);
   if (muster_agent_depart(world->world, agent, link->zone, parcel_put, parcel) == MUSTER_OK) {
     parcel_close(parcel);
@@ -129,7 +129,7 @@ static void out_letter(const muster_zone_message *message, void *user) {
       .from = message->from.value, .to = message->to.value, .sequence = message->sequence, .sent_ns = message->sent_ns};
   world->zone->published.lost += !link;
   if (!link) return;
-  struct parcel *parcel = out_parcel(world, link);
+  struct parcel *parcel = zone_parcel(world, link);
   parcel_open(parcel, PARCEL_MESSAGE);
   parcel_put(&letter, sizeof letter, parcel);
   parcel_put(message->bytes, message->size, parcel);
@@ -199,6 +199,7 @@ void zone_send_out(hosted_world *world) {
   struct zone *zone = world->zone;
   if (!zone) return;
   out_scan(world, part_of_round(world));
+  zone_scan_herds(world);
   muster_zone_messages(world->world, out_letter, world);
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_send(world);
@@ -235,7 +236,10 @@ bool zone_take_sent(hosted_world *world, zone_link *link, uint64_t sequence, con
   if (!pair_takes(&link->out, sequence, head.epoch, head.number)) return true;
   bool known = is_waiting(zone, &head, link->zone); /* the restored world has no more who left with it */
   for (size_t at = 0; !known && parcel_next(bytes, count, &at, &item, &item_bytes, &damaged);)
-    if (item.kind == PARCEL_AGENT) left(world, link, item_bytes, item.bytes);
+    if (item.kind == PARCEL_AGENT)
+      left(world, link, item_bytes, item.bytes);
+    else if (item.kind == PARCEL_HERD)
+      zone_herd_left(world, link, item_bytes, item.bytes);
   zone_drop_stored(zone, link);
   return !damaged;
 }
