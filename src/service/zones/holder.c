@@ -75,7 +75,13 @@ void holding_end(struct holding *holding) {
 void holding_lose(struct holding *holding, const char *why) {
   log_line(MUSTER_LOG_ERROR, "world %s: zone %u is lost: %s", holding->process->name, holding->ground.number, why);
   holding->leased = false;
-  processes_replace(holding->process, why);
+  if (holding->process->has_process) {
+    processes_replace(holding->process, why);
+    return;
+  }
+  holding_end(holding);
+  holding->stage = HOLDING_ASKING;
+  holding_later(holding, FAILED_AGAIN_MS);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- renewal */

@@ -160,14 +160,29 @@ static void start_unpacking(struct holding *holding, const stored_head *head) {
   holding_lose(holding, "no memory to unpack its files");
 }
 
+/* Its owner died before its first snapshot was stored, or NATS has lost what etcd knows of: a person must say which. */
+static void take_nothing_stored(struct holding *holding) {
+  char why[PROCESS_STANDBY_BYTES];
+  if (holding->restores) {
+    holding->restores = false;
+    log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone is stored: it begins anew, as asked",
+             holding->process->name);
+    holding_start(holding);
+    return;
+  }
+  snprintf(why, sizeof why, "nothing of its zone is stored, which was node %s's: `muster ctl restart %s` begins anew",
+           holding->lease.last_owner, holding->process->name);
+  log_line(MUSTER_LOG_ERROR, "world %s: %s", holding->process->name, why);
+  holding_stand_by(holding, why);
+}
+
 static void take_fetched(muster_result result, uint64_t version, const void *head_bytes, size_t count, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
   stored_head head;
   if (!holding_call_end(call)) return;
   if (result == MUSTER_E_STALE) {
-    log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone was stored: it begins anew", holding->process->name);
-    holding_start(holding);
+    take_nothing_stored(holding);
     return;
   }
   if (!result && count != sizeof head) result = error_set(MUSTER_E_INPUT, "its head is of another build");
@@ -225,9 +240,9 @@ void stored_bring(struct holding *holding) {
   uint64_t number;
   bool files = stored_newest(holding, &number);
   if (is_to_be_restored(holding, files)) return;
-  bool own = holding->restores || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
+  bool own = (holding->restores && files) || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
   if (!own) each_file(holding->path, remove_past, NULL);
-  holding->restores = false;
+  holding->restores = holding->restores && !files; /* to begin anew */
   write_epoch_file(holding);
   if ((own && files) || holding->lease.epoch == 1) {
     holding_start(holding);
