@@ -14,8 +14,7 @@ enum { PATIENCE = 1200, PAUSE_US = 200000, STILL = 15 /* looks */ };
 static const char *const names[LAND_ZONES] = {"west", "middle", "east"};
 static daemon_reply land_reply;
 
-/* ------------------------------------------------------------------------------------------------------------- nodes
- */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static void append_text(char *text, size_t bytes, const char *form, ...) __attribute__((format(printf, 3, 4)));
 
@@ -107,8 +106,7 @@ void land_cut(land *all, uint32_t node, bool is_cut) {
   all->cut[node] = is_cut;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- zones
- */
+/* ------------------------------------------------------------------------------------------------------------ zones */
 
 static bool node_answers(const land *all, uint32_t node) {
   return all->nodes[node].process > 0 && !all->paused[node] && access(all->nodes[node].socket, F_OK) == 0;
@@ -197,8 +195,7 @@ void land_await_crossings(land *all, uint64_t count) {
   cr_assert_geq(all->arrived, count, "nobody crosses any more");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- judging
- */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 /* Reads who stands in a zone into a ledger; false = it does not answer. */
 static bool find_standing(land *all, uint32_t zone, ledger *found) {

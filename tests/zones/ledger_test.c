@@ -102,8 +102,7 @@ Test(ledger, notices_wrong_times_and_numbers) {
   EXPECT_ONLY(all, skipped, 1, true);
 }
 
-/* ------------------------------------------------------------------------------------------------- nomads in musterd
- */
+/* ------------------------------------------------------------------------------------------------ nomads in musterd */
 
 static daemon_reply reply;
 

@@ -67,7 +67,8 @@ void holding_end(struct holding *holding) {
   pairs_close(holding);
   holding->tenure++;
   holding->stage = HOLDING_IDLE;
-  holding->renewing = holding->wants_renewal = holding->storing = holding->store_again = holding->stored = false;
+  holding->renewing = holding->wants_renewal = holding->storing = holding->store_again = holding->stored =
+      holding->brings_again = false;
   journal_stream_end(holding);
 }
 
@@ -212,6 +213,7 @@ static void holding_turn(uv_timer_t *timer) {
   if (holding->stage == HOLDING_IDLE) return;
   holding_later(holding, TURN_MS);
   look_at_lease(holding);
+  if (holding->stage == HOLDING_FETCHING) stored_bring_again(holding);
   if (holding->stage == HOLDING_READING) pairs_read(holding);
   for (uint32_t i = 0; holding->stage == HOLDING_RUNNING && i < holding->link_count; i++)
     pairs_publish(&holding->links[i]);

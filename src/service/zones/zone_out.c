@@ -164,8 +164,7 @@ void zone_number_again(struct zone *zone) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------ after frames
- */
+/* ----------------------------------------------------------------------------------------------------- after frames */
 
 /* The snapshot that is complete now began behind these: so it has them, and the others get to know. */
 static void tell_positions(struct zone *zone, uint64_t snapshots) {
@@ -216,12 +215,17 @@ static void left(hosted_world *world, const zone_link *link, const void *bytes, 
     muster_agent_left(world->world, agent, hop, link->zone);
 }
 
-static bool is_waiting(const struct zone *zone, const parcel_head *head, uint32_t to) {
-  const zone_waiting *waiting;
+/* It was put, perhaps under another number than it has now. Whether it has waited here: then the restored world has no
+ * more who left with it. */
+static bool drop_put(struct zone *zone, const parcel_head *head, uint32_t to) {
+  zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link) {
     parcel_head own;
     memcpy(&own, waiting->parcel, sizeof own);
-    if (waiting->to == to && own.epoch == head->epoch && own.number == head->number) return true;
+    if (waiting->to != to || own.birth != head->birth) continue;
+    TAILQ_REMOVE(&zone->waiting, waiting, link);
+    free(waiting);
+    return true;
   }
   return false;
 }
@@ -234,12 +238,11 @@ bool zone_take_sent(hosted_world *world, zone_link *link, uint64_t sequence, con
   bool damaged = false;
   if (parcel_read_head(bytes, count, &head)) return false;
   if (!pair_takes(&link->out, sequence, head.epoch, head.number)) return true;
-  bool known = is_waiting(zone, &head, link->zone); /* the restored world has no more who left with it */
+  bool known = drop_put(zone, &head, link->zone);
   for (size_t at = 0; !known && parcel_next(bytes, count, &at, &item, &item_bytes, &damaged);)
     if (item.kind == PARCEL_AGENT)
       left(world, link, item_bytes, item.bytes);
     else if (item.kind == PARCEL_HERD)
       zone_herd_left(world, link, item_bytes, item.bytes);
-  zone_drop_stored(zone, link);
   return !damaged;
 }
