@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 1 << 20 };
+enum { COPY_BYTES = 1 << 16 };
 
 /* Work on another thread. */
 typedef struct stored_work {
@@ -41,7 +41,7 @@ static muster_result copy_failed(const char *name) {
 
 /* Copies so many bytes, or as many as there are. False with errno. */
 static bool copy_some(int from, int to, uint64_t most, uint64_t *copied) {
-  static _Thread_local unsigned char buffer[COPY_BYTES];
+  unsigned char buffer[COPY_BYTES];
   for (*copied = 0; *copied < most;) {
     size_t wanted = most - *copied < COPY_BYTES ? (size_t)(most - *copied) : COPY_BYTES;
     ssize_t got = read(from, buffer, wanted);
