@@ -18,8 +18,7 @@ enum { PATIENCE = 500, PAUSE_US = 200000, LOG_SHOWN = 4000, STILL = 15 /* looks 
 static const char *const names[LAND_ZONES] = {"west", "middle", "east"};
 static daemon_reply land_reply;
 
-/* ------------------------------------------------------------------------------------------------------------- nodes
- */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static void append_text(char *text, size_t bytes, const char *form, ...) __attribute__((format(printf, 3, 4)));
 
@@ -111,8 +110,7 @@ void land_cut(land *all, uint32_t node, bool is_cut) {
   all->cut[node] = is_cut;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- zones
- */
+/* ------------------------------------------------------------------------------------------------------------ zones */
 
 /* Whether a node can be asked: it runs, and listens; behind a death its socket is still there. */
 static bool node_answers(const land *all, uint32_t node) {
@@ -260,8 +258,7 @@ void land_await_takeover(land *all, const char *after) {
   land_await(all);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- judging
- */
+/* ---------------------------------------------------------------------------------------------------------- judging */
 
 /* Reads who stands in a zone into a ledger; false = it does not answer. */
 static bool find_standing(land *all, uint32_t zone, ledger *found) {

@@ -106,8 +106,7 @@ Test(ledger, notices_wrong_times_and_numbers) {
   EXPECT_ONLY(all, late, 1, true);
 }
 
-/* ------------------------------------------------------------------------------------------------- nomads in musterd
- */
+/* ------------------------------------------------------------------------------------------------ nomads in musterd */
 
 static daemon_reply reply;
 

@@ -7,6 +7,7 @@
  *     etcd   muster/W/zone/Z/lease   node, epoch, id; gone when its lease ends
  *            muster/W/zone/Z/epoch   epoch and node of the last owner; stays
  *            muster/W/clock          offset of the wall clock, in nanoseconds; put once
+ *            muster/W/stored/Z       what of the zone is stored
  *            muster/W/cross/B/A/E.N  what crosses from A to B: number N of A's epoch E
  *     NATS   muster-W                stream of what else may need one (service/zones/jetstream.c)
  *            muster-W-journal        stream of muster.W.journal.>   (journals)
@@ -151,9 +152,22 @@ typedef struct broker_arrivals broker_arrivals;
 broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user);
 void broker_stop_arrivals(broker_arrivals *arrivals);
 
-/* Removes what stands from a zone to another, up to a place. MUSTER_E_SYSTEM: no answer; again is harmless. */
-muster_result broker_forget(struct broker *broker, uint32_t from, uint32_t to, uint64_t through, broker_done done,
-                            void *user);
+/* Removes what stands from the lease's zone to another, up to a place, if the lease still holds. MUSTER_E_SYSTEM: no
+ * answer; again is harmless. */
+muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, uint64_t through,
+                            broker_done done, void *user);
+
+/* Notes, as the owner of a zone, what of it is stored: its next owner begins with nothing older, and what that covers
+ * may be forgotten. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer: note it again.
+ */
+muster_result broker_note_stored(struct broker *broker, const broker_lease *lease, const void *bytes, size_t count,
+                                 broker_done done, void *user);
+
+/* `bytes` is null when nothing was noted. */
+typedef void (*broker_stored)(muster_result result, const void *bytes, size_t count, void *user);
+
+/* Reads the note of any zone. */
+muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_stored take, void *user);
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
 

@@ -49,6 +49,8 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next)
     if (item.kind == PARCEL_AGENT && !in_arrive(world, link, item_bytes, item.bytes))
       return IN_FULL;
+    else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
+      return IN_FULL;
     else if (item.kind == PARCEL_MESSAGE)
       in_deliver(world, item_bytes, item.bytes);
   pair_takes(&link->in, sequence, head.epoch, head.number);
