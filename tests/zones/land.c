@@ -1,5 +1,7 @@
 #include "land.h"
 
+#include "base/clock.h"
+
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -7,9 +9,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-enum { PATIENCE = 1200, PAUSE_US = 200000, STILL = 15 /* looks */ };
+enum { PATIENCE = 500, PAUSE_US = 200000, LOG_SHOWN = 4000, STILL = 15 /* looks */ };
 
 static const char *const names[LAND_ZONES] = {"west", "middle", "east"};
 static daemon_reply land_reply;
@@ -108,8 +112,15 @@ void land_cut(land *all, uint32_t node, bool is_cut) {
 
 /* ------------------------------------------------------------------------------------------------------------ zones */
 
+/* Whether a node can be asked: it runs, and listens; behind a death its socket is still there. */
 static bool node_answers(const land *all, uint32_t node) {
-  return all->nodes[node].process > 0 && !all->paused[node] && access(all->nodes[node].socket, F_OK) == 0;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (all->nodes[node].process <= 0 || all->paused[node]) return false;
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", all->nodes[node].socket);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool good = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+  close(descriptor);
+  return good;
 }
 
 /* Asks a node for what it knows of a zone; whether it runs it, with its epoch and how many have arrived. */
@@ -131,6 +142,7 @@ static bool ask_zone(const land *all, uint32_t node, uint32_t zone, uint32_t *ep
 /* Gives a command to a zone at a node; whether it was answered. */
 static bool command_zone(const land *all, uint32_t node, uint32_t zone, const char *command, const char *body) {
   char path[64];
+  if (!node_answers(all, node)) return false;
   snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", names[zone], command);
   daemon_ask_bytes(&all->nodes[node], "POST", path, "text/plain", body, strlen(body), &land_reply);
   return land_reply.status == 200;
@@ -157,13 +169,22 @@ static bool read_books(land *all, uint32_t node, uint32_t zone, bool at_end) {
   return true;
 }
 
+/* Takes what nodes tell the service manager, which this test is: unread, it would stop them. */
+static void drain_notices(const land *all) {
+  char notice[1024];
+  for (uint32_t i = 0; i < LAND_NODES; i++)
+    while (recv(all->nodes[i].notices, notice, sizeof notice, 0) > 0) continue;
+}
+
 static bool watch_zone(land *all, uint32_t zone) {
   bool seen = false;
+  drain_notices(all);
   for (uint32_t node = 0; node < LAND_NODES; node++) {
     uint32_t epoch = 0;
     uint64_t arrived = 0;
     if (!ask_zone(all, node, zone, &epoch, &arrived)) continue;
-    if (epoch != all->epoch[zone]) { /* another process: it counts anew, and its books may have lost their end */
+    if (epoch < all->epoch[zone]) continue; /* it does not know yet that it has lost the zone */
+    if (epoch > all->epoch[zone]) {         /* another process: it counts anew, and its books may have lost their end */
       all->read[zone] = all->counted[zone] = 0;
       all->epoch[zone] = epoch;
     }
@@ -172,6 +193,17 @@ static bool watch_zone(land *all, uint32_t zone) {
     seen |= read_books(all, node, zone, false);
   }
   return seen;
+}
+
+/* Fails the test, with what the nodes have logged last. */
+static void give_up(const land *all, const char *why) {
+  for (uint32_t i = 0; i < LAND_NODES; i++) {
+    char *log = daemon_log(&all->nodes[i]);
+    size_t length = strlen(log);
+    fprintf(stderr, "%c: %s\n", 'a' + (int)i, log + (length > LOG_SHOWN ? length - LOG_SHOWN : 0));
+    free(log);
+  }
+  cr_assert(false, "%s", why);
 }
 
 void land_watch(land *all) {
@@ -186,13 +218,44 @@ void land_await(land *all) {
     if (count == LAND_ZONES) return;
     usleep(PAUSE_US);
   }
-  for (uint32_t i = 0; i < LAND_NODES; i++) fprintf(stderr, "%c: %s\n", 'a' + (int)i, daemon_log(&all->nodes[i]));
-  cr_assert(false, "not all zones run");
+  give_up(all, "not all zones run");
 }
 
 void land_await_crossings(land *all, uint64_t count) {
   for (int tries = 0; tries < PATIENCE && all->arrived < count; tries++) land_watch(all);
-  cr_assert_geq(all->arrived, count, "nobody crosses any more");
+  if (all->arrived < count) give_up(all, "nobody crosses any more");
+}
+
+/* ---------------------------------------------------------------------------------------------------------- takeover
+ */
+
+uint32_t land_busy_node(land *all, uint32_t from) {
+  for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))
+    for (uint32_t i = 0; i < LAND_NODES; i++)
+      for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+        if (land_owner(all, zone) == (int)((from + i) % LAND_NODES)) return (from + i) % LAND_NODES;
+  cr_assert(false, "no zone runs");
+  return 0;
+}
+
+void land_note_owned(land *all, uint32_t node) {
+  uint64_t arrived;
+  all->owned_ns = clock_system();
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+    if (!ask_zone(all, node, zone, &all->owned_epoch[zone], &arrived)) all->owned_epoch[zone] = 0;
+}
+
+void land_await_takeover(land *all, const char *after) {
+  uint32_t waiting = LAND_ZONES;
+  for (int tries = 0; waiting > 0; tries++) {
+    if (tries == PATIENCE) give_up(all, "nobody takes over");
+    land_watch(all);
+    waiting = 0;
+    for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+      waiting += all->owned_epoch[zone] && all->epoch[zone] <= all->owned_epoch[zone];
+  }
+  fprintf(stderr, "%s: taken over within %.1f s\n", after, (double)(clock_system() - all->owned_ns) * 1e-9);
+  land_await(all);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- judging */
@@ -231,7 +294,7 @@ void land_rest(land *all) {
     cr_assert_geq(node, 0);
   }
   for (int tries = 0, still = 0; still < STILL; tries++) {
-    cr_assert_lt(tries, PATIENCE, "it does not come to rest");
+    if (tries == PATIENCE) give_up(all, "it does not come to rest");
     land_await(all);
     int64_t count = count_standing(all);
     still = count >= 0 && count == last && arrived == all->arrived ? still + 1 : 0;

@@ -36,6 +36,8 @@ typedef struct land {
   uint32_t epoch[LAND_ZONES]; /* in the epoch that was seen last */
   uint64_t arrived;           /* crossings that were seen */
   uint64_t counted[LAND_ZONES];
+  uint32_t owned_epoch[LAND_ZONES]; /* what must be exceeded; 0 = that zone is another's */
+  uint64_t owned_ns;                /* since when */
 } land;
 
 land *land_start(const land_options *options);
@@ -50,6 +52,13 @@ void land_watch(land *all);
 /* Watches until every zone answers; until that many have arrived since the beginning. */
 void land_await(land *all);
 void land_await_crossings(land *all, uint64_t count);
+
+/* A node that runs a zone, the first one from a number on. */
+uint32_t land_busy_node(land *all, uint32_t from);
+
+/* Watches until what that node ran when `land_note_owned` was called has other owners; prints how long it took. */
+void land_note_owned(land *all, uint32_t node);
+void land_await_takeover(land *all, const char *after);
 
 /* kill -9 of a node with all its zones, and its start again with its files. */
 void land_kill(land *all, uint32_t node);
