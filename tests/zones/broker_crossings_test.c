@@ -53,8 +53,8 @@ static void see_end(muster_result result, void *user) {
 static muster_result cross_bytes(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
                                  const void *bytes, size_t count) {
   lab_answer answer = {0};
-  cr_assert_eq(broker_cross(broker, lease, to, number, bytes, count, lab_done, &answer), MUSTER_OK, "%s",
-               muster_last_error());
+  const broker_message message = {to, number, bytes, count};
+  cr_assert_eq(broker_cross(broker, lease, &message, 1, lab_done, &answer), MUSTER_OK, "%s", muster_last_error());
   LAB_AWAIT(&here, answer.done);
   return answer.result;
 }
@@ -91,7 +91,8 @@ Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
   memset(large, 'x', sizeof large);
   cr_assert_eq(cross_bytes(a, &lease, 12, 51, large, sizeof large), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(cross(a, &lease, 12, 52, ""), MUSTER_OK);
-  cr_expect_eq(broker_cross(a, &lease, 12, 53, large, LARGE + 1u, lab_done, NULL), MUSTER_E_ARGUMENT);
+  const broker_message too_large[] = {{12, 53, large, LARGE - 2}, {1, 2, large, 3}};
+  cr_expect_eq(broker_cross(a, &lease, too_large, 2, lab_done, NULL), MUSTER_E_ARGUMENT);
   read_all(a, 2, 12, 0);
   cr_assert_eq(all.count, 52);
   for (uint32_t i = 0; i < 50; i++) {
@@ -104,6 +105,32 @@ Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
   cr_expect_eq(all.count, 2, "behind a place");
   read_all(a, 3, 12, 0);
   cr_expect_eq(all.count, 0, "another zone has sent nothing");
+}
+
+Test(broker_crossings, of_one_transaction_are_all_there_or_none) {
+  broker_message messages[BROKER_CROSSINGS_MAX + 1];
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  struct broker *a = open_as(0, "a");
+  broker_lease lease = take(a, 2), next;
+  for (uint32_t i = 0; i <= BROKER_CROSSINGS_MAX; i++) messages[i] = (broker_message){3 + i % 2, 1 + i / 2, "text", 4};
+  cr_expect_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX + 1, lab_done, NULL), MUSTER_E_ARGUMENT);
+  lab_answer answer = {0};
+  cr_assert_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX, lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  cr_assert_eq(answer.result, MUSTER_OK, "%s", answer.reason);
+  read_all(a, 2, 3, 0);
+  cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
+  read_all(a, 2, 4, 0);
+  cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
+  next = take(a, 2);
+  answer.done = false;
+  messages[0].number = messages[1].number = 1000;
+  cr_assert_eq(broker_cross(a, &lease, messages, 2, lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  cr_expect_eq(answer.result, MUSTER_E_STATE);
+  cr_expect_eq(next.epoch, lease.epoch + 1);
+  read_all(a, 2, 3, broker_place(lease.epoch, BROKER_CROSSINGS_MAX / 2));
+  cr_expect_eq(all.count, 0);
 }
 
 Test(broker_crossings, are_of_the_owner_alone) {

@@ -40,6 +40,7 @@ enum {
   BROKER_PUBLISH_BYTES_MAX = 64 << 20,    /* of all publishes that wait, for an answer or for their turn */
   BROKER_PUBLISH_COUNT_MAX = 65536,       /* the same, in messages */
   BROKER_CROSSING_BYTES_MAX = 768 * 1024, /* etcd takes requests of 1.5 MiB, in base64 */
+  BROKER_CROSSINGS_MAX = 64,              /* etcd takes 128 requests in a transaction */
   BROKER_LOOK_MS = 50,
   BROKER_CALLS_MAX = 4096 /* calls of etcd, reads, purges and objects under way */
 };
@@ -131,11 +132,17 @@ static inline uint64_t broker_place(uint32_t epoch, uint32_t number) {
   return (uint64_t)epoch << 32 | number;
 }
 
-/* Puts a message of the lease's zone, at most BROKER_CROSSING_BYTES_MAX; the same number again changes nothing. The
- * caller puts one after the other. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer:
- * put it again. */
-muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
-                           const void *bytes, size_t count, broker_done done, void *user);
+typedef struct broker_message {
+  uint32_t to, number; /* the zone that it is for; its number in this epoch of the pair */
+  const void *bytes;
+  size_t count;
+} broker_message;
+
+/* Puts messages of the lease's zone, all or none: at most BROKER_CROSSINGS_MAX, of BROKER_CROSSING_BYTES_MAX together;
+ * the same numbers again change nothing. Those of a pair in their order, and one call after the other. MUSTER_OK;
+ * MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer: put them again. */
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, const broker_message *messages,
+                           uint32_t count, broker_done done, void *user);
 
 typedef void (*broker_crossing)(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CROSSING_KEY_BYTES = NAME_BYTES + 96, SMALL_BODY_BYTES = 2048, KEYS_AT_ONCE = 16 };
+enum { CROSSING_KEY_BYTES = NAME_BYTES + 96, SMALL_BODY_BYTES = 2048, REQUEST_BYTES = 256, KEYS_AT_ONCE = 16 };
 
 /* A call under way: one request, or as many as a reading takes. */
 typedef struct crossing_call {
@@ -99,54 +99,73 @@ static void write_owner(json_writer *writer, const struct broker *broker, const 
   json_end_array(writer);
 }
 
-/* Begins a transaction of the owner with its one request, whose members follow; and ends it. */
-static void begin_request(json_writer *writer, const struct broker *broker, const broker_lease *lease,
-                          const char *request) {
+/* Begins a transaction of the owner, with its requests; each of them; and ends it. */
+static void begin_transaction(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
   json_begin_object(writer, NULL);
   write_owner(writer, broker, lease);
   json_begin_array(writer, "success");
-  json_begin_object(writer, NULL);
-  json_begin_object(writer, request);
 }
 
-static void end_request(json_writer *writer) {
+static void write_request(json_writer *writer, const char *request, const char *key, const char *name,
+                          const void *bytes, size_t count) {
+  json_begin_object(writer, NULL);
+  json_begin_object(writer, request);
+  etcd_write_text(writer, "key", key);
+  etcd_write_bytes(writer, name, bytes, count);
   json_end_object(writer);
   json_end_object(writer);
+}
+
+static void end_transaction(json_writer *writer) {
   json_end_array(writer);
   json_end_object(writer);
   json_finish(writer);
 }
 
-/* Puts a key as the owner. */
-static muster_result put_as_owner(struct broker *broker, const broker_lease *lease, const char *key, const void *bytes,
-                                  size_t count, broker_done done, void *user) {
-  json_writer writer;
-  size_t room = SMALL_BODY_BYTES + count / 3 * 4 + 8;
-  char *body = malloc(room);
-  crossing_call *call = body ? crossing_begin(broker, user) : NULL;
-  if (!call) {
-    free(body);
-    return body ? muster_last_result() : error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
-  }
-  call->done = done;
-  json_start(&writer, body, room);
-  begin_request(&writer, broker, lease, "requestPut");
-  etcd_write_text(&writer, "key", key);
-  etcd_write_bytes(&writer, "value", bytes, count);
-  end_request(&writer);
+static size_t room_of(size_t count) {
+  return REQUEST_BYTES + count / 3 * 4 + 8;
+}
+
+/* A call and its body; null: no memory. */
+static crossing_call *begin_puts(struct broker *broker, broker_done done, void *user, size_t room, char **body) {
+  *body = malloc(room);
+  crossing_call *call = *body ? crossing_begin(broker, user) : NULL;
+  if (!*body) error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  if (call)
+    call->done = done;
+  else
+    free(*body);
+  return call;
+}
+
+static muster_result send_puts(crossing_call *call, char *body) {
   muster_result result = crossing_send(call, "/v3/kv/txn", body, end_of_crossing);
   free(body);
   return result;
 }
 
-muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
-                           const void *bytes, size_t count, broker_done done, void *user) {
-  char key[CROSSING_KEY_BYTES];
-  if (count > BROKER_CROSSING_BYTES_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "a message of %zu bytes; at most %d cross at once", count,
-                     BROKER_CROSSING_BYTES_MAX);
-  crossing_key(broker, lease->zone, to, broker_place(lease->epoch, number), key);
-  return put_as_owner(broker, lease, key, bytes, count, done, user);
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, const broker_message *messages,
+                           uint32_t count, broker_done done, void *user) {
+  char key[CROSSING_KEY_BYTES], *body;
+  size_t room = SMALL_BODY_BYTES, bytes = 0;
+  json_writer writer;
+  for (uint32_t i = 0; i < count; i++) {
+    bytes += messages[i].count;
+    room += room_of(messages[i].count);
+  }
+  if (count > BROKER_CROSSINGS_MAX || bytes > BROKER_CROSSING_BYTES_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "%u messages of %zu bytes; at most %d of %d cross at once", count, bytes,
+                     BROKER_CROSSINGS_MAX, BROKER_CROSSING_BYTES_MAX);
+  crossing_call *call = begin_puts(broker, done, user, room, &body);
+  if (!call) return muster_last_result();
+  json_start(&writer, body, room);
+  begin_transaction(&writer, broker, lease);
+  for (uint32_t i = 0; i < count; i++) {
+    crossing_key(broker, lease->zone, messages[i].to, broker_place(lease->epoch, messages[i].number), key);
+    write_request(&writer, "requestPut", key, "value", messages[i].bytes, messages[i].count);
+  }
+  end_transaction(&writer);
+  return send_puts(call, body);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- stored */
@@ -157,10 +176,18 @@ static void stored_key(const struct broker *broker, uint32_t zone, char key[CROS
 
 muster_result broker_note_stored(struct broker *broker, const broker_lease *lease, const void *bytes, size_t count,
                                  broker_done done, void *user) {
-  char key[CROSSING_KEY_BYTES];
+  char key[CROSSING_KEY_BYTES], *body;
+  json_writer writer;
   if (count > BROKER_CROSSING_BYTES_MAX) return error_set(MUSTER_E_ARGUMENT, "a note of %zu bytes", count);
+  size_t room = SMALL_BODY_BYTES + room_of(count);
+  crossing_call *call = begin_puts(broker, done, user, room, &body);
+  if (!call) return muster_last_result();
   stored_key(broker, lease->zone, key);
-  return put_as_owner(broker, lease, key, bytes, count, done, user);
+  json_start(&writer, body, room);
+  begin_transaction(&writer, broker, lease);
+  write_request(&writer, "requestPut", key, "value", bytes, count);
+  end_transaction(&writer);
+  return send_puts(call, body);
 }
 
 static void end_of_stored(muster_result result, const struct document *answer, void *user) {
@@ -326,17 +353,16 @@ static void end_of_forgetting(muster_result result, const struct document *answe
 
 muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, uint64_t through,
                             broker_done done, void *user) {
-  char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES];
+  char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES], end[CROSSING_KEY_BYTES];
   json_writer writer;
   crossing_call *call = crossing_begin(broker, user);
   if (!call) return muster_last_result();
   call->done = done;
   json_start(&writer, body, sizeof body);
-  begin_request(&writer, broker, lease, "requestDeleteRange");
+  begin_transaction(&writer, broker, lease);
   crossing_key(broker, lease->zone, to, 0, key);
-  etcd_write_text(&writer, "key", key);
-  crossing_key(broker, lease->zone, to, through + 1, key);
-  etcd_write_text(&writer, "range_end", key);
-  end_request(&writer);
+  crossing_key(broker, lease->zone, to, through + 1, end);
+  write_request(&writer, "requestDeleteRange", key, "range_end", end, strlen(end));
+  end_transaction(&writer);
   return crossing_send(call, "/v3/kv/txn", body, end_of_forgetting);
 }

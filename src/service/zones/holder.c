@@ -215,8 +215,7 @@ static void holding_turn(uv_timer_t *timer) {
   look_at_lease(holding);
   if (holding->stage == HOLDING_FETCHING) stored_bring_again(holding);
   if (holding->stage == HOLDING_READING) pairs_read(holding);
-  for (uint32_t i = 0; holding->stage == HOLDING_RUNNING && i < holding->link_count; i++)
-    pairs_publish(&holding->links[i]);
+  if (holding->stage == HOLDING_RUNNING) pairs_publish(holding);
   if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_STORING) stored_put(holding);
   if (holding->stage == HOLDING_RUNNING) stored_want(holding);
   if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);

@@ -331,7 +331,7 @@ static void take_note_stored(muster_result result, void *user) {
   holding->stored_note = holding->storing_note;
   pairs_cover(holding);
   journal_stream_stored(holding);
-  for (uint32_t i = 0; i < holding->link_count; i++) pairs_publish(&holding->links[i]);
+  pairs_publish(holding);
   holding_stored(holding);
 }
 

@@ -126,14 +126,8 @@ void pairs_read(struct holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------ going */
 
-static void take_stored(muster_result result, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  holding_link *link = call->link;
-  if (!holding_call_end(call)) return;
-  link->asked = false;
-  if (result == MUSTER_E_STATE) holding_lose(holding, "its lease is another's");
-  if (result) return; /* the next turn puts it again */
+static void tell_stored(holding_link *link) {
+  struct holding *holding = link->holding;
   holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
   STAILQ_REMOVE_HEAD(&link->waiting, link);
   holding_put(holding,
@@ -143,18 +137,50 @@ static void take_stored(muster_result result, void *user) {
                           .sequence = broker_place(holding->lease.epoch, parcel->number)},
               NULL);
   free(parcel);
-  pairs_publish(link);
 }
 
-/* One after the other. */
-void pairs_publish(holding_link *link) {
-  struct holding *holding = link->holding;
-  const holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
-  if (!holding->stored || link->asked || !parcel) return;
-  holding_call *call = holding_call_begin(holding, link);
-  link->asked = call && broker_cross(holding->holder->broker, &holding->lease, link->zone, parcel->number,
-                                     parcel->parcel, parcel->bytes, take_stored, call) == MUSTER_OK;
-  if (!link->asked) free(call);
+static void take_stored(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (!holding_call_end(call)) return;
+  holding->crosses = false;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    for (; link->crossing > 0; link->crossing--)
+      if (!result) tell_stored(link);
+  }
+  if (result == MUSTER_E_STATE) holding_lose(holding, "its lease is another's");
+  if (!result) pairs_publish(holding); /* else the next turn puts them again */
+}
+
+/* The first that wait for each neighbour, as many as fit. */
+static uint32_t gather_messages(struct holding *holding, broker_message messages[BROKER_CROSSINGS_MAX]) {
+  uint32_t count = 0;
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    const holding_parcel *parcel;
+    STAILQ_FOREACH(parcel, &link->waiting, link) {
+      if (count == BROKER_CROSSINGS_MAX || bytes + parcel->bytes > BROKER_CROSSING_BYTES_MAX) break;
+      bytes += parcel->bytes;
+      messages[count++] = (broker_message){link->zone, parcel->number, parcel->parcel, parcel->bytes};
+      link->crossing++;
+    }
+  }
+  return count;
+}
+
+/* One transaction after the other, each with all that waits. */
+void pairs_publish(struct holding *holding) {
+  broker_message messages[BROKER_CROSSINGS_MAX];
+  if (!holding->stored || holding->crosses) return;
+  uint32_t count = gather_messages(holding, messages);
+  holding_call *call = count ? holding_call_begin(holding, NULL) : NULL;
+  holding->crosses =
+      call && broker_cross(holding->holder->broker, &holding->lease, messages, count, take_stored, call) == MUSTER_OK;
+  if (holding->crosses) return;
+  free(call);
+  for (uint32_t i = 0; i < holding->link_count; i++) holding->links[i].crossing = 0;
 }
 
 static void pairs_take_parcel(struct holding *holding, holding_link *link, const wire_message *message) {
@@ -173,7 +199,7 @@ static void pairs_take_parcel(struct holding *holding, holding_link *link, const
   *parcel = (holding_parcel){.number = head.number, .bytes = message->head.bytes};
   memcpy(parcel->parcel, message->bytes, parcel->bytes);
   STAILQ_INSERT_TAIL(&link->waiting, parcel, link);
-  pairs_publish(link);
+  pairs_publish(holding);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- covered */

@@ -41,6 +41,7 @@ typedef struct holding_link {
   broker_reader *ghosts;
   holding_parcels waiting;           /* not stored */
   bool asked;                        /* a call has no answer yet */
+  uint32_t crossing;                 /* of those that wait, so many are being put */
   wire_position out_known, in_known; /* that the process told last */
 } holding_link;
 
@@ -83,6 +84,7 @@ struct holding {
   uint32_t link_count;
   holding_link links[NEIGHBOURS_MAX];
   broker_arrivals *arrivals;         /* null = none yet */
+  bool crosses;                      /* messages are being put */
   uint64_t frames, snapshots;        /* that the process told last */
   char path[JOURNALS_PATH_BYTES];    /* of its journal's files */
   bool storing, store_again, stored; /* stored: once in this tenure */
@@ -146,7 +148,7 @@ void pairs_open(struct holding *holding);
 void pairs_read(struct holding *holding);
 void pairs_take_message(struct holding *holding, const wire_message *message);
 void pairs_close(struct holding *holding);
-void pairs_publish(holding_link *link);
+void pairs_publish(struct holding *holding);
 void pairs_fill_note(const struct holding *holding, stored_note *note);
 void pairs_cover(struct holding *holding);
 
