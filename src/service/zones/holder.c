@@ -283,8 +283,9 @@ static bool open_wire(struct holding *holding) {
   return uv_poll_start(&holding->poll, UV_READABLE, take_wire) == 0;
 }
 
-void holding_start(struct holding *holding) {
+void holding_start(struct holding *holding, bool restores) {
   const wire_begin begin = {.epoch = holding->lease.epoch,
+                            .restores = restores,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
                             .offset_ns = holding->holder->offset_ns,

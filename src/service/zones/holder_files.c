@@ -165,7 +165,7 @@ static void take_nothing_stored(struct holding *holding) {
   if (!holding->stored_note.version || holding->restores) {
     holding->restores = false;
     log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone is stored: it begins anew", holding->process->name);
-    holding_start(holding);
+    holding_start(holding, false);
     return;
   }
   snprintf(why, sizeof why, "what is stored of its zone, last node %s's, is lost: `muster ctl restart %s` begins anew",
@@ -262,17 +262,35 @@ static bool is_to_be_restored(struct holding *holding, bool files) {
   return true;
 }
 
+static void find_replaying(const char *name, const char *rest, void *user) {
+  bool *found = user;
+  const char *ending = strrchr(name, '.');
+  (void)rest;
+  *found = *found || (ending && strcmp(ending, ".replaying") == 0);
+}
+
+/* A process died while it ran the frames of these files again. Another try would do without the frames; what is stored
+ * has them, too. */
+static bool is_fetched_better(const struct holding *holding) {
+  bool found = false;
+  if (holding->holder->settings.journal_stream) each_file(holding->path, find_replaying, &found);
+  return found;
+}
+
 /* This node's own files are newer than what is stored, unless another node has had the zone since. */
 void stored_bring(struct holding *holding) {
   uint64_t number;
   bool files = stored_newest(holding, &number);
   if (is_to_be_restored(holding, files)) return;
   bool own = (holding->restores && files) || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
-  if (!own) each_file(holding->path, remove_past, NULL);
+  if (!own || is_fetched_better(holding)) {
+    each_file(holding->path, remove_past, NULL);
+    files = false;
+  }
   holding->restores = holding->restores && !files; /* to begin anew */
   write_epoch_file(holding);
   if ((own && files) || holding->lease.epoch == 1) {
-    holding_start(holding);
+    holding_start(holding, files);
     return;
   }
   holding_call *call = holding_call_begin(holding, NULL);

@@ -168,7 +168,7 @@ void journal_stream_go_on(struct holding *holding);
 void journal_stream_end(struct holding *holding);
 
 /* holder.c: the files are there, and the process may start; its last state is stored. */
-void holding_start(struct holding *holding);
+void holding_start(struct holding *holding, bool restores);
 void holding_stored(struct holding *holding);
 
 /* holder.c: another epoch is needed; the zone is given back until a person starts its world. */

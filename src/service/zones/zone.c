@@ -81,6 +81,10 @@ void zone_close(hosted_world *world) {
   world->zone = NULL;
 }
 
+bool zone_must_restore(const hosted_world *world) {
+  return world->zone && world->zone->lease.restores;
+}
+
 void zone_define(const struct zone *zone, muster_world_def *def) {
   if (!zone) return;
   def->zone.number = zone->lease.ground.number;

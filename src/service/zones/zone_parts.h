@@ -25,7 +25,7 @@ typedef struct zone_waiting {
 
 typedef TAILQ_HEAD(zone_waiting_list, zone_waiting) zone_waiting_list;
 
-/* A parcel of a neighbour that waits for room. */
+/* A parcel of a neighbour that waits: for room, or for its time. */
 typedef struct zone_held {
   STAILQ_ENTRY(zone_held) link;
   uint64_t sequence;
@@ -67,7 +67,8 @@ typedef struct zone_watcher {
 typedef struct zone_link {
   uint32_t zone;
   zone_pair in;                  /* messages from it: taken */
-  STAILQ_HEAD(, zone_held) held; /* of these, in their order */
+  STAILQ_HEAD(, zone_held) held; /* of these, in their order: they wait */
+  bool full;                     /* for room */
   zone_pair out;                 /* messages to it: stored, as far as this zone knows */
   uint32_t numbered;             /* of the last parcel that was made for it in this epoch */
   struct parcel parcel;          /* of this frame */
@@ -121,7 +122,7 @@ void zone_number_again(struct zone *zone);
 /* zone_in.c: a message of a neighbour. False: it cannot be read. */
 bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
 
-/* Takes what waited for room, as far as there is some. */
+/* Takes what waited, as far as its time has come and there is room. */
 void zone_take_held(struct hosted_world *world, zone_link *link);
 
 /* zone_herds.c: looks for herds that leave. A herd of a parcel (false: there is no room); one that left in an earlier
