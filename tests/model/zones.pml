@@ -1,150 +1,69 @@
-/* zones.pml - three zones A, B, C and an agent that walks A, B, C, A ...: leases, crossing and takeover, while processes
- * and nodes die, an owner is paused and goes on when its zone is another's, and answers are lost.
+/* zones.pml - three zones A, B, C and one agent that walks A, B, C, A ...: crossing, lease and takeover, while
+ * processes and nodes die, an owner is paused and goes on after its zone was taken, and answers are lost.
  *
  * process, inline     models                                                 in src/service/zones
- * Owner 0, 1, 2       the owner of zone A, B, C, from one to the next        holder.c, zone.c
- * Owner PAUSED        one that has lost its lease and does not know          the same
- * take_lease          a new epoch, for every start                           leases.c
- * put_mark, record    the stream of a zone's journal (-DSTREAM)              holder_journal.c
- * restore, read_sent  the files, then what earlier owners have sent          holder_files.c, zone_out.c zone_take_sent
- * arrive, depart      between two frames, with their record                  zone_in.c, zone_out.c
- * put, answer         what crosses: a key of etcd, put with the lease alone  holder_pairs.c, crossings.c, pair.h
- * store               a stored snapshot, noted in etcd with the lease alone  holder_files.c
+ * Owner 0, 1, 2       the newest owner of zone 0, 1, 2                       holder.c, zone.c
+ * Owner 3             an owner that was paused: then its lease is another's  the same
+ * take_lease          a new epoch for every start                            leases.c
+ * restore, read_out   the files, then what was sent                          holder_files.c, holder_pairs.c, zone_out.c
+ * arrive, depart      frames, with their records on the node's disk          zone_in.c, zone_out.c
+ * record              the journal's stream (-DSTREAM)                        holder_journal.c
+ * put, answer         messages of a pair, one after the other                holder_pairs.c, crossings.c
+ * store               a snapshot in the object store, and what it covers     holder_files.c, holder_pairs.c
  *
- * The transactions of etcd and the records of the stream are single steps. A message is kept as the hop of its agent; a
- * place is the number of messages of the pair that have counted before. Whether a message counts (pair.h) is known as
- * soon as it is put, since all read the same order. It is gone when the stored states of both sides cover it. A put
- * whose answer is lost is made again; with -DLATE it may also be carried out once more at any later time.
+ * What crosses from a zone to the next stands in one order, with its sender's epoch and number; pair.h says which of it
+ * counts, so all who read come to one answer. The model gives it when a message is stored, and keeps only what counts:
+ * the agent's hop. A position is how many of these a zone knows. They are gone as soon as the stored states of both
+ * sides cover them: later would be no worse.
  *
- * The journal of a zone is on the disk of its node, which outlives its process. When the node is gone, too, the zone
- * comes back from what is stored: its last snapshot, at any time behind it (S, as the model is); with -DSTREAM its last
- * record that counts, and each record does before anything of it goes out (J).
+ *   as it is    etcd takes what crosses, and what a stored snapshot covers, in one transaction with the question for
+ *               the lease
+ *   -DMARKED    a subject takes what crosses from anybody, twice and late: the broker is asked for nothing. A new owner
+ *               puts a mark (its epoch, 0) there before it reads
+ *   -DSTREAM    records of the journal go to a stream with marks before anything of their frames goes out, and a zone
+ *               comes back from there. Without: from its node's disk, or where that is lost from the last snapshot
  *
- * Abstracted: the clocks by which an owner without a lease stands still (nothing here rests on them); others than the
- * agent; frames that did not end; the pieces of a snapshot; how long anything takes.
+ * A paused owner goes on as if it had its lease: clocks make it stand still, but nothing here rests on that. An owner's
+ * death with a message under way is the same as its death before or behind it, or as one that is paused and then only
+ * lets that message go. A message that is lost is put again: so what can be lost here is an answer.
  *
- * Checked: owners with the lease that know what was sent never have the agent in two zones; nor have, with -DSTREAM, the
- * records that count; a departure counts once; with -DOWNERS nothing of an owner counts, in etcd or in the stream, once
- * something of a later one has. In the end all zones run, nothing is under way, and the agent is in one zone, where its
- * walk ends. With -DBORN it is born in the beginning, and may be lost (S) while no snapshot, record or crossing has it.
- * With -DSTREAM -DDEATH it dies where its walk ends, and stays dead.
+ * Abstracted: everything but the agent; frames whose record is not on the disk, which have had no effect; where the
+ * bytes of a snapshot are, and that the records before it go; how long anything takes.
  *
- * -DHOPS, -DCRASHES, -DPAUSES and -DLOST say how far it walks and how much goes wrong.
+ * Checked in every state: owners with the lease that run frames never have the agent in two zones; with -DSTREAM the
+ * records that count never have it in two zones; with -DOWNERS nothing of an owner counts, in any medium, behind
+ * something of a later one, and a departure counts once. Checked whenever all zones run and nothing is under way, and
+ * that always comes: the agent is in one zone, where its walk ends, and nobody waits.
  *
- * Faults: NO_FENCE (what crosses counts, whoever put it and under whatever epoch), ACCEPTS_TWO (once, etcd takes a
- * message beside that of another owner), RECORDS_UNFENCED (records count without a look at the mark), COVERED_EARLY (a
- * message is gone when both sides have it, stored or not), NOTE_UNASKED (a snapshot is noted without the lease),
- * NUMBERS_AGAIN (messages of a new owner carry its predecessor's epoch), READ_EARLY (what was sent is read before the
- * lease is taken), UNREAD (not at all), MARK_LATE (the journal is read before its mark), HOP_LEFT_OUT (an arrival is not
- * compared with the last departure), NOT_AGAIN (departures that were not stored are not put again), OLDER (a zone comes
- * back from the snapshot before the one that is noted). */
+ * -DBORN   the agent is born when the search begins: it may be lost until a record that counts, a stored snapshot or a
+ *          crossing has it.
+ * -DDEATH  (with -DSTREAM) it dies at the end of its walk, and stays dead once a record that counts has that.
+ * -DLATE   the message without an answer comes once more at any time.
+ * -DRESTLESS  a paused owner runs frames even when nothing of it can count any more.
+ * -DHOPS=4 -DCRASHES=2 -DPAUSES=1 -DLOST=1 say how far it walks, and how much goes wrong.
+ *
+ * Faults: NO_FENCE (what crosses counts whatever its epoch), RECORDS_UNFENCED (records do), ACCEPTS_TWO (with EXPECTED:
+ * no rule but the broker's, which takes what comes with the right last sequence, and once two of these), COVERED_EARLY
+ * (gone before a stored state covers it), COVER_UNASKED (stored, and the cover told, without the question for the
+ * lease), SAME_EPOCH (a start without a new epoch: numbers come again), READ_EARLY (what was sent is read before the
+ * mark or the lease), UNREAD (not at all), HOP_LEFT_OUT (arrivals are not compared with departures), NOT_AGAIN
+ * (departures that were not stored are not put again), START_OLDER (from an older snapshot than the one that covers),
+ * JOURNAL_FIRST (the journal's mark before those of pairs). */
 
-#ifndef HOPS
-#define HOPS 3
-#endif
-#ifndef CRASHES
-#define CRASHES 2
-#endif
-#ifndef PAUSES
-#define PAUSES 1
-#endif
-#ifndef LOST
-#define LOST 1
-#endif
+#include "zones_state.pml"
 
-#define PAUSED   3
-#define MESSAGES HOPS /* of a pair that count */
-
-#define next_of(zone)         (((zone) + 1) % 3)
-#define before(zone)          (((zone) + 2) % 3)
-#define message(zone, at)     sent[(zone) * MESSAGES + (at)]
-#define least(a, b)           ((a) < (b) -> (a) : (b))
-
-typedef World {
-  unsigned here : 3;               /* its hop + 1; 0 = the agent is not here */
-  unsigned mark : 3;               /* the hop with which it left */
-  unsigned waits : 3, waits_2 : 3; /* departures that are not stored, as hops */
-  unsigned told : 3, taken : 3;    /* places: of the next message to the next zone, as far as it knows; from the last */
-  bit died
-}
-
-mtype = { FREE, MARKS, RESTORES, READS, RUNS, OVER };
-
-/* Of owners. */
-World world[4]; /* with the journal on the node's disk */
-mtype stage[4];
-byte zone_of[4], epoch[4];
-byte number[4];    /* of its last message that was answered */
-bool asked[4];     /* a put has no answer yet */
-bool unrecorded[4]; /* the stream does not have its last frame yet */
-byte safe[4];      /* how many of its departures that wait are in the stream */
-
-/* Of zones. */
-byte lease[3];                      /* epoch of its owner */
-World stored[3];                    /* what the zone comes back from */
-bool on_disk[3];                    /* its next owner has the disk of the last one */
-byte pair_epoch[3], pair_number[3]; /* of the last message to the next zone that counted */
-byte sent[3 * MESSAGES], count[3];
-#ifdef STREAM
-byte stream_epoch[3]; /* of the last mark */
-#endif
-
-byte crashes = CRASHES, pauses = PAUSES, lost = LOST;
-#ifdef LATE
-byte late, late_zone, late_epoch, late_number; /* a put that is carried out once more: its hop */
-#endif
+/* Of epochs only the order matters: where a zone has one owner its epoch is called 1, and those before it 0. */
+inline rename_epochs(zone) {
 #ifdef OWNERS
-byte counted[3]; /* the highest epoch of which anything has counted */
-#endif
-#ifdef ACCEPTS_TWO
-bool erred;
-#endif
-#ifdef READ_EARLY
-byte read_to[3];
-#endif
-#ifdef OLDER
-World older[3];
-#endif
-
-#ifdef COVERED_EARLY
-byte covered[3];
-#define gone(zone) covered[zone]
-#else
-#define gone(zone) least(stored[zone].told, stored[next_of(zone)].taken)
-#endif
-
-#ifdef NUMBERS_AGAIN
-#define epoch_of(i) 1
-#else
-#define epoch_of(i) epoch[i]
-#endif
-
-#ifdef STREAM
-#define FIRST      MARKS
-#define may_put(i) (safe[i] != 0)
-#else
-#define FIRST      RESTORES
-#define may_put(i) (world[i].waits != 0)
-#endif
-
-#define is_owner(i, zone) (lease[zone] == epoch[i])
-#define runs(i)           (stage[i] == RUNS)
-
-hidden byte hop, end, z;
-hidden byte departs_twice, in_two_zones, recorded_in_two, settled, in_one_zone; /* so that what fails has a name */
-
-inline copy(to, from) {
-  to.here = from.here; to.mark = from.mark; to.waits = from.waits; to.waits_2 = from.waits_2;
-  to.told = from.told; to.taken = from.taken; to.died = from.died
-}
-
-inline clear(what) {
-  what.here = 0; what.mark = 0; what.waits = 0; what.waits_2 = 0; what.told = 0; what.taken = 0; what.died = 0
-}
-
-inline note_counted(zone, which) {
-#ifdef OWNERS
-  assert(which >= counted[zone]); counted[zone] = which
+  if
+  :: stage[PAUSED] == OVER || zone_of[PAUSED] != zone ->
+     pair_number[zone] = pair_number[zone] * (pair_epoch[zone] == epoch[zone]);
+     pair_epoch[zone] = (pair_epoch[zone] == epoch[zone]);
+     journal_epoch[zone] = (journal_epoch[zone] == epoch[zone]);
+     counted[zone] = (counted[zone] == epoch[zone]);
+     lease[zone] = 1; epoch[zone] = 1
+  :: else
+  fi
 #else
   skip
 #endif
@@ -153,55 +72,60 @@ inline note_counted(zone, which) {
 /* --------------------------------------------------------------------------------------------------------- takeover */
 
 inline take_lease(i) {
-  epoch[i]++; lease[i] = epoch[i];
-#ifdef MARK_LATE
-  stage[i] = RESTORES
-#else
-  stage[i] = FIRST
+#ifndef SAME_EPOCH
+  epoch[i]++;
 #endif
+  lease[i] = epoch[i];
+#if defined(READ_EARLY) && defined(MARKED)
+  read_to[i] = count[i];
+#endif
+  stage[i] = BEHIND_LEASE;
+  rename_epochs(i)
 }
 
-#ifdef STREAM
-inline put_mark(i, zone) {
+inline mark_journal(i, zone) {
   if
-  :: epoch[i] > stream_epoch[zone] -> stream_epoch[zone] = epoch[i]
+  :: epoch[i] > journal_epoch[zone] -> journal_epoch[zone] = epoch[i]
   :: else
   fi;
-#ifdef MARK_LATE
-  stage[i] = READS
+  stage[i] = BEHIND_JOURNAL
+}
+
+inline mark_pair(i, zone) {
+  if
+#ifdef EXPECTED
+  :: epoch[i] < pair_epoch[zone] -> give_up(i) /* it sees a newer mark */
+#endif
+  :: epoch[i] > pair_epoch[zone] -> pair_epoch[zone] = epoch[i]; pair_number[zone] = 0
+  :: else
+  fi;
+#ifdef EXPECTED
+  if
+  :: stage[i] == MARKS_PAIR -> sequence[zone]++; expected[i] = sequence[zone]; stage[i] = BEHIND_PAIR
+  :: else
+  fi
 #else
-  stage[i] = RESTORES
+  stage[i] = BEHIND_PAIR
 #endif
 }
-#endif
 
 inline restore(i, zone) {
-  if
-  :: i != PAUSED && on_disk[zone]
-#ifdef OLDER
-  :: else -> copy(world[i], older[zone])
+#ifdef START_OLDER
+  copy(world[i], older[zone]);
 #else
-  :: else -> copy(world[i], stored[zone])
+  copy(world[i], stored[zone]);
 #endif
-  fi;
   if
   :: i != PAUSED -> on_disk[zone] = true
   :: else
   fi;
-#ifdef NOT_AGAIN
-  world[i].waits = 0; world[i].waits_2 = 0;
-#endif
-#if defined(MARK_LATE) && defined(STREAM)
-  stage[i] = MARKS
-#else
   stage[i] = READS
-#endif
 }
 
-/* Who was sent is not here any more, and waits no more. */
-inline read_sent(i, zone) {
+/* What was sent is known: who left is here no more, and is not waited for. */
+inline read_out(i, zone) {
 #ifdef READ_EARLY
-  end = (i == PAUSED -> count[zone] : read_to[zone]);
+  end = read_to[i];
 #else
   end = count[zone];
 #endif
@@ -215,7 +139,7 @@ inline read_sent(i, zone) {
      hop = message(zone, world[i].told);
 #ifndef UNREAD
      if
-     :: world[i].here <= hop -> world[i].here = 0
+     :: world[i].here <= hop -> world[i].here = 0 /* its hop is below */
      :: else
      fi;
      if
@@ -229,15 +153,21 @@ inline read_sent(i, zone) {
      fi;
      world[i].told++
   od;
-  stage[i] = RUNS;
-  frame_ends(i)
+#ifdef NOT_AGAIN
+  world[i].waits = 0; world[i].waits_2 = 0;
+#endif
+  number[i] = 0; asked[i] = false;
+#ifdef STREAM
+  records[i] = true;
+#endif
+  stage[i] = RUNS; hop = 0; end = 0
 }
 
 /* ----------------------------------------------------------------------------------------------------------- frames */
 
 inline frame_ends(i) {
 #ifdef STREAM
-  unrecorded[i] = true
+  records[i] = true
 #else
   skip
 #endif
@@ -256,8 +186,12 @@ inline arrive(i, zone) {
      :: world[i].here == 0 && world[i].mark < hop -> world[i].here = hop + 1; world[i].mark = 0
 #endif
      :: else
-     fi
+     fi;
+     hop = 0
   fi;
+#ifdef COVERED_EARLY
+  told_in[zone] = world[i].taken;
+#endif
   frame_ends(i)
 }
 
@@ -271,118 +205,168 @@ inline depart(i) {
 }
 
 inline die(i) {
-  world[i].here = 0; world[i].died = 1;
+  world[i].here = 0; world[i].died = true;
   frame_ends(i)
 }
 
-/* Up to the last frame. Its owner does not learn whether that counts. */
+/* The record, and so all before it. */
 inline record(i, zone) {
   if
 #ifdef RECORDS_UNFENCED
   :: true ->
 #else
-  :: stream_epoch[zone] == epoch[i] ->
+  :: journal_epoch[zone] == epoch[i] ->
 #endif
-     note_counted(zone, epoch[i]);
+     note_owner(zone, epoch[i]);
      copy(stored[zone], world[i])
 #ifndef RECORDS_UNFENCED
   :: else
 #endif
   fi;
+#ifdef COVER_UNASKED
+  told_in[zone] = world[i].taken; told_out[zone] = world[i].told;
+#endif
   safe[i] = (world[i].waits != 0) + (world[i].waits_2 != 0);
-  unrecorded[i] = false
+  records[i] = false
 }
 
+/* Only who has the lease can. */
 inline store(i, zone) {
   if
-#ifdef NOTE_UNASKED
-  :: true ->
+#ifdef COVER_UNASKED
+  :: epoch[i] >= stored_epoch[zone] ->
+     stored_epoch[zone] = epoch[i]; stored_own[i] = true;
 #else
-  :: is_owner(i, zone) ->
+  :: lease[zone] == epoch[i] ->
 #endif
-     note_counted(zone, epoch[i]);
-#ifdef OLDER
+     note_owner(zone, epoch[i]);
+#ifdef START_OLDER
      copy(older[zone], stored[zone]);
 #endif
-     copy(stored[zone], world[i])
-#ifndef NOTE_UNASKED
-  :: else -> give_up(i)
+     copy(stored[zone], world[i]);
+#ifdef COVER_UNASKED
+     told_in[zone] = world[i].taken; told_out[zone] = world[i].told
 #endif
+  :: else -> give_up(i)
   fi
 }
 
-/* ---------------------------------------------------------------------------------------------------------- crossing */
+/* --------------------------------------------------------------------------------------------------------- crossing */
 
-/* etcd's transaction, and what pair.h makes of it. */
-inline carry_out(zone, with_lease, of_epoch, of_number, of_hop) {
+/* A message is stored, or is not; it counts, or does not. */
+inline deliver(pair, of_epoch, of_number, of_hop) {
+#if defined(NO_FENCE)
   if
-#ifdef NO_FENCE
-  :: of_epoch == pair_epoch[zone] && of_number <= pair_number[zone]
-#else
-  :: !(with_lease)
-  :: (with_lease) && (of_epoch < pair_epoch[zone] || (of_epoch == pair_epoch[zone] && of_number != pair_number[zone] + 1))
-#endif
+  :: of_epoch == pair_epoch[pair] && of_number <= pair_number[pair] /* once more */
   :: else ->
-     note_counted(zone, of_epoch);
-#ifdef OWNERS
-     departs_twice = count[zone] != 0 && message(zone, count[zone] - 1) >= of_hop;
-     assert(!departs_twice);
+     pair_epoch[pair] = of_epoch; pair_number[pair] = of_number;
+#elif defined(MARKED)
+  if
+  :: of_epoch != pair_epoch[pair] || of_number != pair_number[pair] + 1
+  :: else ->
+     pair_number[pair] = of_number;
+#else
+  if
+  :: lease[pair] != of_epoch || (of_epoch == pair_epoch[pair] && of_number != pair_number[pair] + 1)
+  :: else ->
+     assert(of_epoch == pair_epoch[pair] || of_number == 1);
+     pair_epoch[pair] = of_epoch; pair_number[pair] = of_number;
 #endif
-     pair_epoch[zone] = of_epoch; pair_number[zone] = of_number;
-     message(zone, count[zone]) = of_hop;
-     count[zone]++
+     note_owner(pair, of_epoch);
+     append(pair, of_hop)
   fi
+}
+
+inline append(pair, of_hop) {
+  assert(count[pair] < MESSAGES);
+#ifdef OWNERS
+  if
+  :: count[pair] != 0 && message(pair, count[pair] - 1) >= of_hop -> assert(departure_counts_once)
+  :: else
+  fi;
+#endif
+  message(pair, count[pair]) = of_hop;
+  count[pair]++
 }
 
 inline put(i, zone) {
-#ifdef NO_FENCE
-  carry_out(zone, true, epoch_of(i), number[i] + 1, world[i].waits);
+#ifdef EXPECTED
+  if
+  :: expected[i] == sequence[zone] -> append(zone, world[i].waits); sequence[zone]++; asked[i] = true
+#ifdef ACCEPTS_TWO
+  :: expected[i] + 1 == sequence[zone] && !accepted_two ->
+     accepted_two = true; append(zone, world[i].waits); sequence[zone]++; asked[i] = true
+#endif
+  :: else ->
+     if
+     :: i == PAUSED -> give_up(i)
+     :: else -> end_tenure(i); begin_again(i)
+     fi
+  fi
+#else
+  deliver(zone, epoch[i], number[i] + 1, world[i].waits);
+#ifdef MARKED
   asked[i] = true
 #else
   if
-  :: is_owner(i, zone) ->
-     carry_out(zone, true, epoch_of(i), number[i] + 1, world[i].waits);
-     asked[i] = true
-#ifdef ACCEPTS_TWO
-  :: !is_owner(i, zone) && !erred ->
-     erred = true;
-     carry_out(zone, true, epoch_of(i), number[i] + 1, world[i].waits);
-     asked[i] = true
-#endif
+  :: lease[zone] == epoch[i] -> asked[i] = true
   :: else -> give_up(i)
   fi
+#endif
 #endif
 }
 
 inline answer(i, zone) {
   world[i].waits = world[i].waits_2; world[i].waits_2 = 0; world[i].told = count[zone];
+  number[i]++; asked[i] = false;
 #ifdef STREAM
   safe[i]--;
 #endif
-  number[i]++; asked[i] = false
+#ifdef EXPECTED
+  expected[i] = sequence[zone];
+#endif
+#ifdef COVERED_EARLY
+  told_out[zone] = world[i].told
+#endif
 }
 
-/* ---------------------------------------------------------------------------------------------------------- trouble */
+/* ----------------------------------------------------------------------------------------------------------- owners */
 
-/* It has heard that the lease is another's, or has ended. */
+/* It has heard that the lease is another's, or it has ended. */
 inline give_up(i) {
-  stage[i] = OVER; zone_of[i] = 0; epoch[i] = 0; forget(i); clear(world[i])
+  stage[i] = OVER; rename_epochs(zone_of[i]);
+  zone_of[i] = 0; epoch[i] = 0; number[i] = 0; asked[i] = false; records[i] = false; safe[i] = 0; clear(world[i])
 }
 
-inline forget(i) {
-  number[i] = 0; asked[i] = false; unrecorded[i] = false; safe[i] = 0
+/* A node or process is gone. */
+inline end_tenure(i) {
+  stage[i] = FREE; number[i] = 0; asked[i] = false; records[i] = false; safe[i] = 0;
+#if defined(COVER_UNASKED) && !defined(STREAM)
+  stored_own[i] = false;
+#endif
+#ifdef READ_EARLY
+  read_to[i] = 0;
+#endif
+  skip
 }
 
-inline process_dies(i) {
-  stage[i] = FREE; forget(i)
+inline pause(z) {
+  zone_of[PAUSED] = z; stage[PAUSED] = stage[z]; epoch[PAUSED] = epoch[z]; number[PAUSED] = number[z];
+  asked[PAUSED] = asked[z]; records[PAUSED] = records[z]; safe[PAUSED] = safe[z]; copy(world[PAUSED], world[z]);
+#ifdef EXPECTED
+  expected[PAUSED] = expected[z];
+#endif
+#if defined(COVER_UNASKED) && !defined(STREAM)
+  stored_own[PAUSED] = stored_own[z];
+#endif
+#ifdef READ_EARLY
+  read_to[PAUSED] = read_to[z];
+#endif
+  end_tenure(z);
+  on_disk[z] = false; clear(world[z])
 }
 
-inline node_dies(i) {
-  process_dies(i);
-  on_disk[i] = false; clear(world[i])
-}
-
-/* Time without an owner is as good as time in which the next one does nothing, but for a paused one of that zone. */
+/* Where no paused owner can use it, time without a lease is as good as time with a slow owner. */
 inline begin_again(i) {
   if
   :: stage[PAUSED] == OVER || zone_of[PAUSED] != i -> take_lease(i)
@@ -390,82 +374,78 @@ inline begin_again(i) {
   fi
 }
 
-/* Its lease ends, and its zone goes to another node; or it goes on before. */
-inline pause(i) {
-  zone_of[PAUSED] = i; copy(world[PAUSED], world[i]); stage[PAUSED] = stage[i]; epoch[PAUSED] = epoch[i];
-  number[PAUSED] = number[i]; asked[PAUSED] = asked[i]; unrecorded[PAUSED] = unrecorded[i]; safe[PAUSED] = safe[i];
-  node_dies(i)
-}
-
-#define has_both(zone) least(world[zone].told, world[next_of(zone)].taken)
-#define is_changed(i, zone)                                                                                            \
-  (stored[zone].here != world[i].here || stored[zone].mark != world[i].mark || stored[zone].told != world[i].told ||   \
-   stored[zone].taken != world[i].taken || stored[zone].waits != world[i].waits ||                                     \
-   stored[zone].waits_2 != world[i].waits_2)
-
 proctype Owner(byte i) {
 end_owner:
   do
-#ifdef READ_EARLY
+#if defined(READ_EARLY) && !defined(MARKED)
   :: d_step { i != PAUSED && stage[i] == FREE && read_to[i] < count[i] -> read_to[i] = count[i] }
 #endif
-#ifdef COVERED_EARLY
-  :: d_step { i != PAUSED && covered[i] < has_both(i) -> covered[i] = has_both(i) }
-#endif
   :: d_step { i != PAUSED && stage[i] == FREE -> take_lease(i) }
-#ifdef STREAM
-  :: d_step { stage[i] == MARKS -> put_mark(i, zone_of[i]) }
-#endif
-  :: d_step { stage[i] == RESTORES -> restore(i, zone_of[i]) }
-  :: d_step { stage[i] == READS -> read_sent(i, zone_of[i]) }
-  :: d_step { runs(i) && world[i].taken < count[before(zone_of[i])] -> arrive(i, zone_of[i]) }
-  :: d_step { runs(i) && world[i].here != 0 && world[i].here <= HOPS && world[i].waits_2 == 0 -> depart(i) }
+  :: d_step { stage[i] == MARKS_PAIR -> mark_pair(i, zone_of[i]) }
+  :: d_step { stage[i] == MARKS_JOURNAL -> mark_journal(i, zone_of[i]) }
+  :: d_step { stage[i] == RESTORES && !has_disk(i) -> restore(i, zone_of[i]) }
+  :: d_step { stage[i] == READS || stage[i] == RESTORES && has_disk(i) -> read_out(i, zone_of[i]) }
+  :: d_step { frames(i) && world[i].taken < count[before(zone_of[i])] -> arrive(i, zone_of[i]) }
+  :: d_step { frames(i) && world[i].here != 0 && world[i].here <= HOPS && world[i].waits_2 == 0 -> depart(i) }
 #ifdef DEATH
-  :: d_step { runs(i) && world[i].here == HOPS + 1 -> die(i) }
+  :: d_step { frames(i) && world[i].here == HOPS + 1 -> die(i) }
 #endif
 #ifdef STREAM
-  :: d_step { runs(i) && unrecorded[i] -> record(i, zone_of[i]) }
+  :: d_step { runs(i) && records[i] -> record(i, zone_of[i]) }
 #else
-  :: d_step { runs(i) && is_changed(i, zone_of[i]) -> store(i, zone_of[i]) }
+  :: d_step { runs(i) && may_store(i, zone_of[i]) -> store(i, zone_of[i]) }
 #endif
   :: d_step { runs(i) && !asked[i] && may_put(i) -> put(i, zone_of[i]) }
   :: d_step { runs(i) && asked[i] -> answer(i, zone_of[i]) }
+#ifndef EXPECTED
   :: d_step { runs(i) && asked[i] && lost > 0 -> lost--; asked[i] = false }
+#endif
 #ifdef LATE
-  :: d_step {
+  :: d_step { /* as well, and behind whatever comes between */
        runs(i) && asked[i] && lost > 0 ->
-       lost--; late = world[i].waits; late_zone = zone_of[i]; late_epoch = epoch[i]; late_number = number[i] + 1
-     }
-  :: d_step {
-       late != 0 && late_zone == i ->
-       carry_out(i, lease[i] == late_epoch, late_epoch, late_number, late);
-       late = 0; late_zone = 0; late_epoch = 0; late_number = 0
+       lost--; late = world[i].waits; late_pair = zone_of[i]; late_epoch = epoch[i]; late_number = number[i] + 1
      }
 #endif
   :: d_step { i == PAUSED && stage[i] != OVER -> give_up(i) }
-  :: d_step { i != PAUSED && stage[i] != FREE && crashes > 0 -> crashes--; process_dies(i); begin_again(i) }
-  :: d_step { i != PAUSED && stage[i] != FREE && crashes > 0 -> crashes--; node_dies(i); begin_again(i) }
-  :: d_step { i != PAUSED && stage[i] != FREE && pauses > 0 -> pauses--; pause(i) }
+  :: d_step { crashes > 0 && i != PAUSED && stage[i] != FREE -> crashes--; end_tenure(i); begin_again(i) }
+  :: d_step {
+       crashes > 0 && i != PAUSED && stage[i] != FREE ->
+       crashes--; end_tenure(i); on_disk[i] = false; clear(world[i]); begin_again(i) /* the node, too */
+     }
+  :: d_step { pauses > 0 && i != PAUSED && stage[i] != FREE -> pauses--; pause(i) }
+#ifdef LATE
+  :: d_step {
+       late != 0 && late_pair == i ->
+       deliver(i, late_epoch, late_number, late); late = 0; late_pair = 0; late_epoch = 0; late_number = 0
+     }
+#endif
   od
 }
 
 /* ---------------------------------------------------------------------------------------------------------- checked */
 
-#define has_agent(zone)      (stage[zone] == RUNS && world[zone].here != 0)
-#define has_stored(zone)     (stored[zone].here != 0)
-#define has_died(zone)       (stored[zone].died)
-#define is_known(zone)       (has_stored(zone) || stored[zone].mark != 0 || count[zone] != 0)
-#define is_quiet(zone)                                                                                                 \
-  (stage[zone] == RUNS && !unrecorded[zone] && world[zone].waits == 0 && !asked[zone] &&                               \
-   world[zone].taken == count[before(zone)] && (world[zone].here == 0 || world[zone].here > HOPS))
-#define number_of(what) (what(0) + what(1) + what(2))
+#define runs_here(z)   (stage[z] == RUNS && world[z].here != 0)
+#define stored_here(z) (stored[z].here != 0)
+#ifdef DEATH
+#define LAST (HOPS + 1)
+#else
+#define LAST HOPS
+#endif
+#define quiet_zone(z) (stage[z] == RUNS && !records[z] && world[z].waits == 0 && !asked[z] && \
+                       world[z].taken == count[before(z)] && (world[z].here == 0 || world[z].here > LAST))
+#define all(what)      (what(0) && what(1) && what(2))
+#define any(what)      (what(0) || what(1) || what(2))
+#define one(what)      (what(0) + what(1) + what(2) == 1)
+#define two(what)      (what(0) + what(1) + what(2) > 1)
+#define known(z)       (stored_here(z) || stored[z].mark != 0 || count[z] != 0)
+#define dead(z)        stored[z].died
 
 #if defined(DEATH)
-#define is_well (number_of(has_agent) == 0 && number_of(has_died) > 0)
+#define is_well (any(dead) && !any(runs_here))
 #elif defined(BORN)
-#define is_well (number_of(has_agent) == 1 || number_of(is_known) == 0)
+#define is_well (one(runs_here) || !any(known))
 #else
-#define is_well (number_of(has_agent) == 1)
+#define is_well one(runs_here)
 #endif
 
 init {
@@ -476,29 +456,35 @@ init {
     :: else ->
        zone_of[z] = z; stage[z] = RUNS; epoch[z] = 1; lease[z] = 1; on_disk[z] = true; pair_epoch[z] = 1;
 #ifdef STREAM
-       stream_epoch[z] = 1;
+       journal_epoch[z] = 1;
+#endif
+#if defined(COVER_UNASKED) && !defined(STREAM)
+       stored_own[z] = true; stored_epoch[z] = 1;
 #endif
        z++
     od;
     world[0].here = 1;
-#if !defined(BORN)
+#ifndef BORN
     stored[0].here = 1;
 #elif defined(STREAM)
-    unrecorded[0] = true;
+    records[0] = true;
 #endif
-#ifdef OLDER
+#ifdef START_OLDER
     older[0].here = stored[0].here;
 #endif
-    stage[PAUSED] = OVER
+    stage[PAUSED] = OVER; z = 0
   }
   atomic { run Owner(0); run Owner(1); run Owner(2); run Owner(PAUSED) }
 end_init:
   do
-  :: d_step { number_of(has_agent) > 1 -> in_two_zones = true; assert(!in_two_zones) }
+  :: d_step { two(runs_here) -> assert(agent_runs_in_one_zone) }
 #ifdef STREAM
-  :: d_step { number_of(has_stored) > 1 -> recorded_in_two = true; assert(!recorded_in_two) }
+  :: d_step { two(stored_here) -> assert(agent_is_in_one_journal) }
 #endif
-  :: d_step { timeout -> settled = number_of(is_quiet) == 3; assert(settled); in_one_zone = is_well; assert(in_one_zone) };
-     break
+#ifdef DEATH
+  :: d_step { any(dead) && any(runs_here) -> assert(agent_stays_dead) }
+#endif
+  :: d_step { all(quiet_zone) && !is_well -> assert(agent_is_there) }
+  :: timeout -> assert(all(quiet_zone) || nobody_waits); break
   od
 }
