@@ -212,6 +212,11 @@ static void take_note_of_stored(muster_result result, const void *bytes, size_t 
     holding_lose(holding, result ? muster_last_error() : "the note of what is stored is of another build");
     return;
   }
+  if (holding->has_files && !holding->stored_note.version) {
+    holding_start(holding, true); /* nothing had gone out */
+    return;
+  }
+  if (holding->has_files) each_file(holding->path, remove_past, NULL);
   snprintf(fetched, sizeof fetched, "%s.fetched", holding->path);
   call = holding_call_begin(holding, NULL);
   if (call && broker_fetch(holding->holder->broker, holding->name, fetched, take_fetched, call) == MUSTER_OK) return;
@@ -225,21 +230,39 @@ void stored_bring_again(struct holding *holding) {
   stored_bring(holding);
 }
 
-/* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. */
-static uint32_t read_epoch_file(const struct holding *holding) {
-  char name[JOURNALS_PATH_BYTES + 64], text[16] = "";
+enum { BOOT_BYTES = 40 };
+
+/* A text that changes with each start of the machine; "" = it is not known. */
+static void read_boot(char boot[BOOT_BYTES]) {
+  int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  ssize_t count = file >= 0 ? read(file, boot, BOOT_BYTES - 1) : 0;
+  if (file >= 0) close(file);
+  boot[count > 0 ? count : 0] = '\0';
+  boot[strcspn(boot, "\n")] = '\0';
+}
+
+/* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
+ * the machine was started. */
+static uint32_t read_epoch_file(const struct holding *holding, bool *this_boot) {
+  char name[JOURNALS_PATH_BYTES + 64], text[BOOT_BYTES + 16] = "", boot[BOOT_BYTES], noted[BOOT_BYTES] = "";
+  uint32_t epoch = 0;
+  *this_boot = false;
   snprintf(name, sizeof name, "%s.epoch", holding->path);
   int file = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
   if (file < 0) return 0;
   ssize_t count = read(file, text, sizeof text - 1);
   close(file);
-  return count > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;
+  read_boot(boot);
+  if (count > 0) sscanf(text, "%" SCNu32 " %39s", &epoch, noted);
+  *this_boot = *boot && strcmp(boot, noted) == 0;
+  return epoch;
 }
 
 static void write_epoch_file(const struct holding *holding) {
-  char name[JOURNALS_PATH_BYTES + 64], text[16];
+  char name[JOURNALS_PATH_BYTES + 64], text[BOOT_BYTES + 16], boot[BOOT_BYTES];
+  read_boot(boot);
   snprintf(name, sizeof name, "%s.epoch", holding->path);
-  int length = snprintf(text, sizeof text, "%u\n", holding->lease.epoch), file = create_file(name);
+  int length = snprintf(text, sizeof text, "%u %s\n", holding->lease.epoch, boot), file = create_file(name);
   if (file < 0 || write(file, text, (size_t)length) != length)
     log_line(MUSTER_LOG_WARNING, "world %s: %s: %s", holding->process->name, name, strerror(errno));
   if (file >= 0) close(file);
@@ -247,8 +270,8 @@ static void write_epoch_file(const struct holding *holding) {
 
 /* The brokers know nothing of the zone, and this node had it: they have lost all. Whether to go on from these files is
  * for a person to say, who knows of the other nodes'. */
-static bool is_to_be_restored(struct holding *holding, bool files) {
-  uint32_t before = read_epoch_file(holding);
+static bool is_to_be_restored(struct holding *holding, bool files, bool *this_boot) {
+  uint32_t before = read_epoch_file(holding, this_boot);
   if (holding->lease.epoch > before || !files) return false;
   if (holding->restores) { /* ids of an epoch before are given: a higher one */
     holding_ask_again(holding);
@@ -277,20 +300,26 @@ static bool is_fetched_better(const struct holding *holding) {
   return found;
 }
 
+/* Whether files that this node had as the last owner have all that had gone out: what was not brought to the disk is
+ * lost with the machine's power. */
+static bool are_whole(const struct holding *holding, bool this_boot) {
+  bool synced = holding->holder->settings.journal_sync == MUSTER_JOURNAL_SYNC_FRAME;
+  return holding->restores || ((this_boot || synced) && !is_fetched_better(holding));
+}
+
 /* This node's own files are newer than what is stored, unless another node has had the zone since. */
 void stored_bring(struct holding *holding) {
   uint64_t number;
-  bool files = stored_newest(holding, &number);
-  if (is_to_be_restored(holding, files)) return;
-  bool own = (holding->restores && files) || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
-  if (!own || is_fetched_better(holding)) {
-    each_file(holding->path, remove_past, NULL);
-    files = false;
-  }
+  bool files = stored_newest(holding, &number), this_boot;
+  if (is_to_be_restored(holding, files, &this_boot)) return;
+  bool own = files && (holding->restores || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0);
+  bool whole = own && are_whole(holding, this_boot);
+  if (!own) each_file(holding->path, remove_past, NULL);
+  holding->has_files = own && !whole;
   holding->restores = holding->restores && !files; /* to begin anew */
   write_epoch_file(holding);
-  if ((own && files) || holding->lease.epoch == 1) {
-    holding_start(holding, files);
+  if (whole || holding->lease.epoch == 1) {
+    holding_start(holding, whole);
     return;
   }
   holding_call *call = holding_call_begin(holding, NULL);

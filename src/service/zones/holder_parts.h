@@ -93,6 +93,7 @@ struct holding {
   stored_head storing_head;
   stored_note storing_note, stored_note;
   bool brings_again; /* the files were not there yet */
+  bool has_files;    /* of its own, which may be older than what is stored */
   char name[32];     /* of the object */
   char journal_subject[BROKER_SUBJECT_BYTES];
   zone_pair journal;                    /* of the journal's stream: as read, then as written */
