@@ -276,8 +276,12 @@ static void measure(uint64_t frames, cost_figures *figures) {
   }
 }
 
-/* What is on its way arrives. */
+/* What is on its way arrives: the time of each zone comes to that of the others. */
 static void drain(void) {
+  uint64_t latest_ns = 0;
+  for (uint32_t i = MIDDLE; i < PLACES; i++)
+    if (places[i].world->sim_now_ns > latest_ns) latest_ns = places[i].world->sim_now_ns;
+  for (uint32_t i = MIDDLE; i < PLACES; i++) places[i].world->sim_now_ns = latest_ns;
   for (uint32_t turns = 0; turns < 64; turns++) {
     carry_all();
     for (uint32_t i = MIDDLE; i < PLACES; i++) {
