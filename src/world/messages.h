@@ -12,7 +12,7 @@ struct batch_entry;
  * queue for messages of other threads when it is the first type with boxes. arena->failed tells of refusal. */
 void messages_reserve(struct muster_world *world, const agent_type *type);
 
-enum { MESSAGE_OF_HOST = UINT32_MAX };
+#define MESSAGE_OF_HOST UINT32_MAX
 
 /* Delivers one message of an agent now, or of MESSAGE_OF_HOST; drops it, and notes that for the sender, when it cannot.
  * The receiver is the message's peer, an id. In a zone a message to an agent that is elsewhere goes to the queue of
