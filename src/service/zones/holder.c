@@ -22,7 +22,7 @@ enum { ASK_AGAIN_MS = 500, FAILED_AGAIN_MS = 1000, TURN_MS = 500, PREFERRED_MS =
 holding_call *holding_call_begin(struct holding *holding, holding_link *link) {
   holding_call *call = calloc(1, sizeof *call);
   if (!call) return NULL;
-  *call = (holding_call){.holding = holding, .link = link, .tenure = holding->tenure, .stage = holding->stage};
+  *call = (holding_call){.holding = holding, .link = link, .tenure = holding->tenure};
   return call;
 }
 
@@ -67,8 +67,8 @@ void holding_end(struct holding *holding) {
   pairs_close(holding);
   holding->tenure++;
   holding->stage = HOLDING_IDLE;
-  holding->renewing = holding->wants_renewal = holding->storing = holding->store_again = holding->stored =
-      holding->brings_again = false;
+  holding->renewing = holding->crosses = false; /* their answers come too late */
+  holding->storing = holding->store_again = holding->stored = holding->brings_again = false;
   journal_stream_end(holding);
 }
 
@@ -374,6 +374,7 @@ static void holding_release(struct holding *holding) {
   if (asked) return;
   free(call);
   holding_end(holding);
+  call_idle(holding->holder);
 }
 
 void holding_stand_by(struct holding *holding, const char *why) {

@@ -70,10 +70,9 @@ struct holding {
   broker_lease lease;
   bool leased;        /* as far as this daemon knows */
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for last */
-  bool renewing, wants_renewal;
+  bool renewing;
   uint32_t renewals_at_start;
   uint64_t asked_ns; /* the take or the renewal under way */
-  uint64_t asked_first_ns;
   bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
   char told_owner[NAME_BYTES]; /* that the log has told of */
   uv_timer_t timer;
@@ -126,13 +125,12 @@ typedef struct holding_call {
   struct holding *holding;
   holding_link *link;
   uint32_t tenure;
-  holding_stage stage;
 } holding_call;
 
 /* Null: no memory. */
 holding_call *holding_call_begin(struct holding *holding, holding_link *link);
 
-/* Frees the call; false: its tenure or stage is over, and the answer comes too late. */
+/* Frees the call; false: its tenure is over, and the answer comes too late. */
 bool holding_call_end(holding_call *call);
 
 /* Sends to its process. */
