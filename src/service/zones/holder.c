@@ -374,13 +374,13 @@ static void holding_release(struct holding *holding) {
   if (asked) return;
   free(call);
   holding_end(holding);
-  call_idle(holding->holder);
 }
 
 void holding_stand_by(struct holding *holding, const char *why) {
   holding_tell(holding, "%s", why);
   holding->stands_by = true;
   holding_release(holding);
+  call_idle(holding->holder);
 }
 
 void holder_note_change(struct holder *holder, const world_process *process) {
@@ -408,7 +408,9 @@ void holder_note_change(struct holder *holder, const world_process *process) {
 }
 
 void holding_stored(struct holding *holding) {
-  if (holding->stage == HOLDING_STORING && !holding->store_again) holding_release(holding);
+  if (holding->stage != HOLDING_STORING || holding->store_again) return;
+  holding_release(holding);
+  call_idle(holding->holder);
 }
 
 bool holder_is_busy(const struct holder *holder) {

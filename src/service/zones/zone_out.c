@@ -25,8 +25,7 @@ static void out_close(hosted_world *world, zone_link *link) {
   link->parcel.count = 0;
   if (waiting && zone_note_waiting(world, waiting)) return;
   log_line(MUSTER_LOG_ERROR, "world %s: no memory for those that leave: it begins again from its journal", world->name);
-  abort(); /* they are gone from the world, and not in the journal: the frame has not ended, so its end is before them
-            */
+  abort(); /* they are gone from the world and not in the journal, which ends before this frame */
 }
 
 /* ------------------------------------------------------------------------------------------------------ departures */
