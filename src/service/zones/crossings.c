@@ -34,24 +34,9 @@ struct broker_arrivals {
 };
 
 static crossing_call *crossing_begin(struct broker *broker, void *user) {
-  if (broker_count_call(broker) != MUSTER_OK) return NULL;
-  crossing_call *call = calloc(1, sizeof *call);
-  if (call) {
-    call->broker = broker;
-    call->user = user;
-    return call;
-  }
-  broker_end_call(broker);
-  error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
-  return NULL;
-}
-
-static muster_result crossing_send(crossing_call *call, const char *path, const char *body, etcd_take take) {
-  muster_result result = etcd_call(call->broker->etcd, path, body, take, call);
-  if (result == MUSTER_OK) return result;
-  broker_end_call(call->broker);
-  free(call);
-  return result;
+  crossing_call *call = broker_begin_call(broker, sizeof *call);
+  if (call) *call = (crossing_call){.broker = broker, .user = user};
+  return call;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -139,7 +124,7 @@ static crossing_call *begin_puts(struct broker *broker, broker_done done, void *
 }
 
 static muster_result send_puts(crossing_call *call, char *body) {
-  muster_result result = crossing_send(call, "/v3/kv/txn", body, end_of_crossing);
+  muster_result result = broker_send_call(call->broker, "/v3/kv/txn", body, end_of_crossing, call);
   free(body);
   return result;
 }
@@ -214,7 +199,7 @@ muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_st
   etcd_write_text(&writer, "key", key);
   json_end_object(&writer);
   json_finish(&writer);
-  return crossing_send(call, "/v3/kv/range", body, end_of_stored);
+  return broker_send_call(call->broker, "/v3/kv/range", body, end_of_stored, call);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- read */
@@ -364,5 +349,5 @@ muster_result broker_forget(struct broker *broker, const broker_lease *lease, ui
   crossing_key(broker, lease->zone, to, through + 1, end);
   write_request(&writer, "requestDeleteRange", key, "range_end", end, strlen(end));
   end_transaction(&writer);
-  return crossing_send(call, "/v3/kv/txn", body, end_of_forgetting);
+  return broker_send_call(call->broker, "/v3/kv/txn", body, end_of_forgetting, call);
 }

@@ -27,25 +27,9 @@ typedef struct lease_call {
 } lease_call;
 
 static lease_call *begin_lease_call(struct broker *broker, void *user) {
-  if (broker_count_call(broker) != MUSTER_OK) return NULL;
-  lease_call *call = calloc(1, sizeof *call);
-  if (!call) {
-    broker_end_call(broker);
-    error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
-    return NULL;
-  }
-  call->broker = broker;
-  call->user = user;
+  lease_call *call = broker_begin_call(broker, sizeof *call);
+  if (call) *call = (lease_call){.broker = broker, .user = user};
   return call;
-}
-
-/* Sends the first document of a call, which is freed when that fails. */
-static muster_result send_first(lease_call *call, const char *path, const char *body, etcd_take take) {
-  muster_result result = etcd_call(call->broker->etcd, path, body, take, call);
-  if (result == MUSTER_OK) return result;
-  broker_end_call(call->broker);
-  free(call);
-  return result;
 }
 
 /* Sends a further one; `take` hears of it at once when that fails. */
@@ -279,7 +263,7 @@ muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_a
   call->own_again = own_again;
   call->lease.zone = zone;
   write_both(call, body);
-  return send_first(call, "/v3/kv/txn", body, end_of_read_both);
+  return broker_send_call(broker, "/v3/kv/txn", body, end_of_read_both, call);
 }
 
 /* --------------------------------------------------------------------------------------------------------- renewing */
@@ -344,7 +328,7 @@ muster_result broker_lease_renew(struct broker *broker, const broker_lease *leas
   call->done = done;
   call->lease = *lease;
   write_id(body, lease->id);
-  return send_first(call, "/v3/lease/keepalive", body, end_of_renewing);
+  return broker_send_call(broker, "/v3/lease/keepalive", body, end_of_renewing, call);
 }
 
 static void end_of_release(muster_result result, const struct document *answer, void *user) {
@@ -358,7 +342,7 @@ muster_result broker_lease_release(struct broker *broker, const broker_lease *le
   if (!call) return muster_last_result();
   call->done = done;
   write_id(body, lease->id);
-  return send_first(call, "/v3/lease/revoke", body, end_of_release);
+  return broker_send_call(broker, "/v3/lease/revoke", body, end_of_release, call);
 }
 
 /* --------------------------------------------------------------------------------------------------------- overview */
@@ -410,9 +394,8 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
                                  broker_done done, void *user) {
   char body[BODY_BYTES], key[KEY_BYTES];
   json_writer writer;
-  muster_result result = broker_count_call(broker);
-  if (result != MUSTER_OK) return result;
-  overview_call *call = calloc(1, sizeof *call);
+  overview_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return muster_last_result();
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
   snprintf(key, sizeof key, "muster/%s/zone/", broker->settings.world);
@@ -421,14 +404,8 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
   etcd_write_text(&writer, "range_end", key);
   json_end_object(&writer);
   json_finish(&writer);
-  if (call) {
-    *call = (overview_call){broker, each, done, user};
-    result = etcd_call(broker->etcd, "/v3/kv/range", body, end_of_overview, call);
-    if (result == MUSTER_OK) return result;
-  }
-  free(call);
-  broker_end_call(broker);
-  return error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  *call = (overview_call){broker, each, done, user};
+  return broker_send_call(broker, "/v3/kv/range", body, end_of_overview, call);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ clock */
@@ -480,16 +457,9 @@ static void write_clock(const struct broker *broker, int64_t offset_ns, char bod
 muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
                            void (*done)(muster_result result, int64_t offset_ns, void *user), void *user) {
   char body[BODY_BYTES];
-  muster_result result = broker_count_call(broker);
-  if (result != MUSTER_OK) return result;
-  clock_call *call = calloc(1, sizeof *call);
-  if (call) {
-    *call = (clock_call){broker, done, user};
-    write_clock(broker, proposed_offset_ns, body);
-    result = etcd_call(broker->etcd, "/v3/kv/txn", body, end_of_clock, call);
-    if (result == MUSTER_OK) return result;
-  }
-  free(call);
-  broker_end_call(broker);
-  return error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  clock_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return muster_last_result();
+  *call = (clock_call){broker, done, user};
+  write_clock(broker, proposed_offset_ns, body);
+  return broker_send_call(broker, "/v3/kv/txn", body, end_of_clock, call);
 }
