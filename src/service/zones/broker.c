@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15 };
+enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000 };
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
@@ -129,7 +129,6 @@ static void look_after_broker(uv_timer_t *timer) {
 /* ------------------------------------------------------------------------------------------------------------- life */
 
 static void set_usual(broker_settings *settings) {
-  if (!settings->lease_ttl_s) settings->lease_ttl_s = LEASE_TTL_USUAL_S;
   if (!settings->answer_ms) settings->answer_ms = ANSWER_MS_USUAL;
 }
 
