@@ -158,4 +158,5 @@ void zone_order_forget(struct muster_world *world, uint32_t index) {
     while (end->held) order_take_out(zone, end);
     channels_drop(&zone->in, end);
   }
+  zone->rows[index] = (zone_row){0};
 }

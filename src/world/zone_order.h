@@ -35,7 +35,7 @@ void zone_order_deliver(struct muster_world *world, const zone_outgoing *message
 /* A frame begins: what is too old is forgotten, and what waited too long is delivered. */
 void zone_order_pass(struct muster_world *world);
 
-/* An agent is gone, or has left with all that is kept of it. */
+/* An agent is gone, or has left with all that is kept of it: whoever has its index next begins anew. */
 void zone_order_forget(struct muster_world *world, uint32_t index);
 
 /* What came with an agent, or stands in a snapshot. zone_order_hold: false when there is no room. */

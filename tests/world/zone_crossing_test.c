@@ -80,6 +80,27 @@ Test(zone_crossing, ids_say_where_and_when_they_were_given_and_stay) {
   little_world_destroy(&other);
 }
 
+/* A world that is restored knows nothing of who had an index before: so nothing of it may be left in this one. */
+Test(zone_crossing, who_has_the_index_of_a_dead_one_begins_anew) {
+  little_world one = zone_world(1), other = zone_world(2);
+  muster_agent comes = spawn_at(&one, 1), born;
+  uint32_t hop = 9, count = 0;
+  run_frame(&one);
+  cross(&one, &other, comes);
+  run_frame(&other);
+  cr_assert_eq(muster_agent_hop(other.world, comes, &hop), MUSTER_OK);
+  cr_assert_eq(hop, 1);
+  cr_assert_eq(muster_agent_remove(other.world, comes), MUSTER_OK);
+  run_frame(&other);
+  for (; count < 400; count++) {
+    born = spawn_at(&other, 2);
+    cr_assert_eq(muster_agent_hop(other.world, born, &hop), MUSTER_OK);
+    cr_expect_eq(hop, 0);
+  }
+  little_world_destroy(&one);
+  little_world_destroy(&other);
+}
+
 Test(zone_crossing, what_comes_twice_or_late_is_refused) {
   little_world a = zone_world(1), b = zone_world(2);
   zone_bytes first = {0}, second = {0};
