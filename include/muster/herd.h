@@ -24,7 +24,8 @@
  * the herd as it was, at the coarser level of detail, and is counted: no member is ever lost by it.
  *
  * Not in planner worlds. A record of a world with herds begins with a snapshot (muster/record.h); while the world is
- * recorded or replayed, herd types and herds cannot be added and members not be named: MUSTER_E_STATE.
+ * recorded or replayed, herd types and herds cannot be added and members not be named: MUSTER_E_STATE. Herds that come
+ * from another zone do come in (muster/zone.h).
  */
 #ifndef MUSTER_HERD_H
 #define MUSTER_HERD_H

@@ -44,7 +44,7 @@
  * What can be replayed is what can be recorded: see muster/record.h. In a world whose types have parallel actions, or
  * sets on the wall clock, muster_journal_begin() is refused with the reason: only snapshots help there. While a world
  * has a journal, the calls by which a host adds herds and names their members between frames are refused, as in any
- * record (muster/herd.h). A recovery is
+ * record (muster/herd.h); herds that come from another zone do come in (muster/zone.h). A recovery is
  * checked: each frame holds the sum of the hashes of the agents that it updated, and every 60th the hash of the whole
  * world. After a wild store into an agent's state the recovery differs from the run, and tells that. */
 #ifndef MUSTER_JOURNAL_H

@@ -390,7 +390,8 @@ MUSTER_DEFAULTS(muster_agent_tuning);
 /* Queues new values. Any thread. */
 MUSTER_API muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *tuning);
 
-/* Whether the id names an agent that is spawned (active or still queued) and not removed. Any thread. */
+/* Whether the id names an agent that is spawned (active or still queued) and not removed. False for ghosts. Any thread.
+ */
 MUSTER_API bool muster_agent_exists(const muster_world *world, muster_agent agent);
 
 typedef struct muster_agent_info {
@@ -422,8 +423,8 @@ MUSTER_DEFAULTS(muster_agent_info);
 /* Reads an agent. MUSTER_E_STALE when the id is gone. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info);
 
-/* The active agent after this one in agent order, the first after null; null at the end. Thread of the frames,
- * between frames. */
+/* The active agent after this one in agent order, the first after null; null at the end, and in a zone after an agent
+ * that is gone. Thread of the frames, between frames. */
 MUSTER_API muster_agent muster_agent_next(const muster_world *world, muster_agent agent);
 
 /* ------------------------------------------------------------------------------------------------------ observers */

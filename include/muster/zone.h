@@ -16,19 +16,19 @@
  * was born, the epoch in which that was, and what tells apart the agents that were born there. An epoch is the time in
  * which the zone has one owner: an owner that has only an older state of the zone begins a new epoch
  * (muster_zone_set_epoch), so that it gives no id that its predecessor gave to another agent. The index of a zone's
- * agent serves for 65,535 agents of one epoch, and rests until the next one after that.
+ * agent serves for 65,536 agents of one epoch, and rests until the next one after that.
  *
  * Crossings. An agent counts its crossings: its hop. Whoever carries agents between worlds may come twice, or late,
  * when a machine failed; the hop tells which of two packed agents is the newer one. A world that an agent has left
  * keeps a mark: which zone it went to, and with which hop. By the marks messages follow the agent, and an agent that
- * comes back with a hop that is not higher is refused. A world keeps agents_max marks (at least 1,024); beyond these
- * the oldest are dropped, and counted (muster_zone_status.marks_dropped).
+ * comes back with a hop that is not higher is refused. A world keeps the marks of its last agents_max departures (at
+ * least 1,024); older ones are dropped, and counted (muster_zone_status.marks_dropped).
  *
  * Ghosts. A ghost has the place, the type and the published state of an agent that another zone runs. Atoms perceive it
  * as any agent: muster_update_nearby(), muster_update_published_of() and muster_update_position_of() find it, so do
- * muster_agents_nearby(), muster_agents_read() and muster_view_read(). It is never run, has no state and no callbacks,
- * counts neither in reports nor for the budget, and is not among muster_agent_next() and muster_frame_changes(). Calls
- * that would change it find it stale. Ghosts and agents together are at most agents_max.
+ * muster_agents_nearby(), muster_agents_read() and muster_agents_view(). It is never run, has no state and no
+ * callbacks, counts neither in reports nor for the budget, and is not among muster_agent_next() and
+ * muster_frame_changes(). Calls that would change it find it stale. Ghosts and agents together are at most agents_max.
  *
  * Messages. muster_update_send() and muster_agent_send() to a ghost, or to an agent that left, put the message into a
  * queue of this world, from which the host takes it (muster_zone_messages) and delivers it in the zone to which it
@@ -100,19 +100,20 @@ MUSTER_API muster_result muster_zone_status_read(const muster_world *world, must
 /* Takes bytes; false when it cannot. As muster_journal_put. */
 typedef bool (*muster_zone_put)(const void *bytes, size_t count, void *user);
 
-/* Takes an agent out of the world as bytes, which it hands to `put` as a whole in one call: its type, state and
- * published state, its place, what the host or its designer set (floor, elasticity, factors), its importance and level,
- * the time of its last update and when the next is due, times that were asked for, runs, messages that wait, company,
- * demotion for overruns, the progress of its sets, and its hop, one higher than before. on_removed is not called. From
- * here on the id names an agent that is elsewhere: messages to it go out with zone `to`, and all other calls find it
- * stale. What other threads asked of the agent since the last frame is lost, but for wakes.
+/* Takes an agent out of the world as bytes, which it hands to `put` in order, in one call or several: its type, state
+ * and published state, its place, what the host or its designer set (floor, elasticity, factors), its importance and
+ * level, the time of its last update and when the next is due, times that were asked for, runs, messages that wait,
+ * company, demotion for overruns, the progress of its sets, and its hop, one higher than before. on_removed is not
+ * called. From here on the id names an agent that is elsewhere: messages to it go out with zone `to`, and all other
+ * calls find it stale. A wake that it has not answered goes along.
  *
- * MUSTER_E_STATE, and nothing has changed, when the world is no zone; when the agent waits for its first intake, or an
- * update of it is under way (preempted, cut within a set, or with action atoms that wait): try again after the next
- * frame; when it is a herd's (a leaf, a block, or a named member, which crosses with its herd); and when it has a user
- * pointer, which no other process could read: types whose agents cross keep what they need in state_bytes.
- * MUSTER_E_STALE when it is gone or a ghost; MUSTER_E_ARGUMENT when `to` is no other zone; MUSTER_E_SYSTEM when `put`
- * returned false: nothing has changed then either. Thread of the frames, between frames; recorded. O(bytes). */
+ * MUSTER_E_STATE, and nothing has changed, when the world is no zone; when the agent waits for its first intake, an
+ * update of it is under way (preempted, or with action atoms that wait), or a command about it waits for the next
+ * intake: try again after the next frame; when it is a herd's (a leaf, a block, or a named member, which crosses with
+ * its herd); and when it has a user pointer, which no other process could read: types whose agents cross keep what they
+ * need in state_bytes. MUSTER_E_STALE when it is gone or a ghost; MUSTER_E_ARGUMENT when `to` is no other zone;
+ * MUSTER_E_SYSTEM when `put` returned false: nothing has changed then either. Thread of the frames, between frames;
+ * recorded. O(bytes and commands that wait). */
 MUSTER_API muster_result muster_agent_depart(muster_world *world, muster_agent agent, uint32_t to, muster_zone_put put,
                                              void *user);
 
@@ -127,8 +128,8 @@ MUSTER_API muster_result muster_agent_depart(muster_world *world, muster_agent a
  * of the frames, between frames; recorded. O(bytes). */
 MUSTER_API muster_result muster_agent_arrive(muster_world *world, const void *bytes, size_t count, muster_agent *agent);
 
-/* The id and the hop of a packed agent, which the bytes of a herd have none of. MUSTER_E_INPUT when the bytes are
- * damaged or of another version. Any thread. O(bytes). */
+/* The id and the hop of a packed agent; either may be null. MUSTER_E_INPUT when the bytes are damaged, of another
+ * version, or of something else. Any thread. O(bytes). */
 MUSTER_API muster_result muster_agent_packed(const void *bytes, size_t count, muster_agent *agent, uint32_t *hop);
 
 /* A restored world learns that an agent left for zone `to` with that hop: the agent is taken out without callbacks when
@@ -139,9 +140,9 @@ MUSTER_API muster_result muster_agent_left(muster_world *world, muster_agent age
 
 /* ---------------------------------------------------------------------------------------------------------- ghosts */
 
-/* Packs what a neighbour perceives of some agents, and hands it to `put` as a whole in one call. Ids that are gone or
- * waiting for their intake, and ghosts, are passed over. MUSTER_E_STATE when the world is no zone; MUSTER_E_SYSTEM when
- * `put` returned false; MUSTER_E_MEMORY. Changes nothing. Thread of the frames, between frames. O(bytes). */
+/* Packs what a neighbour perceives of some agents, and hands it to `put` in order, in one call or several. Ids that are
+ * gone or waiting for their intake, and ghosts, are passed over. MUSTER_E_STATE when the world is no zone;
+ * MUSTER_E_SYSTEM when `put` returned false. Changes nothing. Thread of the frames, between frames. O(bytes). */
 MUSTER_API muster_result muster_ghosts_pack(const muster_world *world, const muster_agent *agents, uint32_t count,
                                             muster_zone_put put, void *user);
 
@@ -189,19 +190,19 @@ MUSTER_API muster_result muster_zone_deliver(muster_world *world, const muster_z
 
 /* ----------------------------------------------------------------------------------------------------------- herds */
 
-/* Takes a folded herd out of the world as bytes, handed to `put` as a whole in one call: its centre, velocity, members
- * and totals, the time to which it was brought, and its named members, who cross with it under their ids as
- * muster_agent_depart() would take them. A herd's own id is of one world: it is stale from here on. MUSTER_E_STATE, and
- * nothing has changed, when the world is no zone, the herd is unfolded or retained, or a named member cannot leave now;
- * MUSTER_E_STALE when it is gone; MUSTER_E_ARGUMENT, MUSTER_E_SYSTEM as above; MUSTER_E_MEMORY. Thread of the frames,
- * between frames; recorded, also in a journal. O(bytes). */
+/* Takes a folded herd out of the world as bytes, handed to `put` in order, in one call or several: its centre,
+ * velocity, members and totals, the time to which it was brought, and its named members, who cross with it under their
+ * ids as muster_agent_depart() would take them. A herd's own id is of one world: it is stale from here on.
+ * MUSTER_E_STATE, and nothing has changed, when the world is no zone, the herd is unfolded or retained, or a named
+ * member cannot leave now; MUSTER_E_STALE when it is gone; MUSTER_E_ARGUMENT, MUSTER_E_SYSTEM as above. Thread of the
+ * frames, between frames; recorded, also in a journal. O(bytes). */
 MUSTER_API muster_result muster_herd_depart(muster_world *world, muster_herd herd, uint32_t to, muster_zone_put put,
                                             void *user);
 
 /* Puts a herd that departed elsewhere into this world, folded, with its named members, and writes its new id to `herd`
  * (may be null). A named member that this world must refuse (muster_agent_arrive) lets the whole herd be refused.
- * MUSTER_E_FULL also when herds_max herds exist. Errors as of muster_agent_arrive(); nothing has changed then. Thread
- * of the frames, between frames; recorded, also in a journal. O(bytes). */
+ * MUSTER_E_FULL also when herds_max herds exist, or unfolded_max are unfolded. Errors as of muster_agent_arrive();
+ * nothing has changed then. Thread of the frames, between frames; recorded, also in a journal. O(bytes). */
 MUSTER_API muster_result muster_herd_arrive(muster_world *world, const void *bytes, size_t count, muster_herd *herd);
 
 #ifdef __cplusplus

@@ -114,6 +114,8 @@ static muster_result hosting_begin_world(struct service *service, hosted_world *
   if (result) return result;
   if (journals_bring_back(service, world, file, saved)) return zone_take_over(world);
   if (!world->world) return muster_last_result();
+  if (zone_must_restore(world))
+    return error_set(MUSTER_E_INPUT, "the zone's files cannot be gone on from; the log says why");
   result = saved ? resume_world(world, saved) : populate_world(world);
   if (!result) result = zone_take_over(world);
   *refused = result && saved;

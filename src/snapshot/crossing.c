@@ -107,6 +107,7 @@ static bool crossing_is_woken(const struct muster_world *world, uint32_t index) 
 
 void crossing_leave(struct muster_world *world, uint32_t index, uint32_t to) {
   struct world_zone *zone = world->zone;
+  ASSERT(to != world->def.zone.number && world_is_active(world, index));
   zone_mark mark = {to, zone->rows[index].hop + 1};
   zone_ids_mark(&zone->ids, world_id(world, index), mark);
   zone->rows[index] = (zone_row){0};
@@ -120,6 +121,7 @@ static void crossing_describe(const struct muster_world *world, crossing_agent *
   uint32_t index = crosser->index;
   saved_agent *saved = crosser->saved;
   const zone_row *own = &world->zone->rows[index];
+  ASSERT(world_is_active(world, index) && !world_row(world, index)->atom_next);
   saved_agent_describe(world, index, saved);
   if (saved->row.timed) { /* it is about to answer a time: it asks for it once more */
     saved->alarm.wake_at_ns = saved->alarm.answered_ns;
@@ -165,6 +167,7 @@ static void crossing_check(struct snapshot *snapshot, const crossing_agent *cros
   const struct muster_world *world = snapshot->world;
   const crossing_head *head = &crosser->head;
   const saved_agent *saved = crosser->saved;
+  ASSERT(snapshot_checks(snapshot) && world->zone);
   snapshot_expect(snapshot, zone_ids_is_id(head->id) && head->hop > 0, "its id or its hop is none");
   snapshot_expect(snapshot, saved->row.type < world->agents.types.count && saved->place.type == saved->row.type,
                   "it is of type %u", saved->row.type + 1u);
@@ -213,6 +216,7 @@ bool crossing_needs_index(const struct muster_world *world, muster_agent id) {
 
 uint32_t crossing_index_for(struct muster_world *world, muster_agent id, uint32_t taken) {
   muster_agent ghost = zone_ids_find(&world->zone->ids, id);
+  ASSERT(muster_agent_is_null(ghost) || zone_ids_is_ghost(&world->zone->ids, muster_agent_index(ghost)));
   bool needs = crossing_needs_index(world, id);
   if (!muster_agent_is_null(ghost) && needs) ghosts_drop(world, muster_agent_index(ghost));
   if (needs) return world_record_id(world, taken);
@@ -226,6 +230,7 @@ static void resume_times(struct muster_world *world, uint32_t index, const saved
   agent_row *row = world_row(world, index);
   agent_alarm *alarm = &world->agents.store.alarms[index];
   const agent_alarm *from = &saved->alarm;
+  ASSERT(!timers_has(&world->queues->timers, index) && !row->reacts);
   *alarm = (agent_alarm){.wake_at_ns = from->wake_at_ns,
                          .quiet_until_ns = from->quiet_until_ns,
                          .react_by_ns = saved->row.reacts ? from->react_by_ns : 0,
@@ -241,6 +246,7 @@ static void resume_times(struct muster_world *world, uint32_t index, const saved
 
 /* A world whose last frame was earlier than that of the one from which the agent comes. */
 static void bound_sets(const struct muster_world *world, const agent_type *type, uint32_t slot) {
+  ASSERT(type->has_sets);
   for (uint32_t i = 0; i < type->sets.count; i++) {
     set_state *set = &sets_states_of(&type->sets, slot)[i];
     if (set->last_ns > world->last_now_ns) set->last_ns = world->last_now_ns;
@@ -261,6 +267,7 @@ static void resume_links(struct muster_world *world, uint32_t index, const cross
   struct mailbox *mailbox = &world->links->mailbox;
   struct companions *companions = &world->links->companions;
   const muster_agent *company = (const muster_agent *)(const void *)head->company;
+  ASSERT(!companions->of || !companions->places[index]);
   for (uint32_t i = MUSTER_COMPANIONS_MAX; companions->of && i > 0; i--)
     if (!muster_agent_is_null(company[i - 1])) companions_link(companions, index, company[i - 1]);
   if (!mailbox->places || !head->lost) return;
@@ -273,6 +280,7 @@ static void crossing_write(struct muster_world *world, const crossing_agent *cro
   saved_agent saved = *crosser->saved;
   agent_row *row = &saved.row;
   saved.index = crosser->index;
+  ASSERT(!world_is_active(world, crosser->index) && world_row(world, crosser->index)->status == AGENT_FREE);
   row->status = AGENT_PENDING;
   row->scheduled = row->class = row->released_frame = 0;
   row->woken = row->timed = row->called = row->delayed = row->reacts = 0;

@@ -1,4 +1,5 @@
 /* crossing_calls.c - muster/zone.h: agents that cross, and the calls of a record. */
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "record/recorder.h"
@@ -112,6 +113,7 @@ muster_result muster_agent_packed(const void *bytes, size_t count, muster_agent 
 
 /* An agent is here that has left: it goes, in whatever it was, without its callbacks. */
 static void apply_absence(struct muster_world *world, uint32_t index) {
+  ASSERT(identity_generation(&world->agents.ids, index) & 1);
   world->zone->rows[index] = (zone_row){0};
   if (!world_is_active(world, index)) {
     spawn_queue_take_out(&world->commands->queues.spawns, index);

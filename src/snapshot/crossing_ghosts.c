@@ -1,4 +1,5 @@
 /* crossing_ghosts.c - muster/zone.h: ghosts as bytes, and back. */
+#include "base/assert.h"
 #include "base/error.h"
 #include "record/recorder.h"
 #include "snapshot/crossing.h"
@@ -55,6 +56,7 @@ static void take_ghosts(crossing_of_ghosts *ghosts) {
   unsigned char published[4096];
   struct snapshot *snapshot = &ghosts->snapshot;
   struct muster_world *world = snapshot->world;
+  ASSERT(!snapshot_saves(snapshot) && world->zone);
   ghosts->count = snapshot_number(snapshot, 0);
   for (uint32_t i = 0; i < ghosts->count; i++) {
     ghost_def def;

@@ -11,6 +11,7 @@ bool crossing_write_out(struct snapshot *snapshot, uint32_t section, snapshot_pa
                         void *user) {
   unsigned char buffer[CROSSING_BUFFER_BYTES];
   const chunks_format format = crossing_format();
+  ASSERT(section >= SNAPSHOT_OF_AGENT);
   enum occupation before = guard_hold(snapshot->world);
   snapshot->mode = SNAPSHOT_SAVES;
   chunks_write_to(&snapshot->writer, &format, put, user, buffer, sizeof buffer);
@@ -22,6 +23,7 @@ bool crossing_write_out(struct snapshot *snapshot, uint32_t section, snapshot_pa
 }
 
 muster_result crossing_read(struct snapshot *snapshot, uint32_t section, snapshot_part *part, const char *what) {
+  ASSERT(!snapshot_saves(snapshot));
   chunks_rewind(&snapshot->reader);
   if (!chunks_enter(&snapshot->reader, section))
     return error_set(MUSTER_E_INPUT, "%s: these bytes are of something else", what);

@@ -54,7 +54,7 @@ void snapshot_columns(struct snapshot *snapshot, const snapshot_column *columns,
 uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list, uint32_t before) {
   uint32_t count = before, *out = snapshot->indices;
   for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
-  ASSERT(count <= snapshot->world->agents.store.active_count);
+  ASSERT(count <= snapshot->world->agents.store.active_count + snapshot->world->agents.store.ghost_count);
   for (uint32_t end = count; list; list = lists_last(lists, list)->previous) {
     const list_block *block = lists_last(lists, list);
     ASSERT(block->count > 0 && block->count <= end);

@@ -13,6 +13,7 @@
 static void exchange_id(struct snapshot *snapshot, uint32_t index) {
   struct world_zone *zone = snapshot->world->zone;
   zone_row substitute, *row = snapshot_object(snapshot, &zone->rows[index], &substitute);
+  ASSERT(index < snapshot->high);
   uint64_t id = zone_ids_at(&zone->ids, index).value;
   uint32_t ghost = snapshot_number(snapshot, zone_ids_is_ghost(&zone->ids, index));
   snapshot_exchange(snapshot, &id, sizeof id);
@@ -29,6 +30,7 @@ static void exchange_id(struct snapshot *snapshot, uint32_t index) {
 
 /* The numbers, keys and values of entries, in order. */
 static void exchange_recent(struct snapshot *snapshot, struct recent *recent, bool marks) {
+  ASSERT(snapshot_saves(snapshot) || recent->count == 0);
   uint64_t added = recent->added, number = added > recent->maximum ? added - recent->maximum : 0;
   uint32_t count = snapshot_count(snapshot, recent->count, recent->maximum, marks ? "marks" : "messages that came");
   snapshot_exchange(snapshot, &added, sizeof added);

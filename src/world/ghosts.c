@@ -24,6 +24,7 @@ bool ghosts_is_possible(const struct muster_world *world, const ghost_def *def) 
 static void publish(const struct muster_world *world, uint32_t index, const void *published) {
   const agent_row *row = world_row(world, index);
   const agent_type *type = world_type(world, row->type);
+  ASSERT(row->status == AGENT_GHOST);
   for (uint32_t i = 0; i < 2 && type->published; i++)
     memcpy(type_published(type, row->state_slot, i), published, type->def.published_bytes);
 }
@@ -57,6 +58,7 @@ static int64_t appear(struct muster_world *world, const ghost_def *def) {
 
 int64_t ghosts_put(struct muster_world *world, uint32_t zone, const ghost_def *def, const void *published) {
   muster_agent known = zone_ids_find(&world->zone->ids, def->id);
+  ASSERT(zone && zone != world->def.zone.number && ghosts_is_possible(world, def));
   int64_t index = muster_agent_index(known);
   if (muster_agent_is_null(known)) index = appear(world, def);
   if (index < 0) return index;

@@ -107,6 +107,7 @@ static void release_index(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_close(struct muster_world *world, uint32_t index) {
+  ASSERT(world_row(world, index)->status == AGENT_FREE && !world_is_active(world, index));
   if (world->agents.zone)
     zone_ids_close(world->agents.zone, index);
   else

@@ -1,4 +1,5 @@
 /* zone.c - see world_zone.h. */
+#include "base/assert.h"
 #include "base/error.h"
 #include "record/recorder.h"
 #include "world/guard.h"
@@ -43,6 +44,7 @@ static uint64_t later_sequence(uint64_t sent) {
 }
 
 void zone_set_epoch(struct muster_world *world, uint32_t epoch) {
+  ASSERT(epoch > world->def.zone.epoch && epoch <= MUSTER_EPOCHS_MAX);
   world->def.zone.epoch = epoch;
   zone_ids_set_epoch(&world->zone->ids, epoch);
   for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++)

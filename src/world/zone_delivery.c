@@ -36,6 +36,7 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
 
 void zone_deliver(struct muster_world *world, const muster_zone_message *message) {
   struct world_zone *zone = world->zone;
+  ASSERT(!zone_came_before(world, message) && message->size <= MUSTER_MESSAGE_BYTES_MAX);
   recent_add(&zone->delivered, key_of(message), 0);
   if (world_is_live(world, world_find(world, message->to))) {
     struct message_head head = {.peer = message->to, .sent_ns = message->sent_ns, .size = message->size};

@@ -11,6 +11,7 @@
 enum { ZONE_SHIFT = 64 - ZONE_EPOCH_BITS /* of its number in an id, and in sequences of hosts */ };
 
 uint32_t zone_of_absent(const struct muster_world *world, muster_agent id) {
+  ASSERT(world->zone);
   muster_agent agent = zone_ids_find(&world->zone->ids, id);
   uint32_t index = muster_agent_index(agent);
   zone_mark mark = {0, 0};
@@ -42,6 +43,7 @@ bool zone_queue(struct muster_world *world, const zone_outgoing *message, const 
 bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent sender, const struct message_head *head,
                         const void *bytes) {
   struct world_zone *zone = world->zone;
+  ASSERT(zone && head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (world_is_live(world, world_find(world, head->peer))) return false;
   uint32_t where = zone_of_absent(world, head->peer);
   if (!where) return false;

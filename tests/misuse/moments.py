@@ -161,7 +161,10 @@ static void removed(muster_update *update) {
 
 static void ask_once(void) {
   static const muster_atom atoms[] = {{.run = behave}, {.run = act, .role = MUSTER_ROLE_ACTION}};
-  little_world little = little_world_create(2, NULL);
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.zone.number = 1; /* for calls that only a zone has */
+  little_world little = little_world_create(2, &def);
   muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, NULL);
   muster_observer_def observer = muster_observer_def_default();
   type.on_spawned = spawned;

@@ -1,6 +1,7 @@
 /* Null where something must be given, at every function of the public headers: each refuses, with a sentence, and does
  * nothing. The last test compares the list with the headers. */
 #include "misuse/null_journals.h"
+#include "misuse/null_zones.h"
 
 #include "support/little_world.h"
 
@@ -308,6 +309,12 @@ static void check_journals(given *g) {
   OF_JOURNALS(CHECK)
 }
 
+static void check_zones(void) {
+  null_zones with = null_zones_open();
+  OF_ZONES(CHECK)
+  little_world_destroy(&with.little);
+}
+
 static void check_worlds(given *g) {
   const muster_frame frame = {FRAME_NS, 5000000};
   muster_type_def type = muster_type_def_default();
@@ -437,6 +444,7 @@ Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
   check_agents(&g);
   check_herds(&g);
   check_journals(&g);
+  check_zones();
   check_updates(&g); /* their update is null now */
   check_jobs(&g);
   OF_OTHERS(CHECK)
@@ -447,8 +455,8 @@ Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
 #define NAME(FUNCTION, ...) #FUNCTION,
 
 static bool is_listed(const char *name, size_t length) {
-  static const char *const names[] = {OF_WORLDS(NAME) OF_AGENTS(NAME) OF_HERDS(NAME) OF_JOURNALS(NAME) OF_UPDATES(NAME)
-                                          OF_JOBS(NAME) OF_OTHERS(NAME)};
+  static const char *const names[] = {OF_WORLDS(NAME) OF_AGENTS(NAME) OF_HERDS(NAME) OF_JOURNALS(NAME) OF_ZONES(NAME)
+                                          OF_UPDATES(NAME) OF_JOBS(NAME) OF_OTHERS(NAME)};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
   return false;

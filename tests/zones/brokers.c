@@ -91,8 +91,7 @@ static void run_etcd(const brokers *all, uint32_t which) {
          "--logger", "zap", (char *)NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------- start and the end
- */
+/* ------------------------------------------------------------------------------------------------ start and the end */
 
 /* In the new process, which is killed when the test ends, in whatever way. */
 static void become_broker(const brokers *all, brokers_kind kind, uint32_t which) {

@@ -88,8 +88,7 @@ const char *brokers_door_etcd(const brokers *all, uint32_t door);
 void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut);
 void brokers_cut_door_whole(brokers *all, uint32_t door, bool is_cut);
 
-/* --------------------------------------------------------------------------------------------------- what they serve
- */
+/* -------------------------------------------------------------------------------------------------- what they serve */
 
 typedef struct brokers_answer {
   long status; /* of HTTP; 0 = no answer */

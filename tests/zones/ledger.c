@@ -121,10 +121,10 @@ bool ledger_takes_standing(ledger *all, uint32_t zone, const char *text, uint64_
     if (strcmp(row, "end") == 0) return true;
     cr_assert_eq(sscanf(row,
                         "%" SCNu64 " %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                        " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                        " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
                         &agent, &hop, &own.name, &own.born_ns, &own.at_ns, &own.lived_ns, &own.twice_ns, &own.missed_ns,
-                        &own.told, &own.heard, &own.repeated, &own.skipped, &own.lost),
-                 13, "%s", row);
+                        &own.told, &own.heard, &own.repeated, &own.skipped, &own.late, &own.lost),
+                 14, "%s", row);
     *after = agent;
     ledger_finds(all, agent, zone, hop, &own);
   }
@@ -153,6 +153,7 @@ static void judge_standing(judging *now, const ledger_row *row) {
   verdict->heard += own->heard;
   verdict->repeated += own->repeated;
   verdict->skipped += own->skipped;
+  verdict->late += own->late;
   verdict->twice_ns += own->twice_ns;
   verdict->missed_ns += own->missed_ns;
   if (row->stands > 1) count_trouble(now, &verdict->twice, "stands twice", row);
@@ -188,18 +189,35 @@ bool ledger_is_weak(const ledger_verdict *verdict) {
 
 bool ledger_is_strong(const ledger_verdict *verdict) {
   return ledger_is_weak(verdict) && verdict->unbooked + verdict->births_lost + verdict->deaths_undone == 0 &&
-         verdict->repeated + verdict->skipped == 0;
+         verdict->repeated + verdict->skipped + verdict->late == 0;
 }
 
 void ledger_print(const ledger_verdict *verdict, FILE *out) {
-  fprintf(out,
-          "ledger: %" PRIu64 " born, %" PRIu64 " died, %" PRIu64 " stand after %" PRIu64
-          " crossings; in two places %" PRIu64 ", two owners %" PRIu64 ", missing %" PRIu64 ", risen %" PRIu64
-          ", unbooked %" PRIu64 "\n"
-          "ledger: births lost %" PRIu64 ", deaths undone %" PRIu64 "; wrong times %" PRIu64 " (%" PRIu64
-          " ns twice, %" PRIu64 " ns missed); numbers heard %" PRIu64 ", repeated %" PRIu64 ", skipped %" PRIu64 "\n",
-          verdict->born, verdict->died, verdict->stand, verdict->crossings, verdict->twice, verdict->two_owners,
-          verdict->missing, verdict->risen, verdict->unbooked, verdict->births_lost, verdict->deaths_undone,
-          verdict->wrong_time, verdict->twice_ns, verdict->missed_ns, verdict->heard, verdict->repeated,
-          verdict->skipped);
+  const struct {
+    const char *what;
+    uint64_t count;
+  } parts[] = {
+      {"born", verdict->born},
+      {"died", verdict->died},
+      {"stand", verdict->stand},
+      {"hops of these", verdict->crossings},
+      {"in two places", verdict->twice},
+      {"two owners", verdict->two_owners},
+      {"missing", verdict->missing},
+      {"risen", verdict->risen},
+      {"unbooked", verdict->unbooked},
+      {"births lost", verdict->births_lost},
+      {"deaths undone", verdict->deaths_undone},
+      {"wrong times", verdict->wrong_time},
+      {"ms twice", verdict->twice_ns / 1000000},
+      {"ms missed", verdict->missed_ns / 1000000},
+      {"numbers heard", verdict->heard},
+      {"repeated", verdict->repeated},
+      {"skipped", verdict->skipped},
+      {"late", verdict->late},
+  };
+  fprintf(out, "ledger:");
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    fprintf(out, "%s %" PRIu64 " %s", i ? "," : "", parts[i].count, parts[i].what);
+  fprintf(out, "\n");
 }

@@ -8,7 +8,8 @@
  *     always      nobody stands in two zones; no line of a zone's books is seen with two contents in one epoch (it had
  *                 two owners then); nobody was told time that did not pass, or not told time that did
  *     strong      what was seen is in the books; whoever the books have born and not died stands somewhere, and nobody
- *                 else; no number that a child told its mother came twice or never, while both live
+ *                 else; no number that a child told its mother came twice, never, or behind a higher one,
+ *                 while both live
  *     weak        what was seen and is in no books was taken back: births (lost, or standing all the same) and deaths
  *                 (returned); each is counted, by id
  *
@@ -32,19 +33,19 @@ typedef struct ledger_line {
 } ledger_line;
 
 typedef struct ledger_verdict {
-  uint64_t born, died, stand;   /* by the books at the end; who stands */
-  uint64_t crossings;           /* hops of all that stand */
-  uint64_t twice;               /* stand in two zones, or twice in one */
-  uint64_t two_owners;          /* lines of which two were seen */
-  uint64_t missing;             /* born and not died by the books, and stand nowhere */
-  uint64_t risen;               /* died by the books, and stand */
-  uint64_t unbooked;            /* stand, and no books have their birth */
-  uint64_t births_lost;         /* births that were seen, are in no books, and who was born stands nowhere */
-  uint64_t deaths_undone;       /* deaths that were seen and are in no books */
-  uint64_t wrong_time;          /* stand, and did not live as long as it is since their birth */
-  uint64_t twice_ns, missed_ns; /* of these */
-  uint64_t heard;               /* highest numbers that mothers have heard of their children, added up */
-  uint64_t repeated, skipped;   /* of these numbers */
+  uint64_t born, died, stand;       /* by the books at the end; who stands */
+  uint64_t crossings;               /* hops of all that stand */
+  uint64_t twice;                   /* stand in two zones, or twice in one */
+  uint64_t two_owners;              /* lines of which two were seen */
+  uint64_t missing;                 /* born and not died by the books, and stand nowhere */
+  uint64_t risen;                   /* died by the books, and stand */
+  uint64_t unbooked;                /* stand, and no books have their birth */
+  uint64_t births_lost;             /* births that were seen, are in no books, and who was born stands nowhere */
+  uint64_t deaths_undone;           /* deaths that were seen and are in no books */
+  uint64_t wrong_time;              /* stand, and did not live as long as it is since their birth */
+  uint64_t twice_ns, missed_ns;     /* of these */
+  uint64_t heard;                   /* highest numbers that mothers have heard of their children, added up */
+  uint64_t repeated, skipped, late; /* of these numbers */
 } ledger_verdict;
 
 ledger *ledger_open(void);
@@ -71,7 +72,7 @@ ledger_verdict ledger_judge(const ledger *all, FILE *out);
 bool ledger_is_strong(const ledger_verdict *verdict);
 bool ledger_is_weak(const ledger_verdict *verdict);
 
-/* Prints a verdict, in a line or two. */
+/* Prints a verdict, in a line. */
 void ledger_print(const ledger_verdict *verdict, FILE *out);
 
 #endif

@@ -100,10 +100,13 @@ Test(ledger, notices_wrong_times_and_numbers) {
   bear(all, 78, 3);
   ledger_finds(all, 78, ZONE, 0, &(nomad){.skipped = 1});
   EXPECT_ONLY(all, skipped, 1, true);
+  all = begin();
+  bear(all, 79, 3);
+  ledger_finds(all, 79, ZONE, 0, &(nomad){.late = 1});
+  EXPECT_ONLY(all, late, 1, true);
 }
 
-/* ------------------------------------------------------------------------------------------------- nomads in musterd
- */
+/* ------------------------------------------------------------------------------------------------ nomads in musterd */
 
 static daemon_reply reply;
 

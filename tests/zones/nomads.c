@@ -124,14 +124,30 @@ static void count_time(nomad *own, const muster_update *update) {
   own->at_ns = update->now_ns;
 }
 
+/* A number behind the highest was heard before, or is late. */
+static void hear_lower(nomad *own, uint64_t number) {
+  uint64_t behind = own->heard - number, bit = behind < 64 ? 1ull << behind : 0;
+  if (bit == 0 || own->heard_bits & bit) {
+    own->repeated++;
+    return;
+  }
+  own->heard_bits |= bit;
+  own->late++;
+  own->skipped--;
+}
+
 static void listen(nomad *own, const muster_update *update) {
   muster_message messages[NOMAD_MESSAGES];
   uint32_t count = muster_update_messages(update, messages, NOMAD_MESSAGES);
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t number = *(const uint64_t *)messages[i].bytes;
-    if (number <= own->heard) own->repeated++;
-    if (number > own->heard + 1) own->skipped += number - own->heard - 1;
-    if (number > own->heard) own->heard = number;
+    uint64_t number = *(const uint64_t *)messages[i].bytes, ahead = number - own->heard;
+    if (number <= own->heard) {
+      hear_lower(own, number);
+      continue;
+    }
+    own->skipped += ahead - 1;
+    own->heard_bits = (ahead < 64 ? own->heard_bits << ahead : 0) | 1;
+    own->heard = number;
   }
 }
 
@@ -281,9 +297,9 @@ static size_t describe_nomad(const muster_world *world, muster_agent agent, char
   const nomad *own = info.published;
   return (size_t)sprintf(text,
                          "%" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                         " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+                         " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                          agent.value, hop, own->name, own->born_ns, own->at_ns, own->lived_ns, own->twice_ns,
-                         own->missed_ns, own->told, own->heard, own->repeated, own->skipped, own->lost);
+                         own->missed_ns, own->told, own->heard, own->repeated, own->skipped, own->late, own->lost);
 }
 
 static size_t list_standing(const muster_world *world, uint64_t after, char *text) {

@@ -43,14 +43,18 @@ void race_kill(race_tally *tally, brokers *all, brokers_kind kind, int leader) {
   choose_kill(tally);
 }
 
-void race_await_leader(brokers *all, brokers_kind kind, const char *stream, int killed) {
+void race_await_another(const brokers *all, brokers_kind kind, const char *stream, int old) {
   const struct timespec pause = {.tv_nsec = GLANCE_MS * 1000000};
   int leader = -1;
-  for (int waited = 0; waited < PATIENCE_MS && (leader < 0 || leader == killed); waited += GLANCE_MS) {
+  for (int waited = 0; waited < PATIENCE_MS && (leader < 0 || leader == old); waited += GLANCE_MS) {
     nanosleep(&pause, NULL);
     leader = kind == BROKERS_ETCD ? brokers_etcd_leader(all) : brokers_stream_leader(all, stream);
   }
-  cr_assert(leader >= 0 && leader != killed, "there is no new leader");
+  cr_assert(leader >= 0 && leader != old, "there is no new leader");
+}
+
+void race_await_leader(brokers *all, brokers_kind kind, const char *stream, int killed) {
+  race_await_another(all, kind, stream, killed);
   brokers_revive(all, kind, (uint32_t)killed);
 }
 

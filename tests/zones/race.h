@@ -31,7 +31,10 @@ bool race_kills_now(race_tally *tally);
 /* Kills the leader of a kind with a race under way. */
 void race_kill(race_tally *tally, brokers *all, brokers_kind kind, int leader);
 
-/* Waits for another leader than the one that was killed, and starts that again. */
+/* Waits for another leader, as a majority sees it. */
+void race_await_another(const brokers *all, brokers_kind kind, const char *stream, int old);
+
+/* The same after a kill, and starts the old one again. */
 void race_await_leader(brokers *all, brokers_kind kind, const char *stream, int killed);
 
 /* Counts what both were answered. */

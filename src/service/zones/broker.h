@@ -7,6 +7,7 @@
  *     etcd   muster/W/zone/Z/lease   node, epoch, id; gone when its lease ends
  *            muster/W/zone/Z/epoch   epoch and node of the last owner; stays
  *            muster/W/clock          offset of the wall clock, in nanoseconds; put once
+ *            muster/W/stored/Z       what of the zone is stored
  *            muster/W/cross/B/A/E.N  what crosses from A to B: number N of A's epoch E
  *     NATS   muster-W                stream of what else may need one (service/zones/jetstream.c)
  *            muster-W-journal        stream of muster.W.journal.>   (journals)
@@ -39,6 +40,7 @@ enum {
   BROKER_PUBLISH_BYTES_MAX = 64 << 20,    /* of all publishes that wait, for an answer or for their turn */
   BROKER_PUBLISH_COUNT_MAX = 65536,       /* the same, in messages */
   BROKER_CROSSING_BYTES_MAX = 768 * 1024, /* etcd takes requests of 1.5 MiB, in base64 */
+  BROKER_CROSSINGS_MAX = 64,              /* etcd takes 128 requests in a transaction */
   BROKER_LOOK_MS = 50,
   BROKER_CALLS_MAX = 4096 /* calls of etcd, reads, purges and objects under way */
 };
@@ -130,11 +132,17 @@ static inline uint64_t broker_place(uint32_t epoch, uint32_t number) {
   return (uint64_t)epoch << 32 | number;
 }
 
-/* Puts a message of the lease's zone, at most BROKER_CROSSING_BYTES_MAX; the same number again changes nothing. The
- * caller puts one after the other. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer:
- * put it again. */
-muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
-                           const void *bytes, size_t count, broker_done done, void *user);
+typedef struct broker_message {
+  uint32_t to, number; /* the zone that it is for; its number in this epoch of the pair */
+  const void *bytes;
+  size_t count;
+} broker_message;
+
+/* Puts messages of the lease's zone, all or none: at most BROKER_CROSSINGS_MAX, of BROKER_CROSSING_BYTES_MAX together;
+ * the same numbers again change nothing. Those of a pair in their order, and one call after the other. MUSTER_OK;
+ * MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer: put them again. */
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, const broker_message *messages,
+                           uint32_t count, broker_done done, void *user);
 
 typedef void (*broker_crossing)(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user);
 
@@ -151,9 +159,22 @@ typedef struct broker_arrivals broker_arrivals;
 broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user);
 void broker_stop_arrivals(broker_arrivals *arrivals);
 
-/* Removes what stands from a zone to another, up to a place. MUSTER_E_SYSTEM: no answer; again is harmless. */
-muster_result broker_forget(struct broker *broker, uint32_t from, uint32_t to, uint64_t through, broker_done done,
-                            void *user);
+/* Removes what stands from the lease's zone to another, up to a place, if the lease still holds. MUSTER_E_SYSTEM: no
+ * answer; again is harmless. */
+muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, uint64_t through,
+                            broker_done done, void *user);
+
+/* Notes, as the owner of a zone, what of it is stored: its next owner begins with nothing older, and what that covers
+ * may be forgotten. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer: note it again.
+ */
+muster_result broker_note_stored(struct broker *broker, const broker_lease *lease, const void *bytes, size_t count,
+                                 broker_done done, void *user);
+
+/* `bytes` is null when nothing was noted. */
+typedef void (*broker_stored)(muster_result result, const void *bytes, size_t count, void *user);
+
+/* Reads the note of any zone. */
+muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_stored take, void *user);
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
 

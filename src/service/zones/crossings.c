@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CROSSING_KEY_BYTES = NAME_BYTES + 96, SMALL_BODY_BYTES = 2048, KEYS_AT_ONCE = 16 };
+enum { CROSSING_KEY_BYTES = NAME_BYTES + 96, SMALL_BODY_BYTES = 2048, REQUEST_BYTES = 256, KEYS_AT_ONCE = 16 };
 
 /* A call under way: one request, or as many as a reading takes. */
 typedef struct crossing_call {
@@ -16,6 +16,7 @@ typedef struct crossing_call {
   broker_arrivals *arrivals; /* null = a call of its own */
   broker_crossing each;
   broker_done done;
+  broker_stored take;
   void *user;
   char next[CROSSING_KEY_BYTES], end[CROSSING_KEY_BYTES]; /* the keys that are read: from, and up to before */
   int64_t since, now;                                     /* revisions: changed from here on; as of, 0 = now */
@@ -83,13 +84,11 @@ static void end_of_crossing(muster_result result, const struct document *answer,
   call.done(result == MUSTER_OK || result == MUSTER_E_STATE ? result : MUSTER_E_SYSTEM, call.user);
 }
 
-/* The lease's key names the epoch, which no other owner has. */
-static void write_crossing(json_writer *writer, const struct broker *broker, const broker_lease *lease, const char *key,
-                           const void *bytes, size_t count) {
+/* The condition of all that an owner changes: the lease's key names the epoch, which no other owner has. */
+static void write_owner(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
   char lease_key[CROSSING_KEY_BYTES], owner[NAME_BYTES + 16];
   snprintf(lease_key, sizeof lease_key, "muster/%s/zone/%u/lease", broker->settings.world, lease->zone);
   snprintf(owner, sizeof owner, "%u %s", lease->epoch, broker->settings.node);
-  json_begin_object(writer, NULL);
   json_begin_array(writer, "compare");
   json_begin_object(writer, NULL);
   json_string(writer, "target", "VALUE");
@@ -98,39 +97,124 @@ static void write_crossing(json_writer *writer, const struct broker *broker, con
   etcd_write_text(writer, "value", owner);
   json_end_object(writer);
   json_end_array(writer);
-  json_begin_array(writer, "success");
+}
+
+/* Begins a transaction of the owner, with its requests; each of them; and ends it. */
+static void begin_transaction(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
   json_begin_object(writer, NULL);
-  json_begin_object(writer, "requestPut");
+  write_owner(writer, broker, lease);
+  json_begin_array(writer, "success");
+}
+
+static void write_request(json_writer *writer, const char *request, const char *key, const char *name,
+                          const void *bytes, size_t count) {
+  json_begin_object(writer, NULL);
+  json_begin_object(writer, request);
   etcd_write_text(writer, "key", key);
-  etcd_write_bytes(writer, "value", bytes, count);
+  etcd_write_bytes(writer, name, bytes, count);
   json_end_object(writer);
   json_end_object(writer);
+}
+
+static void end_transaction(json_writer *writer) {
   json_end_array(writer);
   json_end_object(writer);
   json_finish(writer);
 }
 
-muster_result broker_cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
-                           const void *bytes, size_t count, broker_done done, void *user) {
-  char key[CROSSING_KEY_BYTES];
-  json_writer writer;
-  if (count > BROKER_CROSSING_BYTES_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "a message of %zu bytes; at most %d cross at once", count,
-                     BROKER_CROSSING_BYTES_MAX);
-  size_t room = SMALL_BODY_BYTES + count / 3 * 4 + 8;
-  char *body = malloc(room);
-  crossing_call *call = body ? crossing_begin(broker, user) : NULL;
-  if (!call) {
-    free(body);
-    return body ? muster_last_result() : error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
-  }
-  call->done = done;
-  crossing_key(broker, lease->zone, to, broker_place(lease->epoch, number), key);
-  json_start(&writer, body, room);
-  write_crossing(&writer, broker, lease, key, bytes, count);
+static size_t room_of(size_t count) {
+  return REQUEST_BYTES + count / 3 * 4 + 8;
+}
+
+/* A call and its body; null: no memory. */
+static crossing_call *begin_puts(struct broker *broker, broker_done done, void *user, size_t room, char **body) {
+  *body = malloc(room);
+  crossing_call *call = *body ? crossing_begin(broker, user) : NULL;
+  if (!*body) error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  if (call)
+    call->done = done;
+  else
+    free(*body);
+  return call;
+}
+
+static muster_result send_puts(crossing_call *call, char *body) {
   muster_result result = crossing_send(call, "/v3/kv/txn", body, end_of_crossing);
   free(body);
   return result;
+}
+
+muster_result broker_cross(struct broker *broker, const broker_lease *lease, const broker_message *messages,
+                           uint32_t count, broker_done done, void *user) {
+  char key[CROSSING_KEY_BYTES], *body;
+  size_t room = SMALL_BODY_BYTES, bytes = 0;
+  json_writer writer;
+  for (uint32_t i = 0; i < count; i++) {
+    bytes += messages[i].count;
+    room += room_of(messages[i].count);
+  }
+  if (count > BROKER_CROSSINGS_MAX || bytes > BROKER_CROSSING_BYTES_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "%u messages of %zu bytes; at most %d of %d cross at once", count, bytes,
+                     BROKER_CROSSINGS_MAX, BROKER_CROSSING_BYTES_MAX);
+  crossing_call *call = begin_puts(broker, done, user, room, &body);
+  if (!call) return muster_last_result();
+  json_start(&writer, body, room);
+  begin_transaction(&writer, broker, lease);
+  for (uint32_t i = 0; i < count; i++) {
+    crossing_key(broker, lease->zone, messages[i].to, broker_place(lease->epoch, messages[i].number), key);
+    write_request(&writer, "requestPut", key, "value", messages[i].bytes, messages[i].count);
+  }
+  end_transaction(&writer);
+  return send_puts(call, body);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- stored */
+
+static void stored_key(const struct broker *broker, uint32_t zone, char key[CROSSING_KEY_BYTES]) {
+  snprintf(key, CROSSING_KEY_BYTES, "muster/%s/stored/%05u", broker->settings.world, zone);
+}
+
+muster_result broker_note_stored(struct broker *broker, const broker_lease *lease, const void *bytes, size_t count,
+                                 broker_done done, void *user) {
+  char key[CROSSING_KEY_BYTES], *body;
+  json_writer writer;
+  if (count > BROKER_CROSSING_BYTES_MAX) return error_set(MUSTER_E_ARGUMENT, "a note of %zu bytes", count);
+  size_t room = SMALL_BODY_BYTES + room_of(count);
+  crossing_call *call = begin_puts(broker, done, user, room, &body);
+  if (!call) return muster_last_result();
+  stored_key(broker, lease->zone, key);
+  json_start(&writer, body, room);
+  begin_transaction(&writer, broker, lease);
+  write_request(&writer, "requestPut", key, "value", bytes, count);
+  end_transaction(&writer);
+  return send_puts(call, body);
+}
+
+static void end_of_stored(muster_result result, const struct document *answer, void *user) {
+  crossing_call call = *(crossing_call *)user;
+  const struct document *entry = document_at(document_member(answer, "kvs"), 0);
+  size_t count = 0;
+  free(user);
+  broker_end_call(call.broker);
+  void *bytes = entry && result == MUSTER_OK ? etcd_read_bytes(entry, "value", &count) : NULL;
+  if (result == MUSTER_OK && entry && !bytes) result = error_set(MUSTER_E_INPUT, "etcd: the note of a zone is damaged");
+  call.take(result == MUSTER_OK || result == MUSTER_E_INPUT ? result : MUSTER_E_SYSTEM, bytes, count, call.user);
+  free(bytes);
+}
+
+muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_stored take, void *user) {
+  char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES];
+  json_writer writer;
+  crossing_call *call = crossing_begin(broker, user);
+  if (!call) return muster_last_result();
+  call->take = take;
+  stored_key(broker, zone, key);
+  json_start(&writer, body, sizeof body);
+  json_begin_object(&writer, NULL);
+  etcd_write_text(&writer, "key", key);
+  json_end_object(&writer);
+  json_finish(&writer);
+  return crossing_send(call, "/v3/kv/range", body, end_of_stored);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- read */
@@ -267,20 +351,18 @@ static void end_of_forgetting(muster_result result, const struct document *answe
   if (call.done) call.done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call.user);
 }
 
-muster_result broker_forget(struct broker *broker, uint32_t from, uint32_t to, uint64_t through, broker_done done,
-                            void *user) {
-  char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES];
+muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, uint64_t through,
+                            broker_done done, void *user) {
+  char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES], end[CROSSING_KEY_BYTES];
   json_writer writer;
   crossing_call *call = crossing_begin(broker, user);
   if (!call) return muster_last_result();
   call->done = done;
   json_start(&writer, body, sizeof body);
-  json_begin_object(&writer, NULL);
-  crossing_key(broker, from, to, 0, key);
-  etcd_write_text(&writer, "key", key);
-  crossing_key(broker, from, to, through + 1, key);
-  etcd_write_text(&writer, "range_end", key);
-  json_end_object(&writer);
-  json_finish(&writer);
-  return crossing_send(call, "/v3/kv/deleterange", body, end_of_forgetting);
+  begin_transaction(&writer, broker, lease);
+  crossing_key(broker, lease->zone, to, 0, key);
+  crossing_key(broker, lease->zone, to, through + 1, end);
+  write_request(&writer, "requestDeleteRange", key, "range_end", end, strlen(end));
+  end_transaction(&writer);
+  return crossing_send(call, "/v3/kv/txn", body, end_of_forgetting);
 }

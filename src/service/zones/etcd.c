@@ -99,8 +99,8 @@ bool etcd_read_text(const struct document *object, const char *name, char *text,
 }
 
 void *etcd_read_bytes(const struct document *object, const char *name, size_t *count) {
-  gnutls_datum_t plain;
-  if (!etcd_decode(object, name, &plain)) return NULL;
+  gnutls_datum_t plain = {NULL, 0};
+  if (document_member(object, name) && !etcd_decode(object, name, &plain)) return NULL;
   void *bytes = malloc(plain.size + 1);
   if (bytes && plain.size) memcpy(bytes, plain.data, plain.size);
   gnutls_free(plain.data);

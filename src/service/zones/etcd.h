@@ -44,7 +44,8 @@ void etcd_write_number(json_writer *writer, const char *name, int64_t value);
 int64_t etcd_read_number(const struct document *object, const char *name);
 bool etcd_read_text(const struct document *object, const char *name, char *text, size_t bytes);
 
-/* Reads a member that is bytes, which the caller frees; null when it is none, or there is no memory. */
+/* Reads a member that is bytes, which the caller frees; etcd leaves out empty ones. Null when it is something else, or
+ * there is no memory. */
 void *etcd_read_bytes(const struct document *object, const char *name, size_t *count);
 
 #endif

@@ -112,6 +112,10 @@ uint32_t ground_target(const zone_ground *ground, double x, double y) {
   return target;
 }
 
+double ground_distance_m(const zone_neighbour *neighbour, double x, double y) {
+  return gap_to_place(&neighbour->rectangle, x, y);
+}
+
 bool ground_is_seen(const zone_ground *ground, const zone_neighbour *neighbour, double x, double y) {
   return gap_to_place(&neighbour->rectangle, x, y) <= ground->border_m;
 }

@@ -47,6 +47,9 @@ uint32_t ground_target(const zone_ground *ground, double x, double y);
 /* Whether a neighbour sees this place. */
 bool ground_is_seen(const zone_ground *ground, const zone_neighbour *neighbour, double x, double y);
 
+/* How far a place is from the ground of a neighbour; 0 = on it. */
+double ground_distance_m(const zone_neighbour *neighbour, double x, double y);
+
 /* Whether a place is so far inside that nobody beside sees it, and nothing there crosses: the quick question. */
 static inline bool ground_is_inner(const zone_ground *ground, double x, double y) {
   const zone_rectangle *own = &ground->rectangle;

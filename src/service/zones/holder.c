@@ -1,7 +1,6 @@
 #include "service/zones/holder.h"
 
 #include "service/log.h"
-#include "service/supervise/orders.h"
 #include "service/zones/holder_parts.h"
 
 #include "base/assert.h"
@@ -62,13 +61,14 @@ static void close_socket(struct holding *holding) {
 }
 
 /* The tenure is over; its lease may still be held. */
-static void holding_end(struct holding *holding) {
+void holding_end(struct holding *holding) {
   uv_timer_stop(&holding->timer);
   close_socket(holding);
   pairs_close(holding);
   holding->tenure++;
   holding->stage = HOLDING_IDLE;
-  holding->renewing = holding->wants_renewal = holding->storing = holding->store_again = holding->stored = false;
+  holding->renewing = holding->wants_renewal = holding->storing = holding->store_again = holding->stored =
+      holding->brings_again = false;
   journal_stream_end(holding);
 }
 
@@ -76,7 +76,13 @@ static void holding_end(struct holding *holding) {
 void holding_lose(struct holding *holding, const char *why) {
   log_line(MUSTER_LOG_ERROR, "world %s: zone %u is lost: %s", holding->process->name, holding->ground.number, why);
   holding->leased = false;
-  processes_replace(holding->process, why);
+  if (holding->process->has_process) {
+    processes_replace(holding->process, why);
+    return;
+  }
+  holding_end(holding);
+  holding->stage = HOLDING_ASKING;
+  holding_later(holding, FAILED_AGAIN_MS);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- renewal */
@@ -207,9 +213,9 @@ static void holding_turn(uv_timer_t *timer) {
   if (holding->stage == HOLDING_IDLE) return;
   holding_later(holding, TURN_MS);
   look_at_lease(holding);
+  if (holding->stage == HOLDING_FETCHING) stored_bring_again(holding);
   if (holding->stage == HOLDING_READING) pairs_read(holding);
-  for (uint32_t i = 0; holding->stage == HOLDING_RUNNING && i < holding->link_count; i++)
-    pairs_publish(&holding->links[i]);
+  if (holding->stage == HOLDING_RUNNING) pairs_publish(holding);
   if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_STORING) stored_put(holding);
   if (holding->stage == HOLDING_RUNNING) stored_want(holding);
   if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);
@@ -259,7 +265,7 @@ static void take_wire(uv_poll_t *poll, int status, int events) {
 }
 
 /* What was put is sent before the loop waits. */
-static void flush_all(uv_prepare_t *prepare) {
+void holder_flush(uv_prepare_t *prepare) {
   struct holder *holder = prepare->data;
   for (uint32_t i = 0; i < holder->count; i++)
     if (holder->holdings[i].polls && holder->holdings[i].wire.out_count) listen_for_process(&holder->holdings[i]);
@@ -277,8 +283,9 @@ static bool open_wire(struct holding *holding) {
   return uv_poll_start(&holding->poll, UV_READABLE, take_wire) == 0;
 }
 
-void holding_start(struct holding *holding) {
+void holding_start(struct holding *holding, bool restores) {
   const wire_begin begin = {.epoch = holding->lease.epoch,
+                            .restores = restores,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
                             .offset_ns = holding->holder->offset_ns,
@@ -328,6 +335,8 @@ bool holder_may_start(world_process *process, void *user) {
     return false;
   }
   if (holding->stage != HOLDING_IDLE) return false;
+  holding->restores = holding->stands_by;
+  holding->stands_by = false;
   holding->stage = HOLDING_ASKING;
   holding_tell(holding, "the lease of its zone is asked for");
   holding_later(holding, holding->tenure == 0 ? (uint64_t)rank * PREFERRED_MS : 0);
@@ -352,6 +361,11 @@ static void take_release(muster_result result, void *user) {
   call_idle(holding->holder);
 }
 
+void holding_ask_again(struct holding *holding) {
+  holding->stage = HOLDING_ASKING;
+  ask(holding);
+}
+
 /* The zone is given back, so that another node can have it at once. */
 static void holding_release(struct holding *holding) {
   holding_call *call = holding->leased ? holding_call_begin(holding, NULL) : NULL;
@@ -360,6 +374,12 @@ static void holding_release(struct holding *holding) {
   if (asked) return;
   free(call);
   holding_end(holding);
+}
+
+void holding_stand_by(struct holding *holding, const char *why) {
+  holding_tell(holding, "%s", why);
+  holding->stands_by = true;
+  holding_release(holding);
 }
 
 void holder_note_change(struct holder *holder, const world_process *process) {
@@ -399,98 +419,4 @@ bool holder_is_busy(const struct holder *holder) {
 void holder_on_idle(struct holder *holder, void (*idle)(void *user), void *user) {
   holder->idle = idle;
   holder->user = user;
-}
-
-/* ------------------------------------------------------------------------------------------------------------- open */
-
-static void take_connection(bool nats, bool etcd, void *user) {
-  struct holder *holder = user;
-  if (nats != holder->nats)
-    log_line(nats ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: NATS %s", holder->settings.cluster,
-             nats ? "answers" : "does not answer");
-  if (etcd != holder->etcd)
-    log_line(etcd ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: etcd %s", holder->settings.cluster,
-             etcd ? "answers" : "does not answer");
-  holder->nats = nats;
-  holder->etcd = etcd;
-}
-
-#define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
-
-static void fill_broker(const struct settings *settings, broker_settings *to) {
-  COPY(to->world, settings->cluster);
-  COPY(to->node, settings->node);
-  COPY(to->nats, settings->nats);
-  COPY(to->etcd, settings->etcd);
-  COPY(to->nats_user, settings->nats_user);
-  COPY(to->nats_password_file, settings->nats_password_file);
-  COPY(to->etcd_user, settings->etcd_user);
-  COPY(to->etcd_password_file, settings->etcd_password_file);
-  COPY(to->tls_ca, settings->cluster_ca);
-  COPY(to->tls_certificate, settings->cluster_certificate);
-  COPY(to->tls_key, settings->cluster_key);
-  to->replicas = settings->replicas;
-  to->lease_ttl_s = (uint32_t)(settings->lease_ttl_ns / 1000000000u);
-}
-
-/* As its process has them. */
-static bool find_path(const struct settings *settings, const char *world, char path[JOURNALS_PATH_BYTES]) {
-  struct settings *own = malloc(sizeof *own);
-  if (!own) return false;
-  *own = *settings;
-  bool good = orders_apply(own, world) && journals_path(own, world, path);
-  free(own);
-  return good;
-}
-
-static bool add_holding(struct holder *holder, const world_settings *world, world_process *process) {
-  struct holding *holding = &holder->holdings[holder->count];
-  *holding =
-      (struct holding){.holder = holder, .process = process, .socket = -1, .other = -1, .journal_descriptor = -1};
-  wire_close(&holding->wire);
-  ground_of(&holder->settings, world, &holding->ground);
-  snprintf(holding->name, sizeof holding->name, "zone-%u", world->zone);
-  snprintf(holding->journal_subject, sizeof holding->journal_subject, "muster.%s.journal.%u", holder->settings.cluster,
-           world->zone);
-  holding->timer.data = holding;
-  if (!find_path(&holder->settings, world->name, holding->path) || uv_timer_init(holder->loop, &holding->timer))
-    return false;
-  holder->count++;
-  return true;
-}
-
-struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, struct processes *processes) {
-  struct holder *holder = calloc(1, sizeof *holder);
-  broker_settings *with = calloc(1, sizeof *with);
-  if (!holder || !with) {
-    free(holder);
-    free(with);
-    error_set(MUSTER_E_MEMORY, "no memory for the zones");
-    return NULL;
-  }
-  *holder = (struct holder){.loop = loop, .settings = *settings, .processes = processes};
-  fill_broker(settings, with);
-  bool good = true;
-  for (uint32_t i = 0; good && i < settings->world_count; i++)
-    if (settings->worlds[i].zone) good = add_holding(holder, &settings->worlds[i], &processes->worlds[i]);
-  if (!good) error_set(MUSTER_E_SYSTEM, "the zones cannot be prepared: their paths are too long, or no memory is left");
-  if (good) holder->broker = broker_open(loop, with, take_connection, holder);
-  free(with);
-  if (!holder->broker || uv_prepare_init(loop, &holder->flush)) {
-    free(holder);
-    return NULL;
-  }
-  holder->flush.data = holder;
-  uv_prepare_start(&holder->flush, flush_all);
-  return holder;
-}
-
-void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {
-  holder->closing = true;
-  for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
-  broker_close(holder->broker, closed, user);
-}
-
-void holder_free(struct holder *holder) {
-  free(holder);
 }

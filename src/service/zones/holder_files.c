@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_BYTES = 1 << 20 };
+enum { COPY_BYTES = 1 << 16 };
 
 /* Work on another thread. */
 typedef struct stored_work {
@@ -33,8 +33,7 @@ static bool stored_name(char name[JOURNALS_PATH_BYTES + 64], const char *path, u
   return snprintf(name, JOURNALS_PATH_BYTES + 64, "%s-%" PRIu64 "%s", path, number, ending) < JOURNALS_PATH_BYTES + 64;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ copies
- */
+/* ----------------------------------------------------------------------------------------------------------- copies */
 
 static muster_result copy_failed(const char *name) {
   return error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno));
@@ -42,7 +41,7 @@ static muster_result copy_failed(const char *name) {
 
 /* Copies so many bytes, or as many as there are. False with errno. */
 static bool copy_some(int from, int to, uint64_t most, uint64_t *copied) {
-  static _Thread_local unsigned char buffer[COPY_BYTES];
+  unsigned char buffer[COPY_BYTES];
   for (*copied = 0; *copied < most;) {
     size_t wanted = most - *copied < COPY_BYTES ? (size_t)(most - *copied) : COPY_BYTES;
     ssize_t got = read(from, buffer, wanted);
@@ -160,14 +159,32 @@ static void start_unpacking(struct holding *holding, const stored_head *head) {
   holding_lose(holding, "no memory to unpack its files");
 }
 
+/* NATS has lost what etcd knows of: a person must say that it may begin anew. */
+static void take_nothing_stored(struct holding *holding) {
+  char why[PROCESS_STANDBY_BYTES];
+  if (!holding->stored_note.version || holding->restores) {
+    holding->restores = false;
+    log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone is stored: it begins anew", holding->process->name);
+    holding_start(holding, false);
+    return;
+  }
+  snprintf(why, sizeof why, "what is stored of its zone, last node %s's, is lost: `muster ctl restart %s` begins anew",
+           holding->lease.last_owner, holding->process->name);
+  log_line(MUSTER_LOG_ERROR, "world %s: %s", holding->process->name, why);
+  holding_stand_by(holding, why);
+}
+
 static void take_fetched(muster_result result, uint64_t version, const void *head_bytes, size_t count, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
   stored_head head;
   if (!holding_call_end(call)) return;
   if (result == MUSTER_E_STALE) {
-    log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone was stored: it begins anew", holding->process->name);
-    holding_start(holding);
+    take_nothing_stored(holding);
+    return;
+  }
+  if (!result && version < holding->stored_note.version) { /* a server that is behind */
+    holding->brings_again = true;
     return;
   }
   if (!result && count != sizeof head) result = error_set(MUSTER_E_INPUT, "its head is of another build");
@@ -182,25 +199,109 @@ static void take_fetched(muster_result result, uint64_t version, const void *hea
   start_unpacking(holding, &head);
 }
 
-/* This node's own files are newer than what is stored, unless another node has had the zone since. */
-void stored_bring(struct holding *holding) {
+/* Nothing older than what etcd knows of, read with the lease. */
+static void take_note_of_stored(muster_result result, const void *bytes, size_t count, void *user) {
   char fetched[JOURNALS_PATH_BYTES + 64];
-  uint64_t number;
-  bool own = strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
-  if (!own) each_file(holding->path, remove_past, NULL);
-  if ((own && stored_newest(holding, &number)) || holding->lease.epoch == 1) {
-    holding_start(holding);
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (!holding_call_end(call)) return;
+  memset(&holding->stored_note, 0, sizeof holding->stored_note);
+  if (!result && bytes && count == sizeof holding->stored_note)
+    memcpy(&holding->stored_note, bytes, count);
+  else if (result || bytes) {
+    holding_lose(holding, result ? muster_last_error() : "the note of what is stored is of another build");
     return;
   }
   snprintf(fetched, sizeof fetched, "%s.fetched", holding->path);
-  holding_call *call = holding_call_begin(holding, NULL);
+  call = holding_call_begin(holding, NULL);
   if (call && broker_fetch(holding->holder->broker, holding->name, fetched, take_fetched, call) == MUSTER_OK) return;
   free(call);
   holding_lose(holding, "its files cannot be asked for");
 }
 
-/* ------------------------------------------------------------------------------------------------------------- store
- */
+void stored_bring_again(struct holding *holding) {
+  if (!holding->brings_again) return;
+  holding->brings_again = false;
+  stored_bring(holding);
+}
+
+/* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. */
+static uint32_t read_epoch_file(const struct holding *holding) {
+  char name[JOURNALS_PATH_BYTES + 64], text[16] = "";
+  snprintf(name, sizeof name, "%s.epoch", holding->path);
+  int file = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
+  if (file < 0) return 0;
+  ssize_t count = read(file, text, sizeof text - 1);
+  close(file);
+  return count > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static void write_epoch_file(const struct holding *holding) {
+  char name[JOURNALS_PATH_BYTES + 64], text[16];
+  snprintf(name, sizeof name, "%s.epoch", holding->path);
+  int length = snprintf(text, sizeof text, "%u\n", holding->lease.epoch), file = create_file(name);
+  if (file < 0 || write(file, text, (size_t)length) != length)
+    log_line(MUSTER_LOG_WARNING, "world %s: %s: %s", holding->process->name, name, strerror(errno));
+  if (file >= 0) close(file);
+}
+
+/* The brokers know nothing of the zone, and this node had it: they have lost all. Whether to go on from these files is
+ * for a person to say, who knows of the other nodes'. */
+static bool is_to_be_restored(struct holding *holding, bool files) {
+  uint32_t before = read_epoch_file(holding);
+  if (holding->lease.epoch > before || !files) return false;
+  if (holding->restores) { /* ids of an epoch before are given: a higher one */
+    holding_ask_again(holding);
+    return true;
+  }
+  char why[PROCESS_STANDBY_BYTES];
+  snprintf(why, sizeof why, "the brokers have lost its zone: `muster ctl restart %s` goes on from this node's files",
+           holding->process->name);
+  log_line(MUSTER_LOG_ERROR, "world %s: %s, of epoch %u", holding->process->name, why, before);
+  holding_stand_by(holding, why);
+  return true;
+}
+
+static void find_replaying(const char *name, const char *rest, void *user) {
+  bool *found = user;
+  const char *ending = strrchr(name, '.');
+  (void)rest;
+  *found = *found || (ending && strcmp(ending, ".replaying") == 0);
+}
+
+/* A process died while it ran the frames of these files again. Another try would do without the frames; what is stored
+ * has them, too. */
+static bool is_fetched_better(const struct holding *holding) {
+  bool found = false;
+  if (holding->holder->settings.journal_stream) each_file(holding->path, find_replaying, &found);
+  return found;
+}
+
+/* This node's own files are newer than what is stored, unless another node has had the zone since. */
+void stored_bring(struct holding *holding) {
+  uint64_t number;
+  bool files = stored_newest(holding, &number);
+  if (is_to_be_restored(holding, files)) return;
+  bool own = (holding->restores && files) || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
+  if (!own || is_fetched_better(holding)) {
+    each_file(holding->path, remove_past, NULL);
+    files = false;
+  }
+  holding->restores = holding->restores && !files; /* to begin anew */
+  write_epoch_file(holding);
+  if ((own && files) || holding->lease.epoch == 1) {
+    holding_start(holding, files);
+    return;
+  }
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (call &&
+      broker_read_stored(holding->holder->broker, holding->ground.number, take_note_of_stored, call) == MUSTER_OK)
+    return;
+  free(call);
+  holding_lose(holding, "etcd cannot be asked");
+}
+
+/* ------------------------------------------------------------------------------------------------------------ store */
 
 static muster_result pack(const char *path, stored_head *head) {
   char whole[JOURNALS_PATH_BYTES + 64], journal[JOURNALS_PATH_BYTES + 64], snapshot[JOURNALS_PATH_BYTES + 64];
@@ -223,25 +324,49 @@ static void work_pack(uv_work_t *work) {
   if (stored->result) snprintf(stored->problem, sizeof stored->problem, "%s", muster_last_error());
 }
 
-static void end_storing(struct holding *holding, const char *problem) {
+static void store_failed(struct holding *holding, const char *problem) {
   holding->storing = false;
-  if (problem) {
-    log_line(MUSTER_LOG_WARNING, "world %s: its snapshot was not stored: %s", holding->process->name, problem);
-    holding->store_again = true; /* the next turn tries again */
+  holding->store_again = true; /* the next turn tries again */
+  log_line(MUSTER_LOG_WARNING, "world %s: its snapshot was not stored: %s", holding->process->name, problem);
+}
+
+/* From here on it is what the next owner begins with. */
+static void take_note_stored(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (!holding_call_end(call)) return;
+  if (result == MUSTER_E_STATE) {
+    holding_lose(holding, "its lease is another's");
     return;
   }
+  if (result) {
+    store_failed(holding, muster_last_error());
+    return;
+  }
+  holding->storing = false;
   holding->stored = true;
   holding->stored_ns = clock_system();
+  holding->stored_note = holding->storing_note;
   pairs_cover(holding);
   journal_stream_stored(holding);
-  for (uint32_t i = 0; i < holding->link_count; i++) pairs_publish(&holding->links[i]);
+  pairs_publish(holding);
   holding_stored(holding);
 }
 
 static void take_put(muster_result result, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
-  if (holding_call_end(call)) end_storing(holding, result ? muster_last_error() : NULL);
+  if (!holding_call_end(call)) return;
+  if (result) {
+    store_failed(holding, muster_last_error());
+    return;
+  }
+  call = holding_call_begin(holding, NULL);
+  if (call && broker_note_stored(holding->holder->broker, &holding->lease, &holding->storing_note,
+                                 sizeof holding->storing_note, take_note_stored, call) == MUSTER_OK)
+    return;
+  free(call);
+  store_failed(holding, "etcd cannot be asked");
 }
 
 static void take_packed(uv_work_t *work, int status) {
@@ -252,14 +377,15 @@ static void take_packed(uv_work_t *work, int status) {
   snprintf(whole, sizeof whole, "%s.storing", stored->path);
   bool good = !late && !stored->result && !status;
   holding->storing_head = stored->head;
-  uint64_t version = (uint64_t)holding->lease.epoch << 32 | ++holding->store_count;
+  uint64_t version = broker_place(holding->lease.epoch, ++holding->store_count);
+  holding->storing_note.version = version;
   if (good && broker_store(holding->holder->broker, holding->name, version, whole, &stored->head, sizeof stored->head,
                            take_put, stored->call) == MUSTER_OK) {
     free(stored);
     return;
   }
   free(stored->call);
-  if (!late) end_storing(holding, stored->result ? stored->problem : "the broker does not take it");
+  if (!late) store_failed(holding, stored->result ? stored->problem : "the broker does not take it");
   free(stored);
 }
 
@@ -296,7 +422,7 @@ void stored_put(struct holding *holding) {
                           .head = {.number = number, .frames = holding->frames, .journal = holding->journal},
                           .work.data = stored};
   snprintf(stored->path, sizeof stored->path, "%s", holding->path);
-  pairs_begin_cover(holding);
+  pairs_fill_note(holding, &holding->storing_note);
   holding->store_again = false;
   holding->storing_snapshots = holding->snapshots;
   holding->storing = uv_queue_work(holding->holder->loop, &stored->work, work_pack, take_packed) == 0;

@@ -97,12 +97,12 @@ static void take_chunks(muster_result result, void *user) {
   }
   log_line(MUSTER_LOG_INFO, "world %s: its journal's stream goes to byte %lu of file %lu", holding->process->name,
            holding->journal_at, holding->journal_file);
-  holding_start(holding);
+  holding_start(holding, true);
 }
 
 void journal_stream_read(struct holding *holding, const stored_head *head) {
   if (!is_streamed(holding)) {
-    holding_start(holding);
+    holding_start(holding, true);
     return;
   }
   holding->journal_file = head->number;

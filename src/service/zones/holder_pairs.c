@@ -17,7 +17,6 @@ static void pairs_name(holding_link *link) {
   const char *world = holding->holder->settings.cluster;
   unsigned own = holding->ground.number, other = link->zone;
   snprintf(link->ghosts_out, sizeof link->ghosts_out, "muster.%s.ghosts.%u.%u", world, own, other);
-  snprintf(link->covered_out, sizeof link->covered_out, "muster.%s.covered.%u.%u", world, own, other);
 }
 
 void pairs_open(struct holding *holding) {
@@ -36,7 +35,6 @@ void pairs_close(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     broker_unfollow(link->ghosts);
-    broker_unfollow(link->covers);
     for (holding_parcel *parcel; (parcel = STAILQ_FIRST(&link->waiting)) != NULL;) {
       STAILQ_REMOVE_HEAD(&link->waiting, link);
       free(parcel);
@@ -65,25 +63,6 @@ static void take_seen(uint64_t sequence, const void *bytes, size_t count, void *
     holding_put(link->holding, (wire_head){.kind = WIRE_TOLD, .zone = link->zone, .bytes = count}, bytes);
 }
 
-/* What both sides' stored states have is of no use any more. */
-static void purge_sent(holding_link *link) {
-  const struct holding *holding = link->holding;
-  uint64_t covered = link->told_covered < link->out_covered ? link->told_covered : link->out_covered;
-  if (covered) broker_forget(holding->holder->broker, holding->ground.number, link->zone, covered, NULL, NULL);
-}
-
-/* The neighbour's stored state has what this zone sent, up to there. */
-static void take_covered(uint64_t sequence, const void *bytes, size_t count, void *user) {
-  holding_link *link = user;
-  uint64_t covered;
-  (void)sequence;
-  if (count != sizeof covered) return;
-  memcpy(&covered, bytes, sizeof covered);
-  if (covered <= link->told_covered) return;
-  link->told_covered = covered;
-  purge_sent(link);
-}
-
 static broker_reader *pairs_listen(holding_link *link, const char *what, broker_each each) {
   char subject[BROKER_SUBJECT_BYTES];
   const struct holding *holding = link->holding;
@@ -102,7 +81,6 @@ static void pairs_follow(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
     link->ghosts = pairs_listen(link, "ghosts", take_seen);
-    link->covers = pairs_listen(link, "covered", take_covered);
   }
   holding_put(holding, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
   holding->stage = HOLDING_RUNNING;
@@ -148,14 +126,8 @@ void pairs_read(struct holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------ going */
 
-static void take_stored(muster_result result, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  holding_link *link = call->link;
-  if (!holding_call_end(call)) return;
-  link->asked = false;
-  if (result == MUSTER_E_STATE) holding_lose(holding, "its lease is another's");
-  if (result) return; /* the next turn puts it again */
+static void tell_stored(holding_link *link) {
+  struct holding *holding = link->holding;
   holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
   STAILQ_REMOVE_HEAD(&link->waiting, link);
   holding_put(holding,
@@ -165,18 +137,50 @@ static void take_stored(muster_result result, void *user) {
                           .sequence = broker_place(holding->lease.epoch, parcel->number)},
               NULL);
   free(parcel);
-  pairs_publish(link);
 }
 
-/* One after the other. */
-void pairs_publish(holding_link *link) {
-  struct holding *holding = link->holding;
-  const holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
-  if (!holding->stored || link->asked || !parcel) return;
-  holding_call *call = holding_call_begin(holding, link);
-  link->asked = call && broker_cross(holding->holder->broker, &holding->lease, link->zone, parcel->number,
-                                     parcel->parcel, parcel->bytes, take_stored, call) == MUSTER_OK;
-  if (!link->asked) free(call);
+static void take_stored(muster_result result, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  if (!holding_call_end(call)) return;
+  holding->crosses = false;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    for (; link->crossing > 0; link->crossing--)
+      if (!result) tell_stored(link);
+  }
+  if (result == MUSTER_E_STATE) holding_lose(holding, "its lease is another's");
+  if (!result) pairs_publish(holding); /* else the next turn puts them again */
+}
+
+/* The first that wait for each neighbour, as many as fit. */
+static uint32_t gather_messages(struct holding *holding, broker_message messages[BROKER_CROSSINGS_MAX]) {
+  uint32_t count = 0;
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < holding->link_count; i++) {
+    holding_link *link = &holding->links[i];
+    const holding_parcel *parcel;
+    STAILQ_FOREACH(parcel, &link->waiting, link) {
+      if (count == BROKER_CROSSINGS_MAX || bytes + parcel->bytes > BROKER_CROSSING_BYTES_MAX) break;
+      bytes += parcel->bytes;
+      messages[count++] = (broker_message){link->zone, parcel->number, parcel->parcel, parcel->bytes};
+      link->crossing++;
+    }
+  }
+  return count;
+}
+
+/* One transaction after the other, each with all that waits. */
+void pairs_publish(struct holding *holding) {
+  broker_message messages[BROKER_CROSSINGS_MAX];
+  if (!holding->stored || holding->crosses) return;
+  uint32_t count = gather_messages(holding, messages);
+  holding_call *call = count ? holding_call_begin(holding, NULL) : NULL;
+  holding->crosses =
+      call && broker_cross(holding->holder->broker, &holding->lease, messages, count, take_stored, call) == MUSTER_OK;
+  if (holding->crosses) return;
+  free(call);
+  for (uint32_t i = 0; i < holding->link_count; i++) holding->links[i].crossing = 0;
 }
 
 static void pairs_take_parcel(struct holding *holding, holding_link *link, const wire_message *message) {
@@ -195,27 +199,45 @@ static void pairs_take_parcel(struct holding *holding, holding_link *link, const
   *parcel = (holding_parcel){.number = head.number, .bytes = message->head.bytes};
   memcpy(parcel->parcel, message->bytes, parcel->bytes);
   STAILQ_INSERT_TAIL(&link->waiting, parcel, link);
-  pairs_publish(link);
+  pairs_publish(holding);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- covered */
 
-void pairs_begin_cover(struct holding *holding) {
+void pairs_fill_note(const struct holding *holding, stored_note *note) {
+  memset(note, 0, sizeof *note);
   for (uint32_t i = 0; i < holding->link_count; i++) {
-    holding_link *link = &holding->links[i];
-    link->in_covering = link->in_known.sequence;
-    link->out_covering = link->out_known.sequence;
+    const holding_link *link = &holding->links[i];
+    note->positions[note->count++] = link->in_known;
+    note->positions[note->count++] = link->out_known;
   }
+}
+
+static uint64_t covered_by(const stored_note *note, uint32_t zone, bool outgoing) {
+  for (uint32_t i = 0; i < note->count && i < 2 * NEIGHBOURS_MAX; i++)
+    if (note->positions[i].zone == zone && note->positions[i].outgoing == outgoing) return note->positions[i].sequence;
+  return 0;
+}
+
+/* What both sides' stored states have is of no use any more. */
+static void take_note_of_neighbour(muster_result result, const void *bytes, size_t count, void *user) {
+  holding_call *call = user;
+  struct holding *holding = call->holding;
+  const holding_link *link = call->link;
+  stored_note note;
+  if (!holding_call_end(call) || result || !bytes || count != sizeof note) return;
+  memcpy(&note, bytes, sizeof note);
+  uint64_t there = covered_by(&note, holding->ground.number, false),
+           here = covered_by(&holding->stored_note, link->zone, true), covered = there < here ? there : here;
+  if (covered) broker_forget(holding->holder->broker, &holding->lease, link->zone, covered, NULL, NULL);
 }
 
 void pairs_cover(struct holding *holding) {
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
-    link->in_covered = link->in_covering;
-    link->out_covered = link->out_covering;
-    if (link->in_covered)
-      broker_tell(holding->holder->broker, link->covered_out, &link->in_covered, sizeof link->in_covered);
-    purge_sent(link);
+    holding_call *call = holding_call_begin(holding, link);
+    if (call && broker_read_stored(holding->holder->broker, link->zone, take_note_of_neighbour, call) != MUSTER_OK)
+      free(call);
   }
 }
 

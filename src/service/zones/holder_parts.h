@@ -35,16 +35,14 @@ typedef STAILQ_HEAD(holding_parcels, holding_parcel) holding_parcels;
 typedef struct holding_link {
   struct holding *holding;
   uint32_t zone;
-  char ghosts_out[BROKER_SUBJECT_BYTES], covered_out[BROKER_SUBJECT_BYTES];
+  char ghosts_out[BROKER_SUBJECT_BYTES];
   uint64_t out_from; /* what it sent up to this place its process knows */
   bool read;         /* the rest of that */
-  broker_reader *ghosts, *covers;
-  holding_parcels waiting;            /* not stored */
-  bool asked;                         /* a call has no answer yet */
-  wire_position out_known, in_known;  /* that the process told last */
-  uint64_t out_covering, in_covering; /* by the one that is being stored */
-  uint64_t out_covered, in_covered;   /* by the stored snapshot */
-  uint64_t told_covered;              /* by the neighbour's */
+  broker_reader *ghosts;
+  holding_parcels waiting;           /* not stored */
+  bool asked;                        /* a call has no answer yet */
+  uint32_t crossing;                 /* of those that wait, so many are being put */
+  wire_position out_known, in_known; /* that the process told last */
 } holding_link;
 
 /* The file that is stored: a snapshot of a journal, and its record so far. */
@@ -54,6 +52,13 @@ typedef struct stored_head {
   uint64_t frames;   /* that the process had told of */
   zone_pair journal; /* how far the journal's stream had come; zero without one */
 } stored_head;
+
+/* What etcd knows of it, once it is there: which version, and how far it has the messages of each pair. */
+typedef struct stored_note {
+  uint64_t version;
+  uint32_t count, reserved;
+  wire_position positions[2 * NEIGHBOURS_MAX];
+} stored_note;
 
 /* A world that is a zone. */
 struct holding {
@@ -69,6 +74,7 @@ struct holding {
   uint32_t renewals_at_start;
   uint64_t asked_ns; /* the take or the renewal under way */
   uint64_t asked_first_ns;
+  bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
   char told_owner[NAME_BYTES]; /* that the log has told of */
   uv_timer_t timer;
   uv_poll_t poll;
@@ -78,13 +84,16 @@ struct holding {
   uint32_t link_count;
   holding_link links[NEIGHBOURS_MAX];
   broker_arrivals *arrivals;         /* null = none yet */
+  bool crosses;                      /* messages are being put */
   uint64_t frames, snapshots;        /* that the process told last */
   char path[JOURNALS_PATH_BYTES];    /* of its journal's files */
   bool storing, store_again, stored; /* stored: once in this tenure */
   uint64_t stored_ns, storing_snapshots, wanted_ns;
   uint32_t store_count;
   stored_head storing_head;
-  char name[32]; /* of the object */
+  stored_note storing_note, stored_note;
+  bool brings_again; /* the files were not there yet */
+  char name[32];     /* of the object */
   char journal_subject[BROKER_SUBJECT_BYTES];
   zone_pair journal;                    /* of the journal's stream: as read, then as written */
   uint64_t journal_mark;                /* sequence of this epoch's mark */
@@ -139,12 +148,13 @@ void pairs_open(struct holding *holding);
 void pairs_read(struct holding *holding);
 void pairs_take_message(struct holding *holding, const wire_message *message);
 void pairs_close(struct holding *holding);
-void pairs_publish(holding_link *link);
-void pairs_begin_cover(struct holding *holding);
+void pairs_publish(struct holding *holding);
+void pairs_fill_note(const struct holding *holding, stored_note *note);
 void pairs_cover(struct holding *holding);
 
 /* holder_files.c: the files of a zone, from and to the object store. */
 void stored_bring(struct holding *holding);
+void stored_bring_again(struct holding *holding);
 void stored_put(struct holding *holding);
 void stored_want(struct holding *holding);
 bool stored_newest(const struct holding *holding, uint64_t *number);
@@ -157,9 +167,19 @@ void journal_stream_stored(struct holding *holding);
 void journal_stream_go_on(struct holding *holding);
 void journal_stream_end(struct holding *holding);
 
-/* holder.c: the files are there, and the process may start; its last state is stored; its lease cannot be kept. */
-void holding_start(struct holding *holding);
+/* holder.c: the files are there, and the process may start; its last state is stored. */
+void holding_start(struct holding *holding, bool restores);
 void holding_stored(struct holding *holding);
+
+/* holder.c: another epoch is needed; the zone is given back until a person starts its world. */
+void holding_ask_again(struct holding *holding);
+void holding_stand_by(struct holding *holding, const char *why);
+
+/* holder.c: its process must not go on, for a reason that is told. */
 void holding_lose(struct holding *holding, const char *why);
+
+/* holder.c: its tenure is over; what was put is sent before the loop waits. */
+void holding_end(struct holding *holding);
+void holder_flush(uv_prepare_t *prepare);
 
 #endif

@@ -148,8 +148,7 @@ static void finish_file(uv_work_t *work) {
   if (!fetch->problem) fetch->problem = sync_folder_of(fetch->path);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts
- */
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 static void end_of_finish(uv_work_t *work, int status) {
   object_fetch *fetch = work->data;
@@ -252,8 +251,7 @@ static void begin_parts(object_fetch *fetch) {
   fetch->read_result = MUSTER_E_SYSTEM;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- heads
- */
+/* ------------------------------------------------------------------------------------------------------------ heads */
 
 static void take_fetched_head(uint64_t sequence, const void *bytes, size_t count, void *user) {
   object_fetch *fetch = user;

@@ -26,7 +26,12 @@ static bool parcel_append(struct parcel *parcel, const void *bytes, size_t count
 }
 
 void parcel_begin(struct parcel *parcel, uint32_t epoch, uint32_t number, uint64_t frame, uint64_t sim_now_ns) {
-  parcel_head head = {.version = VERSION, .epoch = epoch, .number = number, .frame = frame, .sim_now_ns = sim_now_ns};
+  parcel_head head = {.version = VERSION,
+                      .epoch = epoch,
+                      .number = number,
+                      .frame = frame,
+                      .sim_now_ns = sim_now_ns,
+                      .birth = (uint64_t)epoch << 32 | number};
   memcpy(head.magic, magic, sizeof magic);
   parcel->count = 0;
   parcel->failed = false;

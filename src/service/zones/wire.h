@@ -46,7 +46,7 @@ typedef struct wire_head {
 
 typedef struct wire_begin {
   uint32_t epoch;
-  uint32_t reserved;
+  uint32_t restores; /* 1: there are files, and it must go on from them */
   uint64_t ttl_ns;
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
   int64_t offset_ns;  /* simulation time is CLOCK_REALTIME less this */

@@ -67,6 +67,7 @@ void zone_close(hosted_world *world) {
   for (uint32_t i = 0; i < zone->link_count; i++) {
     parcel_free(&zone->links[i].parcel);
     free(zone->links[i].seen);
+    free(zone->links[i].watchers);
     for (zone_held *held; (held = STAILQ_FIRST(&zone->links[i].held)) != NULL;) {
       STAILQ_REMOVE_HEAD(&zone->links[i].held, link);
       free(held);
@@ -74,8 +75,14 @@ void zone_close(hosted_world *world) {
     free(zone->links[i].telling.bytes);
   }
   wire_close(&zone->wire);
+  free(zone->herds);
+  free(zone->gone);
   free(zone);
   world->zone = NULL;
+}
+
+bool zone_must_restore(const hosted_world *world) {
+  return world->zone && world->zone->lease.restores;
 }
 
 void zone_define(const struct zone *zone, muster_world_def *def) {
@@ -142,6 +149,7 @@ muster_result zone_take_over(hosted_world *world) {
   muster_result result = muster_zone_read(world->world, &now);
   if (!result && now.epoch < zone->lease.epoch) result = muster_zone_set_epoch(world->world, zone->lease.epoch);
   if (result) return result;
+  for (uint32_t i = 0; i < zone->link_count; i++) zone_drop_observers(world, &zone->links[i]); /* told anew */
   uint32_t count = zone_positions(zone, zone->positions);
   wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *zone->positions}, zone->positions);
   while (wire_wait(&zone->wire, -1, &message)) {

@@ -41,6 +41,9 @@ typedef struct zone_published {
 muster_result zone_open(struct service *service, struct hosted_world *world);
 void zone_close(struct hosted_world *world);
 
+/* Whether it must go on from its files: to begin anew would be to lose who was in it. */
+bool zone_must_restore(const struct hosted_world *world);
+
 /* The zone's part of the world's definition. */
 void zone_define(const struct zone *zone, muster_world_def *def);
 

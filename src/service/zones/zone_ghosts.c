@@ -9,6 +9,11 @@
 /* Ghosts that were not renewed for so many rounds are gone. */
 enum { ROUNDS_KEPT = 10, PART_BYTES = 1 << 17 };
 
+/* A telling as a whole: ghosts, then observers. */
+typedef struct telling_sizes {
+  uint64_t ghosts, observers; /* bytes */
+} telling_sizes;
+
 typedef struct telling_head {
   uint32_t epoch, part, parts, reserved;
   uint64_t round;
@@ -20,8 +25,15 @@ typedef struct telling_head {
 static void tell_neighbour(hosted_world *world, zone_link *link) {
   struct zone *zone = world->zone;
   struct parcel pack = {.count = 0};
+  telling_sizes sizes = {.ghosts = 0};
   unsigned char message[sizeof(telling_head) + PART_BYTES];
-  if (muster_ghosts_pack(world->world, link->seen, link->seen_count, parcel_put, &pack) == MUSTER_OK) {
+  parcel_put(&sizes, sizeof sizes, &pack);
+  muster_result result = muster_ghosts_pack(world->world, link->seen, link->seen_count, parcel_put, &pack);
+  sizes.ghosts = pack.count - sizeof sizes;
+  zone_tell_observers(world, link, &pack);
+  sizes.observers = pack.count - sizeof sizes - sizes.ghosts;
+  if (!result && !pack.failed) {
+    memcpy(pack.bytes, &sizes, sizeof sizes);
     const uint32_t parts = (uint32_t)((pack.count + PART_BYTES - 1) / PART_BYTES);
     for (uint32_t part = 0; part < parts; part++) {
       size_t first = (size_t)part * PART_BYTES, left = pack.count - first,
@@ -59,6 +71,19 @@ static bool telling_append(zone_telling *telling, const void *bytes, size_t coun
   return true;
 }
 
+static void take_whole(hosted_world *world, zone_link *link) {
+  zone_telling *telling = &link->telling;
+  telling_sizes sizes;
+  if (telling->count < sizeof sizes) return;
+  memcpy(&sizes, telling->bytes, sizeof sizes);
+  if (sizes.ghosts > telling->count || sizes.observers != telling->count - sizeof sizes - sizes.ghosts) return;
+  const unsigned char *ghosts = telling->bytes + sizeof sizes;
+  muster_result result = muster_ghosts_set(world->world, link->zone, ghosts, sizes.ghosts, true);
+  if (result && result != MUSTER_E_FULL) return;
+  zone_take_observers(world, link, ghosts + sizes.ghosts, sizes.observers);
+  telling->taken_ns = world->sim_now_ns ? world->sim_now_ns : 1;
+}
+
 void zone_take_telling(hosted_world *world, zone_link *link, const void *bytes, size_t count) {
   zone_telling *telling = &link->telling;
   telling_head head;
@@ -74,9 +99,7 @@ void zone_take_telling(hosted_world *world, zone_link *link, const void *bytes, 
   }
   if (head.round != telling->round || head.part != telling->next || head.parts != telling->parts) return;
   if (!telling_append(telling, (const unsigned char *)bytes + sizeof head, count - sizeof head)) return;
-  if (++telling->next < telling->parts) return;
-  if (muster_ghosts_set(world->world, link->zone, telling->bytes, telling->count, true) == MUSTER_OK)
-    telling->taken_ns = world->sim_now_ns ? world->sim_now_ns : 1;
+  if (++telling->next == telling->parts) take_whole(world, link);
 }
 
 void zone_expire_ghosts(hosted_world *world) {
@@ -85,6 +108,7 @@ void zone_expire_ghosts(hosted_world *world) {
     zone_telling *telling = &zone->links[i].telling;
     if (!telling->taken_ns || world->sim_now_ns - telling->taken_ns < ROUNDS_KEPT * zone->round_ns) continue;
     muster_ghosts_set(world->world, zone->links[i].zone, NULL, 0, true);
+    zone_drop_observers(world, &zone->links[i]);
     telling->taken_ns = 0;
   }
 }

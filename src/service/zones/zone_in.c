@@ -34,7 +34,7 @@ static void in_deliver(hosted_world *world, const void *bytes, size_t count) {
   world->zone->published.lost += !good;
 }
 
-typedef enum in_result { IN_DONE = 0, IN_FULL, IN_DAMAGED } in_result;
+typedef enum in_result { IN_DONE = 0, IN_EARLY, IN_FULL, IN_DAMAGED } in_result;
 
 /* Takes the items from *at on, as far as there is room: a world that comes back meanwhile finds those that it has taken
  * by their hops. */
@@ -46,8 +46,11 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   bool damaged = false;
   if (parcel_read_head(bytes, count, &head)) return IN_DAMAGED;
   bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
+  if (counts && head.sim_now_ns > world->sim_now_ns) return IN_EARLY; /* this zone is behind: no time may pass twice */
   for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next)
     if (item.kind == PARCEL_AGENT && !in_arrive(world, link, item_bytes, item.bytes))
+      return IN_FULL;
+    else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
       return IN_FULL;
     else if (item.kind == PARCEL_MESSAGE)
       in_deliver(world, item_bytes, item.bytes);
@@ -56,31 +59,35 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   return damaged ? IN_DAMAGED : IN_DONE;
 }
 
-/* Those that come behind one that waits for room wait, too. */
-static bool in_wait(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count,
-                    size_t at) {
+/* Those that come behind one that waits, for room or for its time, wait, too. */
+static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_t count, size_t at) {
   zone_held *held = malloc(sizeof *held + count);
   if (!held) abort(); /* the next process reads it again */
   *held = (zone_held){.sequence = sequence, .at = at, .bytes = count};
   memcpy(held->parcel, bytes, count);
-  if (STAILQ_EMPTY(&link->held))
+  STAILQ_INSERT_TAIL(&link->held, held, link);
+}
+
+static void tell_full(const hosted_world *world, zone_link *link, bool full) {
+  if (full && !link->full)
     log_line(MUSTER_LOG_WARNING, "world %s: there is no room for agents of zone %u: they wait; raise agents_max",
              world->name, link->zone);
-  STAILQ_INSERT_TAIL(&link->held, held, link);
-  return true;
+  link->full = full;
 }
 
 bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
   size_t at = 0;
-  if (!STAILQ_EMPTY(&link->held)) return in_wait(world, link, sequence, bytes, count, 0);
-  in_result result = in_take(world, link, sequence, bytes, count, &at);
-  if (result == IN_FULL) return in_wait(world, link, sequence, bytes, count, at);
-  return result == IN_DONE;
+  in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count, &at) : IN_EARLY;
+  if (result == IN_FULL) tell_full(world, link, true);
+  if (result == IN_FULL || result == IN_EARLY) in_wait(link, sequence, bytes, count, at);
+  return result != IN_DAMAGED;
 }
 
 void zone_take_held(hosted_world *world, zone_link *link) {
   for (zone_held *held; (held = STAILQ_FIRST(&link->held)) != NULL;) {
-    if (in_take(world, link, held->sequence, held->parcel, held->bytes, &held->at) == IN_FULL) return;
+    in_result result = in_take(world, link, held->sequence, held->parcel, held->bytes, &held->at);
+    tell_full(world, link, result == IN_FULL);
+    if (result == IN_FULL || result == IN_EARLY) return;
     STAILQ_REMOVE_HEAD(&link->held, link);
     free(held);
   }

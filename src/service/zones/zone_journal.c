@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum zone_record_kind { RECORD_EPOCH = 1, RECORD_TAKEN, RECORD_STORED, RECORD_WAITING } zone_record_kind;
+typedef enum zone_record_kind {
+  RECORD_EPOCH = 1,
+  RECORD_TAKEN,
+  RECORD_STORED,
+  RECORD_WAITING,
+  RECORD_WATCHER,
+  RECORD_HERD
+} zone_record_kind;
 
 typedef struct zone_record {
   uint32_t kind, zone;
@@ -36,6 +43,32 @@ void zone_note_stored(hosted_world *world, const zone_link *link) {
   journals_note(world, JOURNAL_ZONE, &record, sizeof record);
 }
 
+/* `number` 0: it is gone. */
+static zone_record record_of_watcher(uint32_t zone, uint32_t number) {
+  return (zone_record){.kind = RECORD_WATCHER, .zone = zone, .number = number, .bytes = sizeof(zone_watcher)};
+}
+
+void zone_note_watcher(hosted_world *world, const zone_link *link, const zone_watcher *watcher, bool comes) {
+  const zone_record record = record_of_watcher(link->zone, comes);
+  unsigned char note[sizeof record + sizeof *watcher];
+  memcpy(note, &record, sizeof record);
+  memcpy(note + sizeof record, watcher, sizeof *watcher);
+  journals_note(world, JOURNAL_ZONE, note, sizeof note);
+}
+
+/* `number` 0: it is gone. */
+static zone_record record_of_herd(uint32_t number) {
+  return (zone_record){.kind = RECORD_HERD, .number = number, .bytes = sizeof(zone_herd)};
+}
+
+void zone_note_herd(hosted_world *world, const zone_herd *herd, bool comes) {
+  const zone_record record = record_of_herd(comes);
+  unsigned char note[sizeof record + sizeof *herd];
+  memcpy(note, &record, sizeof record);
+  memcpy(note + sizeof record, herd, sizeof *herd);
+  journals_note(world, JOURNAL_ZONE, note, sizeof note);
+}
+
 bool zone_note_waiting(hosted_world *world, const zone_waiting *waiting) {
   const zone_record record = record_of_waiting(waiting);
   unsigned char *note = malloc(sizeof record + waiting->bytes);
@@ -61,7 +94,11 @@ bool zone_save(hosted_world *world, muster_journal_put put, void *put_user) {
     const zone_link *link = &zone->links[i];
     good = save_record(put, put_user, record_of_pair(RECORD_TAKEN, link->zone, &link->in), NULL) &&
            save_record(put, put_user, record_of_pair(RECORD_STORED, link->zone, &link->out), NULL);
+    for (uint32_t j = 0; good && j < link->watcher_count; j++)
+      good = save_record(put, put_user, record_of_watcher(link->zone, 1), &link->watchers[j]);
   }
+  for (uint32_t i = 0; good && i < zone->herd_count; i++)
+    good = save_record(put, put_user, record_of_herd(1), &zone->herds[i]);
   const zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link)
   good = good && save_record(put, put_user, record_of_waiting(waiting), waiting->parcel);
@@ -92,10 +129,31 @@ static bool take_waiting_parcel(struct zone *zone, const zone_record *record, co
   return true;
 }
 
+static void take_watcher(zone_link *link, const zone_record *record, const void *bytes) {
+  zone_watcher watcher;
+  if (record->bytes != sizeof watcher) return;
+  memcpy(&watcher, bytes, sizeof watcher);
+  if (record->number) zone_keep_watcher(link, watcher);
+  for (uint32_t i = link->watcher_count; !record->number && i-- > 0;)
+    if (muster_observer_equal(link->watchers[i].own, watcher.own))
+      link->watchers[i] = link->watchers[--link->watcher_count];
+}
+
+static bool take_known_herd(struct zone *zone, const zone_record *record, const void *bytes) {
+  zone_herd herd;
+  if (record->bytes != sizeof herd) return false;
+  memcpy(&herd, bytes, sizeof herd);
+  if (record->number) return zone_keep_herd(zone, herd);
+  zone_forget_herd(zone, herd.own);
+  return true;
+}
+
 static bool take_record(struct zone *zone, const zone_record *record, const void *bytes) {
   zone_link *link = zone_link_of(zone, record->zone);
   const zone_pair pair = {.epoch = record->epoch, .number = record->number, .sequence = record->sequence};
   if (record->kind == RECORD_WAITING) return take_waiting_parcel(zone, record, bytes);
+  if (record->kind == RECORD_HERD) return take_known_herd(zone, record, bytes);
+  if (link && record->kind == RECORD_WATCHER) take_watcher(link, record, bytes);
   if (link && record->kind == RECORD_TAKEN) link->in = pair;
   if (link && record->kind == RECORD_STORED) {
     link->out = pair;

@@ -32,7 +32,7 @@ static void out_close(hosted_world *world, zone_link *link) {
 /* ------------------------------------------------------------------------------------------------------ departures */
 
 /* A parcel of this frame for a neighbour; begun with its first item. */
-static struct parcel *out_parcel(hosted_world *world, zone_link *link) {
+struct parcel *zone_parcel(hosted_world *world, zone_link *link) {
   const struct zone *zone = world->zone;
   if (link->parcel.count > PARCEL_BYTES) out_close(world, link);
   if (!parcel_has_items(&link->parcel))
@@ -42,7 +42,7 @@ static struct parcel *out_parcel(hosted_world *world, zone_link *link) {
 
 /* One that is in the middle of an update goes a little later: the next round finds it again. */
 static void out_depart(hosted_world *world, zone_link *link, muster_agent agent) {
-  struct parcel *parcel = out_parcel(world, link);
+  struct parcel *parcel = zone_parcel(world, link);
   parcel_open(parcel, PARCEL_AGENT);
   if (muster_agent_depart(world->world, agent, link->zone, parcel_put, parcel) == MUSTER_OK) {
     parcel_close(parcel);
@@ -129,7 +129,7 @@ static void out_letter(const muster_zone_message *message, void *user) {
       .from = message->from.value, .to = message->to.value, .sequence = message->sequence, .sent_ns = message->sent_ns};
   world->zone->published.lost += !link;
   if (!link) return;
-  struct parcel *parcel = out_parcel(world, link);
+  struct parcel *parcel = zone_parcel(world, link);
   parcel_open(parcel, PARCEL_MESSAGE);
   parcel_put(&letter, sizeof letter, parcel);
   parcel_put(message->bytes, message->size, parcel);
@@ -164,8 +164,7 @@ void zone_number_again(struct zone *zone) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------ after frames
- */
+/* ----------------------------------------------------------------------------------------------------- after frames */
 
 /* The snapshot that is complete now began behind these: so it has them, and the others get to know. */
 static void tell_positions(struct zone *zone, uint64_t snapshots) {
@@ -199,6 +198,7 @@ void zone_send_out(hosted_world *world) {
   struct zone *zone = world->zone;
   if (!zone) return;
   out_scan(world, part_of_round(world));
+  zone_scan_herds(world);
   muster_zone_messages(world->world, out_letter, world);
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_send(world);
@@ -215,12 +215,17 @@ static void left(hosted_world *world, const zone_link *link, const void *bytes, 
     muster_agent_left(world->world, agent, hop, link->zone);
 }
 
-static bool is_waiting(const struct zone *zone, const parcel_head *head, uint32_t to) {
-  const zone_waiting *waiting;
+/* It was put, perhaps under another number than it has now. Whether it has waited here: then the restored world has no
+ * more who left with it. */
+static bool drop_put(struct zone *zone, const parcel_head *head, uint32_t to) {
+  zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link) {
     parcel_head own;
     memcpy(&own, waiting->parcel, sizeof own);
-    if (waiting->to == to && own.epoch == head->epoch && own.number == head->number) return true;
+    if (waiting->to != to || own.birth != head->birth) continue;
+    TAILQ_REMOVE(&zone->waiting, waiting, link);
+    free(waiting);
+    return true;
   }
   return false;
 }
@@ -233,9 +238,11 @@ bool zone_take_sent(hosted_world *world, zone_link *link, uint64_t sequence, con
   bool damaged = false;
   if (parcel_read_head(bytes, count, &head)) return false;
   if (!pair_takes(&link->out, sequence, head.epoch, head.number)) return true;
-  bool known = is_waiting(zone, &head, link->zone); /* the restored world has no more who left with it */
+  bool known = drop_put(zone, &head, link->zone);
   for (size_t at = 0; !known && parcel_next(bytes, count, &at, &item, &item_bytes, &damaged);)
-    if (item.kind == PARCEL_AGENT) left(world, link, item_bytes, item.bytes);
-  zone_drop_stored(zone, link);
+    if (item.kind == PARCEL_AGENT)
+      left(world, link, item_bytes, item.bytes);
+    else if (item.kind == PARCEL_HERD)
+      zone_herd_left(world, link, item_bytes, item.bytes);
   return !damaged;
 }

@@ -25,7 +25,7 @@ typedef struct zone_waiting {
 
 typedef TAILQ_HEAD(zone_waiting_list, zone_waiting) zone_waiting_list;
 
-/* A parcel of a neighbour that waits for room. */
+/* A parcel of a neighbour that waits: for room, or for its time. */
 typedef struct zone_held {
   STAILQ_ENTRY(zone_held) link;
   uint64_t sequence;
@@ -43,17 +43,40 @@ typedef struct zone_telling {
   uint64_t taken_ns; /* simulation time at which its ghosts were renewed; 0 = it has none */
 } zone_telling;
 
+/* How a herd came: in which item of which parcel, by its place. */
+typedef struct zone_origin {
+  uint32_t zone, item;
+  uint64_t place;
+} zone_origin;
+
+/* A herd that came. */
+typedef struct zone_herd {
+  uint64_t own; /* its id here */
+  zone_origin origin;
+} zone_herd;
+
+/* An observer of a neighbour. */
+typedef struct zone_watcher {
+  uint64_t id;         /* where it belongs */
+  muster_observer own; /* what stands for it here */
+  muster_position position;
+  bool told; /* it was among the last that were told */
+} zone_watcher;
+
 /* A neighbour. */
 typedef struct zone_link {
   uint32_t zone;
   zone_pair in;                  /* messages from it: taken */
-  STAILQ_HEAD(, zone_held) held; /* of these, in their order */
+  STAILQ_HEAD(, zone_held) held; /* of these, in their order: they wait */
+  bool full;                     /* for room */
   zone_pair out;                 /* messages to it: stored, as far as this zone knows */
   uint32_t numbered;             /* of the last parcel that was made for it in this epoch */
   struct parcel parcel;          /* of this frame */
   zone_telling telling;
   muster_agent *seen; /* by it: gathered in this round; owned */
   uint32_t seen_count, seen_room;
+  zone_watcher *watchers; /* observers of it that see into this zone; owned */
+  uint32_t watcher_count, watcher_room;
 } zone_link;
 
 struct zone {
@@ -67,6 +90,9 @@ struct zone {
   uint64_t round, round_ns;                    /* its number; simulation time of its begin */
   uint64_t told_snapshots;                     /* with the last WIRE_FRAME */
   wire_position positions[2 * NEIGHBOURS_MAX]; /* when the snapshot before was complete: the newest has them */
+  muster_herd next_herd;                       /* that is looked at; null = the first */
+  zone_herd *herds, *gone;                     /* that came and are here; that went on in an earlier life; owned */
+  uint32_t herd_count, herd_room, gone_count, gone_room;
   zone_published published;
 };
 
@@ -79,8 +105,13 @@ uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEI
 /* zone_journal.c: notes of what has changed. The piece of a snapshot is the same records one after another. */
 void zone_note_taken(struct hosted_world *world, const zone_link *link);
 void zone_note_stored(struct hosted_world *world, const zone_link *link);
+void zone_note_watcher(struct hosted_world *world, const zone_link *link, const zone_watcher *watcher, bool comes);
+void zone_note_herd(struct hosted_world *world, const zone_herd *herd, bool comes);
 bool zone_note_waiting(struct hosted_world *world, const zone_waiting *waiting);
 void zone_drop_stored(struct zone *zone, const zone_link *link);
+
+/* zone_out.c: the parcel of this frame for a neighbour. */
+struct parcel *zone_parcel(struct hosted_world *world, zone_link *link);
 
 /* zone_out.c: a message of a pair that an earlier life of this zone sent. False: it cannot be read. */
 bool zone_take_sent(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
@@ -91,8 +122,24 @@ void zone_number_again(struct zone *zone);
 /* zone_in.c: a message of a neighbour. False: it cannot be read. */
 bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
 
-/* Takes what waited for room, as far as there is some. */
+/* Takes what waited, as far as its time has come and there is room. */
 void zone_take_held(struct hosted_world *world, zone_link *link);
+
+/* zone_herds.c: looks for herds that leave. A herd of a parcel (false: there is no room); one that left in an earlier
+ * life. What came is kept (false: no memory) until it leaves. */
+void zone_scan_herds(struct hosted_world *world);
+bool zone_take_herd(struct hosted_world *world, const zone_link *link, uint64_t place, uint32_t number,
+                    const void *bytes, size_t count);
+void zone_herd_left(struct hosted_world *world, const zone_link *link, const void *bytes, size_t count);
+bool zone_keep_herd(struct zone *zone, zone_herd herd);
+void zone_forget_herd(struct zone *zone, uint64_t own);
+
+/* zone_watchers.c: observers that see into a neighbour are told to it; those of a neighbour are added, moved and
+ * removed; all of them are. zone_keep_watcher: false when there is no memory. */
+void zone_tell_observers(struct hosted_world *world, const zone_link *link, struct parcel *to);
+void zone_take_observers(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
+void zone_drop_observers(struct hosted_world *world, zone_link *link);
+bool zone_keep_watcher(zone_link *link, zone_watcher watcher);
 
 /* zone_ghosts.c */
 void zone_take_telling(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);

@@ -1,0 +1,71 @@
+/* null_zones.h - the part of null_test.c about zones: in a world that is one, so that null is what is refused. */
+#ifndef NULL_ZONES_H
+#define NULL_ZONES_H
+
+#include "support/little_world.h"
+
+#include <muster/zone.h>
+
+typedef struct null_zones {
+  little_world little;
+  muster_agent agent;
+  muster_herd herd;
+  muster_zone_def zone;
+  muster_zone_status status;
+  muster_zone_message message;
+  uint32_t hop;
+} null_zones;
+
+static inline bool null_zone_put(const void *bytes, size_t count, void *user) {
+  return bytes || !count || user;
+}
+
+static inline void null_zone_take(const muster_zone_message *message, void *user) {
+  (void)message;
+  (void)user;
+}
+
+static inline null_zones null_zones_open(void) {
+  static const muster_atom atom = {.run = nothing};
+  muster_world_def def = muster_world_def_default();
+  muster_type_def type = type_with(&atom, 1);
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.zone.number = 1;
+  null_zones with = {.little = little_world_create(1, &def)};
+  with.status = muster_zone_status_default();
+  register_type(&with.little, &type);
+  with.agent = spawn_at(&with.little, 0);
+  run_frame(&with.little);
+  return with;
+}
+
+#define OF_ZONES(X)                                                                                                    \
+  X(muster_zone_read,                                                                                                  \
+    REFUSES(muster_zone_read(NULL, &with.zone)) && REFUSES(muster_zone_read(with.little.world, NULL)))                 \
+  X(muster_zone_set_epoch, REFUSES(muster_zone_set_epoch(NULL, 1)))                                                    \
+  X(muster_agent_hop, REFUSES(muster_agent_hop(NULL, with.agent, &with.hop)) &&                                        \
+                          REFUSES(muster_agent_hop(with.little.world, with.agent, NULL)))                              \
+  X(muster_zone_status_read,                                                                                           \
+    REFUSES(muster_zone_status_read(NULL, &with.status)) && REFUSES(muster_zone_status_read(with.little.world, NULL))) \
+  X(muster_agent_depart, REFUSES(muster_agent_depart(NULL, with.agent, 2, null_zone_put, NULL)) &&                     \
+                             REFUSES(muster_agent_depart(with.little.world, with.agent, 2, NULL, NULL)))               \
+  X(muster_agent_arrive, REFUSES(muster_agent_arrive(NULL, "a", 1, NULL)) &&                                           \
+                             REFUSES(muster_agent_arrive(with.little.world, NULL, 1, NULL)))                           \
+  X(muster_agent_packed, REFUSES(muster_agent_packed(NULL, 1, &with.agent, &with.hop)))                                \
+  X(muster_agent_left, REFUSES(muster_agent_left(NULL, with.agent, 1, 2)))                                             \
+  X(muster_ghosts_pack, REFUSES(muster_ghosts_pack(NULL, &with.agent, 1, null_zone_put, NULL)) &&                      \
+                            REFUSES(muster_ghosts_pack(with.little.world, NULL, 1, null_zone_put, NULL)) &&            \
+                            REFUSES(muster_ghosts_pack(with.little.world, &with.agent, 1, NULL, NULL)))                \
+  X(muster_ghosts_set, REFUSES(muster_ghosts_set(NULL, 2, "a", 1, true)) &&                                            \
+                           REFUSES(muster_ghosts_set(with.little.world, 2, NULL, 1, true)))                            \
+  X(muster_agent_is_ghost, !muster_agent_is_ghost(NULL, with.agent))                                                   \
+  X(muster_zone_messages, REFUSES(!muster_zone_messages(NULL, null_zone_take, NULL)) &&                                \
+                              REFUSES(!muster_zone_messages(with.little.world, NULL, NULL)))                           \
+  X(muster_zone_deliver,                                                                                               \
+    REFUSES(muster_zone_deliver(NULL, &with.message)) && REFUSES(muster_zone_deliver(with.little.world, NULL)))        \
+  X(muster_herd_depart, REFUSES(muster_herd_depart(NULL, with.herd, 2, null_zone_put, NULL)) &&                        \
+                            REFUSES(muster_herd_depart(with.little.world, with.herd, 2, NULL, NULL)))                  \
+  X(muster_herd_arrive, REFUSES(muster_herd_arrive(NULL, "a", 1, &with.herd)) &&                                       \
+                            REFUSES(muster_herd_arrive(with.little.world, NULL, 1, &with.herd)))
+
+#endif

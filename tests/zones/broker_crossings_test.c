@@ -1,0 +1,237 @@
+/* What crosses between zones, with real etcd servers: in order, and from the owner of a zone alone. */
+#include "broker_lab.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEN_MAX = 4096, LARGE = BROKER_CROSSING_BYTES_MAX };
+
+static struct lab here;
+
+/* What a reading gave. */
+typedef struct seen {
+  uint32_t count;
+  bool done;
+  muster_result result;
+  uint32_t from[SEEN_MAX];
+  uint64_t places[SEEN_MAX];
+  size_t sizes[SEEN_MAX];
+  char texts[SEEN_MAX][16];
+} seen;
+
+static seen all;
+
+static void end(void) {
+  if (here.servers) lab_end(&here);
+}
+
+TestSuite(broker_crossings, .fini = end, .timeout = 300);
+
+static struct broker *open_as(uint32_t place, const char *node) {
+  broker_settings settings = lab_settings(&here, node, 15);
+  return lab_open(&here, place, &settings, true);
+}
+
+static void see(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user) {
+  seen *to = user;
+  cr_assert_lt(to->count, (uint32_t)SEEN_MAX);
+  to->from[to->count] = from;
+  to->places[to->count] = place;
+  to->sizes[to->count] = count;
+  snprintf(to->texts[to->count], sizeof *to->texts, "%.*s", (int)(count < 15 ? count : 15), (const char *)bytes);
+  to->count++;
+}
+
+static void see_end(muster_result result, void *user) {
+  seen *to = user;
+  to->done = true;
+  to->result = result;
+}
+
+static muster_result cross_bytes(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
+                                 const void *bytes, size_t count) {
+  lab_answer answer = {0};
+  const broker_message message = {to, number, bytes, count};
+  cr_assert_eq(broker_cross(broker, lease, &message, 1, lab_done, &answer), MUSTER_OK, "%s", muster_last_error());
+  LAB_AWAIT(&here, answer.done);
+  return answer.result;
+}
+
+static muster_result cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
+                           const char *text) {
+  return cross_bytes(broker, lease, to, number, text, strlen(text));
+}
+
+static void read_all(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind) {
+  memset(&all, 0, sizeof all);
+  cr_assert_eq(broker_crossed(broker, from, to, behind, see, see_end, &all), MUSTER_OK, "%s", muster_last_error());
+  LAB_AWAIT(&here, all.done);
+  cr_assert_eq(all.result, MUSTER_OK, "%s", muster_last_error());
+}
+
+static broker_lease take(struct broker *broker, uint32_t zone) {
+  lab_answer answer = lab_take(&here, broker, zone, true);
+  cr_assert_eq(answer.result, MUSTER_OK, "%s", answer.reason);
+  return answer.lease;
+}
+
+Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
+  static char large[LARGE];
+  char text[16];
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  struct broker *a = open_as(0, "a");
+  broker_lease lease = take(a, 2);
+  for (uint32_t i = 1; i <= 50; i++) {
+    snprintf(text, sizeof text, "m%u", i);
+    cr_assert_eq(cross(a, &lease, 12, i, text), MUSTER_OK);
+  }
+  cr_assert_eq(cross(a, &lease, 1, 1, "another pair"), MUSTER_OK);
+  memset(large, 'x', sizeof large);
+  cr_assert_eq(cross_bytes(a, &lease, 12, 51, large, sizeof large), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(cross(a, &lease, 12, 52, ""), MUSTER_OK);
+  const broker_message too_large[] = {{12, 53, large, LARGE - 2}, {1, 2, large, 3}};
+  cr_expect_eq(broker_cross(a, &lease, too_large, 2, lab_done, NULL), MUSTER_E_ARGUMENT);
+  read_all(a, 2, 12, 0);
+  cr_assert_eq(all.count, 52);
+  for (uint32_t i = 0; i < 50; i++) {
+    snprintf(text, sizeof text, "m%u", i + 1);
+    cr_expect_eq(all.places[i], broker_place(lease.epoch, i + 1));
+    cr_expect_str_eq(all.texts[i], text);
+  }
+  cr_expect(all.sizes[50] == LARGE && all.sizes[51] == 0 && all.from[51] == 2);
+  read_all(a, 2, 12, broker_place(lease.epoch, 50));
+  cr_expect_eq(all.count, 2, "behind a place");
+  read_all(a, 3, 12, 0);
+  cr_expect_eq(all.count, 0, "another zone has sent nothing");
+}
+
+Test(broker_crossings, of_one_transaction_are_all_there_or_none) {
+  broker_message messages[BROKER_CROSSINGS_MAX + 1];
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  struct broker *a = open_as(0, "a");
+  broker_lease lease = take(a, 2), next;
+  for (uint32_t i = 0; i <= BROKER_CROSSINGS_MAX; i++) messages[i] = (broker_message){3 + i % 2, 1 + i / 2, "text", 4};
+  cr_expect_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX + 1, lab_done, NULL), MUSTER_E_ARGUMENT);
+  lab_answer answer = {0};
+  cr_assert_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX, lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  cr_assert_eq(answer.result, MUSTER_OK, "%s", answer.reason);
+  read_all(a, 2, 3, 0);
+  cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
+  read_all(a, 2, 4, 0);
+  cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
+  next = take(a, 2);
+  answer.done = false;
+  messages[0].number = messages[1].number = 1000;
+  cr_assert_eq(broker_cross(a, &lease, messages, 2, lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  cr_expect_eq(answer.result, MUSTER_E_STATE);
+  cr_expect_eq(next.epoch, lease.epoch + 1);
+  read_all(a, 2, 3, broker_place(lease.epoch, BROKER_CROSSINGS_MAX / 2));
+  cr_expect_eq(all.count, 0);
+}
+
+Test(broker_crossings, are_of_the_owner_alone) {
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
+  broker_lease first = take(a, 7);
+  cr_assert_eq(cross(a, &first, 8, 1, "one"), MUSTER_OK);
+  cr_assert_eq(cross(a, &first, 8, 1, "one"), MUSTER_OK, "again");
+  cr_assert_eq(lab_release(&here, a, &first).result, MUSTER_OK);
+  cr_expect_eq(cross(a, &first, 8, 2, "without"), MUSTER_E_STATE, "nobody owns the zone");
+  broker_lease second = take(b, 7);
+  cr_expect_eq(cross(a, &first, 8, 2, "late"), MUSTER_E_STATE, "another does");
+  cr_assert_eq(cross(b, &second, 8, 1, "two"), MUSTER_OK);
+  broker_lease third = take(b, 7);
+  cr_expect_eq(cross(b, &second, 8, 2, "later"), MUSTER_E_STATE, "it itself does, in another epoch");
+  read_all(b, 7, 8, 0);
+  cr_assert_eq(all.count, 2);
+  cr_expect(all.places[0] == broker_place(1, 1) && all.places[1] == broker_place(second.epoch, 1));
+  cr_expect_str_eq(all.texts[1], "two");
+
+  lab_answer answer = {0};
+  cr_assert_eq(broker_forget(b, &second, 8, broker_place(9, 9), lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  read_all(b, 7, 8, 0);
+  cr_expect_eq(all.count, 2, "an owner of before lets nothing be forgotten");
+  answer.done = false;
+  cr_assert_eq(broker_forget(b, &third, 8, broker_place(1, 1), lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  read_all(b, 7, 8, 0);
+  cr_expect(all.count == 1 && all.places[0] == broker_place(second.epoch, 1));
+}
+
+static char noted[64];
+static bool read_done;
+
+static void take_note(muster_result result, const void *bytes, size_t count, void *user) {
+  (void)user;
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  snprintf(noted, sizeof noted, "%.*s", (int)count, bytes ? (const char *)bytes : "");
+  read_done = true;
+}
+
+static const char *read_note(struct broker *broker, uint32_t zone) {
+  read_done = false;
+  cr_assert_eq(broker_read_stored(broker, zone, take_note, NULL), MUSTER_OK);
+  LAB_AWAIT(&here, read_done);
+  return noted;
+}
+
+static muster_result note(struct broker *broker, const broker_lease *lease, const char *text) {
+  lab_answer answer = {0};
+  cr_assert_eq(broker_note_stored(broker, lease, text, strlen(text), lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  return answer.result;
+}
+
+Test(broker_crossings, so_is_the_note_of_what_is_stored) {
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
+  broker_lease first = take(a, 7);
+  cr_expect_str_eq(read_note(b, 7), "");
+  cr_assert_eq(note(a, &first, "version 1"), MUSTER_OK);
+  cr_expect_str_eq(read_note(b, 7), "version 1");
+  cr_assert_eq(lab_release(&here, a, &first).result, MUSTER_OK);
+  broker_lease second = take(b, 7);
+  cr_expect_eq(note(a, &first, "version 2"), MUSTER_E_STATE);
+  cr_expect_str_eq(read_note(a, 7), "version 1");
+  cr_assert_eq(note(b, &second, "version 3"), MUSTER_OK);
+  cr_expect_str_eq(read_note(a, 7), "version 3");
+}
+
+/* Places of a pair rise by one, whatever comes twice. */
+static uint32_t count_new(const seen *what, uint32_t from) {
+  uint64_t last = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < what->count; i++) {
+    if (what->from[i] != from || what->places[i] <= last) continue;
+    cr_assert(last == 0 || what->places[i] == last + 1, "a gap behind %lu", (unsigned long)last);
+    last = what->places[i];
+    count++;
+  }
+  return count;
+}
+
+Test(broker_crossings, arrive_without_gaps_while_leaders_die) {
+  enum { EACH = 60, DEATHS = 3 };
+  char text[16];
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 3});
+  struct broker *a = open_as(0, "a");
+  broker_lease one = take(a, 1), two = take(a, 2);
+  memset(&all, 0, sizeof all);
+  broker_arrivals *arrivals = broker_await_arrivals(a, 5, see, &all);
+  cr_assert_not_null(arrivals);
+  for (uint32_t i = 1; i <= EACH; i++) {
+    snprintf(text, sizeof text, "%u", i);
+    while (cross(a, &one, 5, i, text) != MUSTER_OK) continue;
+    while (cross(a, &two, 5, i, text) != MUSTER_OK) continue;
+    int leader = i % (EACH / DEATHS) == 10 ? brokers_etcd_leader(here.servers) : -1;
+    if (leader >= 0) brokers_kill(here.servers, BROKERS_ETCD, (uint32_t)leader);
+    if (leader >= 0) brokers_revive(here.servers, BROKERS_ETCD, (uint32_t)leader);
+  }
+  LAB_AWAIT(&here, count_new(&all, 1) == EACH && count_new(&all, 2) == EACH);
+  broker_stop_arrivals(arrivals);
+}

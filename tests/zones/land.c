@@ -1,0 +1,317 @@
+#include "land.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { PATIENCE = 500, PAUSE_US = 200000, LOG_SHOWN = 4000, STILL = 15 /* looks */ };
+
+static const char *const names[LAND_ZONES] = {"west", "middle", "east"};
+static daemon_reply land_reply;
+
+/* ------------------------------------------------------------------------------------------------------------ nodes */
+
+static void append_text(char *text, size_t bytes, const char *form, ...) __attribute__((format(printf, 3, 4)));
+
+static void append_text(char *text, size_t bytes, const char *form, ...) {
+  size_t length = strlen(text);
+  va_list values;
+  va_start(values, form);
+  int added = vsnprintf(text + length, bytes - length, form, values);
+  va_end(values);
+  cr_assert(added >= 0 && length + (size_t)added < bytes);
+}
+
+static void write_node(land *all, uint32_t node, uint32_t door) {
+  char text[4096] = "";
+  append_text(text, sizeof text,
+              "[server]\ncluster = land\nnode = %c\nnats = %s\nnats_user = %s\nnats_password_file = %s/password\n"
+              "etcd = %s\nreplicas = %u\nlease_ttl = %ds\njournal_stream = %s\nborder = 10\nmargin = 1\n"
+              "snapshot_file = %s/snapshot\nsnapshot_interval = 5s\nworkers = 1\n",
+              'a' + (int)node, brokers_door_nats(all->brokers, door), BROKERS_USER, all->nodes[node].folder,
+              brokers_door_etcd(all->brokers, door), all->options.brokers.nats, LAND_TTL_S,
+              all->options.journal_stream ? "yes" : "no", all->nodes[node].folder);
+  for (uint32_t i = 0; i < LAND_ZONES; i++)
+    append_text(text, sizeof text,
+                "[world %s]\nzone = %u\nrectangle = %u 0 %u 100\nnodes = %c %c %c\nmodule = nomads\nagents = %u\n"
+                "module.ground = 0 0 %d 100\nmodule.speed = %g\nmodule.life = %g\nbudget = 5ms\nhz = 10\n",
+                names[i], i + 1, 100 * i, 100 * (i + 1), 'a' + (int)i, 'a' + (int)(i + 1) % LAND_NODES,
+                'a' + (int)(i + 2) % LAND_NODES, all->options.agents, 100 * LAND_ZONES, all->options.speed,
+                all->options.life);
+  daemon_write(&all->nodes[node], "conf", text);
+  daemon_write(&all->nodes[node], "password", BROKERS_PASSWORD "\n");
+}
+
+static void launch_node(land *all, uint32_t node) {
+  daemon_launch(&all->nodes[node], "--isolation process --config @/conf --modules " MUSTER_TEST_MODULES);
+}
+
+land *land_start(const land_options *options) {
+  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  land *all = calloc(1, sizeof *all);
+  cr_assert_not_null(all);
+  all->options = *options;
+  all->ledger = ledger_open();
+  all->brokers = brokers_start(&options->brokers);
+  for (uint32_t i = 0; i < LAND_NODES; i++) {
+    daemon_prepare(&all->nodes[i]);
+    write_node(all, i, brokers_open_door(all->brokers));
+    launch_node(all, i);
+  }
+  land_await(all);
+  return all;
+}
+
+void land_end(land *all) {
+  for (uint32_t i = 0; i < LAND_NODES; i++) {
+    daemon_kill(&all->nodes[i]);
+    daemon_clear(&all->nodes[i]);
+  }
+  brokers_end(all->brokers);
+  ledger_close(all->ledger);
+  free(all);
+}
+
+void land_kill(land *all, uint32_t node) {
+  daemon_kill(&all->nodes[node]); /* its processes end with it */
+}
+
+void land_revive(land *all, uint32_t node) {
+  launch_node(all, node);
+}
+
+/* Its children first when it stops, and itself first when it goes on: it misses none of them meanwhile. */
+void land_pause(land *all, uint32_t node, bool is_paused) {
+  char path[96];
+  int process = all->nodes[node].process, child, children[16];
+  uint32_t count = 0;
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
+  FILE *file = fopen(path, "re");
+  cr_assert_not_null(file);
+  while (count < 16 && fscanf(file, "%d", &child) == 1) children[count++] = child;
+  fclose(file);
+  if (!is_paused) kill(process, SIGCONT);
+  for (uint32_t i = 0; i < count; i++) kill(children[i], is_paused ? SIGSTOP : SIGCONT);
+  if (is_paused) kill(process, SIGSTOP);
+  all->paused[node] = is_paused;
+}
+
+void land_cut(land *all, uint32_t node, bool is_cut) {
+  brokers_cut_door_whole(all->brokers, node, is_cut);
+  all->cut[node] = is_cut;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ zones */
+
+/* Whether a node can be asked: it runs, and listens; behind a death its socket is still there. */
+static bool node_answers(const land *all, uint32_t node) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (all->nodes[node].process <= 0 || all->paused[node]) return false;
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", all->nodes[node].socket);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool good = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+  close(descriptor);
+  return good;
+}
+
+/* Asks a node for what it knows of a zone; whether it runs it, with its epoch and how many have arrived. */
+static bool ask_zone(const land *all, uint32_t node, uint32_t zone, uint32_t *epoch, uint64_t *arrived) {
+  char path[64];
+  json_error_t error;
+  if (!node_answers(all, node)) return false;
+  snprintf(path, sizeof path, "/v1/worlds/%s", names[zone]);
+  daemon_ask(&all->nodes[node], "GET", path, NULL, &land_reply);
+  if (land_reply.status != 200) return false;
+  json_t *document = json_loads(land_reply.body, 0, &error), *part = json_object_get(document, "zone");
+  bool runs = part && !json_is_true(json_object_get(part, "frozen"));
+  *epoch = (uint32_t)json_integer_value(json_object_get(part, "epoch"));
+  *arrived = (uint64_t)json_integer_value(json_object_get(part, "arrived"));
+  json_decref(document);
+  return runs;
+}
+
+/* Gives a command to a zone at a node; whether it was answered. */
+static bool command_zone(const land *all, uint32_t node, uint32_t zone, const char *command, const char *body) {
+  char path[64];
+  if (!node_answers(all, node)) return false;
+  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", names[zone], command);
+  daemon_ask_bytes(&all->nodes[node], "POST", path, "text/plain", body, strlen(body), &land_reply);
+  return land_reply.status == 200;
+}
+
+int land_owner(land *all, uint32_t zone) {
+  uint32_t epoch;
+  uint64_t arrived;
+  for (uint32_t i = 0; i < LAND_NODES; i++)
+    if (ask_zone(all, i, zone, &epoch, &arrived)) return (int)i;
+  return -1;
+}
+
+/* What the books of a zone have since they were read last, or all at the end. */
+static bool read_books(land *all, uint32_t node, uint32_t zone, bool at_end) {
+  char body[32];
+  uint64_t next = at_end ? 0 : all->read[zone];
+  for (bool is_last = false; !is_last;) {
+    snprintf(body, sizeof body, "%" PRIu64, next);
+    if (!command_zone(all, node, zone, "books", body)) return false;
+    is_last = ledger_takes_books(all->ledger, zone + 1, land_reply.body, at_end, &next);
+  }
+  if (!at_end) all->read[zone] = next;
+  return true;
+}
+
+/* Takes what nodes tell the service manager, which this test is: unread, it would stop them. */
+static void drain_notices(const land *all) {
+  char notice[1024];
+  for (uint32_t i = 0; i < LAND_NODES; i++)
+    while (recv(all->nodes[i].notices, notice, sizeof notice, 0) > 0) continue;
+}
+
+static bool watch_zone(land *all, uint32_t zone) {
+  bool seen = false;
+  drain_notices(all);
+  for (uint32_t node = 0; node < LAND_NODES; node++) {
+    uint32_t epoch = 0;
+    uint64_t arrived = 0;
+    if (!ask_zone(all, node, zone, &epoch, &arrived)) continue;
+    if (epoch < all->epoch[zone]) continue; /* it does not know yet that it has lost the zone */
+    if (epoch > all->epoch[zone]) {         /* another process: it counts anew, and its books may have lost their end */
+      all->read[zone] = all->counted[zone] = 0;
+      all->epoch[zone] = epoch;
+    }
+    all->arrived += arrived - all->counted[zone];
+    all->counted[zone] = arrived;
+    seen |= read_books(all, node, zone, false);
+  }
+  return seen;
+}
+
+/* Fails the test, with what the nodes have logged last. */
+static void give_up(const land *all, const char *why) {
+  for (uint32_t i = 0; i < LAND_NODES; i++) {
+    char *log = daemon_log(&all->nodes[i]);
+    size_t length = strlen(log);
+    fprintf(stderr, "%c: %s\n", 'a' + (int)i, log + (length > LOG_SHOWN ? length - LOG_SHOWN : 0));
+    free(log);
+  }
+  cr_assert(false, "%s", why);
+}
+
+void land_watch(land *all) {
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) watch_zone(all, zone);
+  usleep(PAUSE_US);
+}
+
+void land_await(land *all) {
+  for (int tries = 0; tries < PATIENCE; tries++) {
+    uint32_t count = 0;
+    for (uint32_t zone = 0; zone < LAND_ZONES; zone++) count += watch_zone(all, zone);
+    if (count == LAND_ZONES) return;
+    usleep(PAUSE_US);
+  }
+  give_up(all, "not all zones run");
+}
+
+void land_await_crossings(land *all, uint64_t count) {
+  for (int tries = 0; tries < PATIENCE && all->arrived < count; tries++) land_watch(all);
+  if (all->arrived < count) give_up(all, "nobody crosses any more");
+}
+
+/* ---------------------------------------------------------------------------------------------------------- takeover
+ */
+
+uint32_t land_busy_node(land *all, uint32_t from) {
+  for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))
+    for (uint32_t i = 0; i < LAND_NODES; i++)
+      for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+        if (land_owner(all, zone) == (int)((from + i) % LAND_NODES)) return (from + i) % LAND_NODES;
+  cr_assert(false, "no zone runs");
+  return 0;
+}
+
+void land_note_owned(land *all, uint32_t node) {
+  uint64_t arrived;
+  all->owned_ns = clock_system();
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+    if (!ask_zone(all, node, zone, &all->owned_epoch[zone], &arrived)) all->owned_epoch[zone] = 0;
+}
+
+void land_await_takeover(land *all, const char *after) {
+  uint32_t waiting = LAND_ZONES;
+  for (int tries = 0; waiting > 0; tries++) {
+    if (tries == PATIENCE) give_up(all, "nobody takes over");
+    land_watch(all);
+    waiting = 0;
+    for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+      waiting += all->owned_epoch[zone] && all->epoch[zone] <= all->owned_epoch[zone];
+  }
+  fprintf(stderr, "%s: taken over within %.1f s\n", after, (double)(clock_system() - all->owned_ns) * 1e-9);
+  land_await(all);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- judging */
+
+/* Reads who stands in a zone into a ledger; false = it does not answer. */
+static bool find_standing(land *all, uint32_t zone, ledger *found) {
+  char body[32];
+  uint64_t after = 0;
+  int node = land_owner(all, zone);
+  if (node < 0) return false;
+  for (bool is_last = false; !is_last;) {
+    snprintf(body, sizeof body, "%" PRIu64, after);
+    if (!command_zone(all, (uint32_t)node, zone, "stands", body)) return false;
+    is_last = ledger_takes_standing(found, zone + 1, land_reply.body, &after);
+  }
+  return true;
+}
+
+/* How many stand anywhere; -1 = not all zones answer. */
+static int64_t count_standing(land *all) {
+  ledger *scratch = ledger_open();
+  bool all_answer = true;
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) all_answer &= find_standing(all, zone, scratch);
+  int64_t count = (int64_t)ledger_judge(scratch, NULL).stand;
+  ledger_close(scratch);
+  return all_answer ? count : -1;
+}
+
+void land_rest(land *all) {
+  int64_t last = -1;
+  uint64_t arrived = 0;
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) {
+    int node = -1;
+    for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))
+      if ((node = land_owner(all, zone)) >= 0 && command_zone(all, (uint32_t)node, zone, "rest", "yes")) break;
+    cr_assert_geq(node, 0);
+  }
+  for (int tries = 0, still = 0; still < STILL; tries++) {
+    if (tries == PATIENCE) give_up(all, "it does not come to rest");
+    land_await(all);
+    int64_t count = count_standing(all);
+    still = count >= 0 && count == last && arrived == all->arrived ? still + 1 : 0;
+    last = count;
+    arrived = all->arrived;
+    usleep(PAUSE_US);
+  }
+}
+
+ledger_verdict land_judge(land *all, FILE *out) {
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) {
+    int node = land_owner(all, zone);
+    cr_assert_geq(node, 0);
+    cr_assert(read_books(all, (uint32_t)node, zone, true));
+    cr_assert(find_standing(all, zone, all->ledger));
+  }
+  ledger_verdict verdict = ledger_judge(all->ledger, out);
+  ledger_print(&verdict, out);
+  return verdict;
+}

@@ -1,0 +1,79 @@
+/* land.h - a large world of three zones with nomads, run by three real musterd, for tests of what zones promise.
+ *
+ *     land *all = land_start(&(land_options){...});    three zones side by side; all of them run somewhere
+ *     land_kill(all, node); land_await(all);           taken over by another
+ *     land_rest(all);                                  everybody stands still, and nothing is on its way
+ *     ledger_verdict verdict = land_judge(all);
+ *     land_end(all);
+ *
+ * Each node has a way of its own to the brokers, so that it can be cut off. What zones tell of births and deaths goes
+ * to a ledger while the land is watched (land_watch), which all that waits here does. Failures fail the test. */
+#ifndef LAND_H
+#define LAND_H
+
+#include "brokers.h"
+#include "ledger.h"
+
+#include "daemon.h"
+
+enum { LAND_NODES = 3, LAND_ZONES = 3, LAND_TTL_S = 15 };
+
+typedef struct land_options {
+  brokers_options brokers;
+  bool journal_stream;
+  uint32_t agents; /* of each zone, in the beginning */
+  double speed;    /* m/s; a zone is 100 m wide */
+  double life;     /* s */
+} land_options;
+
+typedef struct land {
+  land_options options;
+  brokers *brokers;
+  musterd nodes[LAND_NODES];
+  bool paused[LAND_NODES], cut[LAND_NODES];
+  ledger *ledger;
+  uint64_t read[LAND_ZONES];  /* lines of books that were seen, */
+  uint32_t epoch[LAND_ZONES]; /* in the epoch that was seen last */
+  uint64_t arrived;           /* crossings that were seen */
+  uint64_t counted[LAND_ZONES];
+  uint32_t owned_epoch[LAND_ZONES]; /* what must be exceeded; 0 = that zone is another's */
+  uint64_t owned_ns;                /* since when */
+} land;
+
+land *land_start(const land_options *options);
+void land_end(land *all);
+
+/* Which node runs a zone and answers for it now; -1 = none. */
+int land_owner(land *all, uint32_t zone);
+
+/* Looks at all zones once: what their books have since the last look, and how many have arrived. */
+void land_watch(land *all);
+
+/* Watches until every zone answers; until that many have arrived since the beginning. */
+void land_await(land *all);
+void land_await_crossings(land *all, uint64_t count);
+
+/* A node that runs a zone, the first one from a number on. */
+uint32_t land_busy_node(land *all, uint32_t from);
+
+/* Watches until what that node ran when `land_note_owned` was called has other owners; prints how long it took. */
+void land_note_owned(land *all, uint32_t node);
+void land_await_takeover(land *all, const char *after);
+
+/* kill -9 of a node with all its zones, and its start again with its files. */
+void land_kill(land *all, uint32_t node);
+void land_revive(land *all, uint32_t node);
+
+/* Stops a node with all its processes, and lets it go on (SIGSTOP, SIGCONT). */
+void land_pause(land *all, uint32_t node, bool is_paused);
+
+/* Cuts a node off from all brokers, and lets it back. */
+void land_cut(land *all, uint32_t node, bool is_cut);
+
+/* Brings everybody to rest, and waits until nothing is on its way. */
+void land_rest(land *all);
+
+/* Once all rest: reads the books and who stands where, and judges. */
+ledger_verdict land_judge(land *all, FILE *out);
+
+#endif
