@@ -4,8 +4,8 @@
  * once, without brokers.
  *
  * Each run looks whether the figure can be trusted: agents cross both ways and none is lost. MUSTER_COST_AGENTS and
- * MUSTER_COST_FRAMES make it as large and as long as a figure needs, which is then judged, too; with MUSTER_COST_JOURNAL
- * both worlds have journals. */
+ * MUSTER_COST_FRAMES make it as large and as long as a figure needs, which is then judged, too; with
+ * MUSTER_COST_JOURNAL both worlds have journals. */
 #include "service/frames.h"
 #include "service/hosting.h"
 #include "service/service.h"

@@ -17,7 +17,7 @@
 
 TestSuite(race_nats, .timeout = 14000);
 
-enum { RACES_IN_CI = 300, ALONE = 3 /* publishes that only the leader has */ };
+enum { CREATE_TRIES = 20, RACES_IN_CI = 300, ALONE = 3 /* publishes that only the leader has */ };
 
 /* The owner of an epoch writes its mark and its messages, one after the other, each until it is known to be stored. The
  * other writer writes copies of them, as after a publish without an answer; or, in every other epoch, messages of the
@@ -104,7 +104,10 @@ Test(race_nats, updates_of_a_key_with_one_revision_may_both_be_taken) {
   bucket.Bucket = "RACE";
   bucket.History = CONTEST_HISTORY;
   bucket.Replicas = BROKERS_MAX;
-  cr_assert_eq(js_CreateKeyValue(&store, race.context, &bucket), NATS_OK);
+  natsStatus status = NATS_ERR;
+  for (uint32_t i = 0; i < CREATE_TRIES && status != NATS_OK; i++)
+    status = js_CreateKeyValue(&store, race.context, &bucket);
+  cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
   while (race.tally.races < race.tally.wanted) {
     uint64_t number = race.tally.races + 1;
     contest_run(&race, (said[2]){{.race = number}, {.race = number, .writer = 1}});
