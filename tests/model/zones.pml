@@ -8,7 +8,7 @@
  * restore, read_out   the files, then what was sent                          holder_files.c, holder_pairs.c, zone_out.c
  * arrive, depart      frames, with their records on the node's disk          zone_in.c, zone_out.c
  * record              the journal's stream (-DSTREAM)                        holder_journal.c
- * put, answer         messages of a pair, one after the other                holder_pairs.c, crossings.c
+ * put, answer         messages of a pair, in order                           holder_pairs.c, crossings.c
  * store               a snapshot in the object store, and what it covers     holder_files.c, holder_pairs.c
  *
  * What crosses from a zone to the next stands in one order, with its sender's epoch and number; pair.h says which of it
@@ -39,7 +39,6 @@
  *          crossing has it.
  * -DDEATH  (with -DSTREAM) it dies at the end of its walk, and stays dead once a record that counts has that.
  * -DLATE   the message without an answer comes once more at any time.
- * -DRESTLESS  a paused owner runs frames even when nothing of it can count any more.
  * -DHOPS=4 -DCRASHES=2 -DPAUSES=1 -DLOST=1 say how far it walks, and how much goes wrong.
  *
  * Faults: NO_FENCE (what crosses counts whatever its epoch), RECORDS_UNFENCED (records do), ACCEPTS_TWO (with EXPECTED:
@@ -385,10 +384,10 @@ end_owner:
   :: d_step { stage[i] == MARKS_JOURNAL -> mark_journal(i, zone_of[i]) }
   :: d_step { stage[i] == RESTORES && !has_disk(i) -> restore(i, zone_of[i]) }
   :: d_step { stage[i] == READS || stage[i] == RESTORES && has_disk(i) -> read_out(i, zone_of[i]) }
-  :: d_step { frames(i) && world[i].taken < count[before(zone_of[i])] -> arrive(i, zone_of[i]) }
-  :: d_step { frames(i) && world[i].here != 0 && world[i].here <= HOPS && world[i].waits_2 == 0 -> depart(i) }
+  :: d_step { runs(i) && world[i].taken < count[before(zone_of[i])] -> arrive(i, zone_of[i]) }
+  :: d_step { runs(i) && world[i].here != 0 && world[i].here <= HOPS && world[i].waits_2 == 0 -> depart(i) }
 #ifdef DEATH
-  :: d_step { frames(i) && world[i].here == HOPS + 1 -> die(i) }
+  :: d_step { runs(i) && world[i].here == HOPS + 1 -> die(i) }
 #endif
 #ifdef STREAM
   :: d_step { runs(i) && records[i] -> record(i, zone_of[i]) }

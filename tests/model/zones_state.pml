@@ -91,22 +91,7 @@ byte counted[3]; /* the highest epoch of which something has counted */
 byte late, late_pair, late_epoch, late_number; /* comes once more at any time: its hop */
 #endif
 
-/* Whether anything of an owner may still count. What one that was paused does in its own world then, nobody sees. */
-#ifdef MARKED
-#define pair_is_open(i) (pair_epoch[zone_of[i]] <= epoch[i])
-#else
-#define pair_is_open(i) (lease[zone_of[i]] == epoch[i])
-#endif
-#if defined(RESTLESS)
-#define may_count(i) true
-#elif defined(STREAM)
-#define may_count(i) (pair_is_open(i) || journal_epoch[zone_of[i]] == epoch[i])
-#else
-#define may_count(i) (pair_is_open(i) || lease[zone_of[i]] == epoch[i])
-#endif
-
 #define runs(i)     (stage[i] == RUNS)
-#define frames(i)   (runs(i) && (i != PAUSED || may_count(i)))
 #define has_disk(i) (i != PAUSED && on_disk[i])
 #define changed(i, zone) (stored[zone].here != world[i].here || stored[zone].mark != world[i].mark || \
                           stored[zone].waits != world[i].waits || stored[zone].waits_2 != world[i].waits_2 || \
