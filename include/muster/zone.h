@@ -33,7 +33,12 @@
  * Messages. muster_update_send() and muster_agent_send() to a ghost, or to an agent that left, put the message into a
  * queue of this world, from which the host takes it (muster_zone_messages) and delivers it in the zone to which it
  * goes. There each is delivered once, however often it comes: the last 65,536 messages from other zones are known by
- * sender and sequence. Messages of one sender to one receiver keep their order as far as the host keeps it.
+ * sender and sequence. Messages of one sender reach one receiver in the order in which they were sent, while either of
+ * them crosses and by whatever way the host carries them: each tells which one it follows, and a receiver's world holds
+ * back what comes before that one, for MUSTER_ZONE_ORDER_FRAMES of its frames at most. What comes later than that, as
+ * the way was longer, is delivered then, behind those that it should have come before. A zone knows the last 65,536
+ * pairs of a sender and a receiver, at either end, of the last MUSTER_ZONE_ORDER_FRAMES; and holds back
+ * limits.sends_per_frame messages: when there are more, those that have waited longest wait no more.
  *
  * Records, snapshots and journals hold all of this: a world that is recovered from a journal repeats the crossings as
  * they were. While a world replays, calls of the host succeed and change nothing, and call nothing back.
@@ -73,6 +78,11 @@ static inline uint32_t muster_agent_epoch(muster_agent agent) {
  * MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames. O(1). */
 MUSTER_API muster_result muster_agent_hop(const muster_world *world, muster_agent agent, uint32_t *hop);
 
+/* How many frames a message is held back, at most, for one of the same sender that was sent before it and has not come:
+ * about a minute at 30 frames a second. So long a zone may stand still, or a message be on its way, and the order
+ * holds. */
+enum { MUSTER_ZONE_ORDER_FRAMES = 2048 };
+
 /* What a zone counts since its world was created. */
 typedef struct muster_zone_status {
   uint32_t size;
@@ -88,6 +98,9 @@ typedef struct muster_zone_status {
   uint64_t messages_dropped;   /* messages to other zones that found no room in the queue */
   uint64_t messages_in;        /* messages from other zones that were delivered, or dropped as the box was full */
   uint64_t messages_twice;     /* messages from other zones that had been delivered already */
+  uint64_t messages_unordered; /* messages that were delivered before, or behind, others of their sender */
+  uint32_t messages_held;      /* messages that wait now for one that was sent before them */
+  uint32_t reserved;
 } muster_zone_status;
 
 MUSTER_DEFAULTS(muster_zone_status);
@@ -166,9 +179,10 @@ typedef struct muster_zone_message {
   muster_agent from; /* null: the host, by muster_agent_send() */
   muster_agent to;
   uint64_t sequence; /* of the sender's messages to other zones, ascending; of the host's those of this zone */
-  uint64_t sent_ns;  /* simulation time of the frame in which it was sent */
-  uint32_t zone;     /* where `to` is, as far as this world knows */
-  uint32_t size;     /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
+  uint64_t follows; /* sequence of the message before it to the same receiver, while that one may be on its way; or 0 */
+  uint64_t sent_ns; /* simulation time of the frame in which it was sent */
+  uint32_t zone;    /* where `to` is, as far as this world knows */
+  uint32_t size;    /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
   const void *bytes; /* null when there are none */
 } muster_zone_message;
 
@@ -180,12 +194,13 @@ typedef struct muster_zone_message {
 MUSTER_API uint32_t muster_zone_messages(muster_world *world,
                                          void (*take)(const muster_zone_message *message, void *user), void *user);
 
-/* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it; or,
- * when the receiver has moved on or is a ghost, into the queue to other zones again. A full box drops it as it would
- * any other, and MUSTER_OK is returned. `zone` is not looked at. MUSTER_E_STALE when it came before, or the receiver is
- * gone: passed over; MUSTER_E_FULL when it should go out again and the queue is full; MUSTER_E_ARGUMENT when it is too
- * long, its sequence is 0 or its sender is no agent of a zone; MUSTER_E_STATE when the world is no zone. Thread of the
- * frames, between frames; recorded. O(1). */
+/* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it, once
+ * the one that it follows has come; or, when the receiver has moved on or is a ghost, into the queue to other zones
+ * again. A full box drops it as it would any other, and MUSTER_OK is returned. `zone` is not looked at. MUSTER_E_STALE
+ * when it came before, or the receiver is gone: passed over; MUSTER_E_FULL when it should go out again and the queue is
+ * full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above that which it follows, or its sender is no
+ * agent and no host of a zone; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames;
+ * recorded. O(1). */
 MUSTER_API muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message);
 
 /* ----------------------------------------------------------------------------------------------------------- herds */

@@ -37,6 +37,7 @@ muster_result muster_zone_status_read(const muster_world *world, muster_zone_sta
   whole.marks = zone->ids.marks.count;
   whole.marks_dropped = zone->ids.marks.dropped;
   whole.messages = zone->queued;
+  whole.messages_held = zone->early_count;
   whole.ids_resting = zone->ids.resting_count;
   return sized_write(SIZED(zone_status), &whole, status);
 }
@@ -56,6 +57,7 @@ uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zon
     const muster_zone_message message = {.from = from->from,
                                          .to = from->to,
                                          .sequence = from->sequence,
+                                         .follows = from->follows,
                                          .sent_ns = from->sent_ns,
                                          .zone = from->zone,
                                          .size = from->size,
@@ -80,6 +82,7 @@ muster_result muster_zone_deliver(muster_world *world, const muster_zone_message
                           .one = message->from,
                           .other = message->to,
                           .sequence = message->sequence,
+                          .follows = message->follows,
                           .sent_ns = message->sent_ns};
   world_record_zone(world, &call, message->bytes, message->size);
   zone_deliver(world, message);

@@ -318,6 +318,27 @@ static uint64_t hash_ghost(const struct muster_world *world, uint32_t index) {
   return XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
 }
 
+/* The ends of channels, each by its agent's id. */
+static uint64_t hash_ends(const struct muster_world *world, const struct channels *channels) {
+  uint64_t hash = 0;
+  for (const channel *end = channels_oldest(channels); end; end = channels_newer(channels, end)) {
+    bool host = end->owner == world->def.limits.agents_max;
+    const uint64_t parts[] = {host ? 0 : world_id(world, end->owner).value, end->peer, end->number,
+                              world->frames - end->frame};
+    hash += XXH3_64bits(parts, sizeof parts);
+  }
+  return hash;
+}
+
+static uint64_t hash_early(const struct world_zone *zone) {
+  uint64_t hash = 0;
+  for (uint32_t place = zone->early_oldest; place; place = zone->early[place - 1].newer) {
+    const zone_outgoing *message = &zone->early[place - 1].message;
+    hash += XXH3_64bits(message, offsetof(zone_outgoing, bytes) + message->size);
+  }
+  return hash;
+}
+
 /* What a zone has besides its agents. */
 static uint64_t hash_zone(const struct muster_world *world, uint64_t hash) {
   const struct world_zone *zone = world->zone;
@@ -336,6 +357,7 @@ static uint64_t hash_zone(const struct muster_world *world, uint64_t hash) {
     }
   for (uint32_t i = 0; i < zone->queued; i++)
     hash = XXH3_64bits_withSeed(&zone->queue[i], offsetof(zone_outgoing, bytes) + zone->queue[i].size, hash);
+  hash += hash_ends(world, &zone->out) + 3 * hash_ends(world, &zone->in) + hash_early(zone);
   const uint64_t counts[] = {zone->host_sent, world->def.zone.epoch, zone->delivered.added};
   return XXH3_64bits_withSeed(counts, sizeof counts, hash);
 }

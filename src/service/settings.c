@@ -27,7 +27,6 @@ void settings_default(struct settings *settings) {
                                 .crash_limit = 3,
                                 .crash_window_ns = 600000000000u,
                                 .stuck_kill_ns = 2000000000u,
-                                .replicas = 3,
                                 .lease_ttl_ns = 15000000000u,
                                 .border_mm = 50000,
                                 .margin_mm = 2000,

@@ -82,7 +82,6 @@ struct settings {
   char nats_user[NAME_BYTES], etcd_user[NAME_BYTES];
   char nats_password_file[PATH_BYTES], etcd_password_file[PATH_BYTES];
   char cluster_ca[PATH_BYTES], cluster_certificate[PATH_BYTES], cluster_key[PATH_BYTES]; /* of TLS; "" = none */
-  uint32_t replicas;                                                                     /* of the streams */
   uint64_t lease_ttl_ns; /* an owner that gives no sign for so long has lost its zone */
   bool journal_stream;   /* journals of zones go to a stream, too */
   uint64_t border_mm;    /* agents this near a neighbour are seen there */

@@ -105,7 +105,6 @@ static const settings_key keys[] = {
     SERVER("cluster_certificate", cluster_certificate, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE",
            "the daemon's own certificate"),
     SERVER("cluster_key", cluster_key, TEXT, 0, PATH_BYTES - 1, FIXED, "FILE", "its key"),
-    SERVER("replicas", replicas, COUNT, 1, 5, FIXED, "N", "servers that keep each stream (default 3)"),
     SERVER("lease_ttl", lease_ttl_ns, TIME, 15e9, 3.6e12, FIXED, "15s",
            "a zone whose owner gives no sign for so long is taken over (default 15s)"),
     SERVER("journal_stream", journal_stream, SWITCH, 0, 1, FIXED, "yes|no",

@@ -35,7 +35,7 @@ chunks_format crossing_format(void) {
                                  sizeof(set_pass),      sizeof(struct message_head), sizeof(ghost_def)};
   return (chunks_format){.name = "crossing",
                          .magic = {'M', 'U', 'C', 'R', 'O', 'S', 'S', '\n'},
-                         .version = 1,
+                         .version = 2,
                          .layout = chunks_layout(sizes, sizeof sizes / sizeof *sizes)};
 }
 
@@ -322,4 +322,5 @@ void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser) {
   if (snapshot_loads(snapshot)) crossing_write(world, crosser);
   snapshot_state(snapshot, snapshot_checks(snapshot) ? &crosser->saved->row : world_row(world, crosser->index));
   if (snapshot_loads(snapshot)) crossing_enter(world, crosser);
+  crossing_order(snapshot, crosser->index);
 }

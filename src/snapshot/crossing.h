@@ -40,6 +40,10 @@ chunks_format crossing_format(void);
 uint64_t crossing_shape_of(const agent_type *type);
 void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser);
 
+/* What keeps the messages to and from an agent in order; the same of a whole world, as a part of its snapshot. */
+void crossing_order(struct snapshot *snapshot, uint32_t index);
+void snapshot_order(struct snapshot *snapshot);
+
 /* Whether an agent can leave now; and takes it out. */
 muster_result crossing_check_leaving(const struct muster_world *world, uint32_t index, bool with_herd);
 void crossing_leave(struct muster_world *world, uint32_t index, uint32_t to);

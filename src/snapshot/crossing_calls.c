@@ -178,6 +178,7 @@ static bool repeat_delivery(struct muster_world *world, const zone_call *call, c
   const muster_zone_message message = {.from = call->one,
                                        .to = call->other,
                                        .sequence = call->sequence,
+                                       .follows = call->follows,
                                        .sent_ns = call->sent_ns,
                                        .size = (uint32_t)count,
                                        .bytes = bytes};

@@ -16,10 +16,11 @@
 #include <muster/snapshot.h>
 #include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 11 };
+enum { SNAPSHOT_VERSION = 12 };
 
 struct outgoing;
 struct saved_agent;
+struct zone_outgoing;
 
 /* Sections by number; src/snapshot/snapshot.c has them in order. */
 enum {
@@ -266,6 +267,9 @@ bool snapshot_go_through(struct snapshot *snapshot, snapshot_part *part);
 
 /* A message, of at most so many bytes. */
 void snapshot_message(struct snapshot *snapshot, struct outgoing *message, uint32_t most);
+
+/* A message from zone to zone. */
+void snapshot_zone_message(struct snapshot *snapshot, struct zone_outgoing *message);
 
 /* Expects an active agent of a type that is not tied to any herd yet, and ties it to one. Only while it checks. */
 void snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);

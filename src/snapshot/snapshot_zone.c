@@ -1,7 +1,7 @@
 /* snapshot_zone.c - what a snapshot says of a world that is a zone: the ids of its agents and ghosts, where agents went
  * that left, messages to other zones and which came from there. */
 #include "base/assert.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/crossing.h"
 #include "world/world_zone.h"
 
 #include <string.h>
@@ -61,21 +61,13 @@ static void exchange_recent(struct snapshot *snapshot, struct recent *recent, bo
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
-static void exchange_zone_message(struct snapshot *snapshot, zone_outgoing *message) {
-  snapshot_exchange(snapshot, message, offsetof(zone_outgoing, bytes));
-  bool possible = message->size <= MUSTER_MESSAGE_BYTES_MAX && message->sequence && zone_ids_is_id(message->to) &&
-                  message->zone && message->zone <= MUSTER_ZONES_MAX;
-  snapshot_expect(snapshot, possible, "a message of %u bytes to zone %u", message->size, message->zone);
-  snapshot_exchange(snapshot, message->bytes, message->size);
-}
-
 static void exchange_queue(struct snapshot *snapshot) {
   struct world_zone *zone = snapshot->world->zone;
   uint32_t most = snapshot->world->def.limits.sends_per_frame;
   uint32_t count = snapshot_count(snapshot, zone->queued, most, "messages to other zones");
   for (uint32_t i = 0; i < count; i++) {
     zone_outgoing checked;
-    exchange_zone_message(snapshot, snapshot_object(snapshot, &zone->queue[i], &checked));
+    snapshot_zone_message(snapshot, snapshot_object(snapshot, &zone->queue[i], &checked));
   }
   if (snapshot_loads(snapshot)) zone->queued = count;
   snapshot_exchange_own(snapshot, &zone->host_sent, sizeof zone->host_sent);
@@ -95,4 +87,5 @@ void snapshot_zone(struct snapshot *snapshot) {
   exchange_recent(snapshot, &zone->ids.marks, true);
   exchange_recent(snapshot, &zone->delivered, false);
   exchange_queue(snapshot);
+  snapshot_order(snapshot);
 }

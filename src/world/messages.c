@@ -15,6 +15,7 @@
 #include "world/world_record.h"
 #include "world/world_sums.h"
 #include "world/zone_mail.h"
+#include "world/zone_order.h"
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
   struct mailbox *mailbox = &world->links->mailbox;
@@ -26,32 +27,6 @@ void messages_reserve(struct muster_world *world, const agent_type *type) {
   if (!type->boxes.capacity || intake_queues_take_messages(queues)) return;
   ring_create(&queues->messages, world->def.limits.commands_max, sizeof(outgoing), &world->arena);
   if (!world->arena.failed) intake_queues_open_messages(queues);
-}
-
-/* An update of the agent has begun and is not complete. */
-static bool is_under_way(const agent_row *row) {
-  return row->atom_next || row->status == AGENT_ACTING;
-}
-
-static bool put_into_box(struct muster_world *world, muster_agent sender, const struct message_head *head,
-                         const void *bytes) {
-  muster_agent to = world_find(world, head->peer);
-  ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
-  if (!world_is_live(world, to)) return false;
-  const agent_row *row = world_row(world, muster_agent_index(to));
-  agent_type *type = world_type(world, row->type);
-  struct message_head message = {sender, head->sent_ns, head->size};
-  if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
-  if (!boxes_put(&type->boxes, row->state_slot, &message, bytes)) return false;
-  if (type->def.messages.wake && !is_under_way(row)) mailbox_wake(&world->links->mailbox, muster_agent_index(to));
-  return true;
-}
-
-bool messages_put(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes) {
-  bool put = put_into_box(world, sender, head, bytes);
-  world->sums->statistics.messages_delivered += put;
-  world->sums->statistics.messages_dropped += !put;
-  return put;
 }
 
 void messages_post(struct muster_world *world, uint32_t from, const struct message_head *head, const void *bytes) {
@@ -87,6 +62,7 @@ static bool next_message(struct muster_world *world, uint32_t *left, outgoing *m
 void messages_take(struct muster_world *world) {
   outgoing message;
   index_counter_reset(&world->links->places_late);
+  if (world->zone) zone_order_pass(world);
   if (!intake_queues_take_messages(&world->commands->queues)) return;
   uint32_t left = ring_count(&world->commands->queues.messages);
   while (next_message(world, &left, &message)) take(world, &message);
@@ -191,7 +167,7 @@ void messages_begin(struct muster_world *world, uint32_t index) {
 void messages_complete_update(struct muster_world *world, uint32_t index) {
   const agent_row *row = world_row(world, index);
   agent_type *type = world_type(world, row->type);
-  bool begun = is_under_way(row);
+  bool begun = message_is_read(row);
   ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   if (messages_are_owed(world, index)) mailbox_losses_complete(&world->links->mailbox, index, begun);
   if (!type->boxes.capacity) return;
@@ -205,4 +181,5 @@ void messages_forget(struct muster_world *world, uint32_t index) {
   box_table *boxes = &world_type(world, row->type)->boxes;
   if (boxes->capacity) boxes_clear(boxes, row->state_slot);
   if (world->links->mailbox.places) mailbox_forget(&world->links->mailbox, index);
+  if (world->zone) zone_order_forget(world, index);
 }

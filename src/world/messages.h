@@ -3,7 +3,7 @@
 #ifndef MESSAGES_H
 #define MESSAGES_H
 
-#include "world/world.h"
+#include "world/message_put.h"
 #include "world/world_links.h"
 
 struct batch_entry;
@@ -12,15 +12,10 @@ struct batch_entry;
  * queue for messages of other threads when it is the first type with boxes. arena->failed tells of refusal. */
 void messages_reserve(struct muster_world *world, const agent_type *type);
 
-#define MESSAGE_OF_HOST UINT32_MAX
-
 /* Delivers one message of an agent now, or of MESSAGE_OF_HOST; drops it, and notes that for the sender, when it cannot.
  * The receiver is the message's peer, an id. In a zone a message to an agent that is elsewhere goes to the queue of
  * those. */
 void messages_post(struct muster_world *world, uint32_t from, const struct message_head *head, const void *bytes);
-
-/* Puts a message into the box of an agent that is here, and counts it as delivered or dropped. */
-bool messages_put(struct muster_world *world, muster_agent sender, const struct message_head *head, const void *bytes);
 
 /* Intake: delivers what other threads have sent. */
 void messages_take(struct muster_world *world);

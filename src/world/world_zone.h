@@ -2,13 +2,17 @@
 #ifndef WORLD_ZONE_H
 #define WORLD_ZONE_H
 
+#include "run/channels.h"
 #include "run/recent.h"
 #include "run/zone_ids.h"
 #include "world/world.h"
 
 #include <muster/zone.h>
 
-enum { ZONE_DELIVERED = 65536 /* messages that are known to have come */ };
+enum {
+  ZONE_DELIVERED = 65536, /* messages that are known to have come */
+  ZONE_CHANNELS = 65536   /* pairs of a sender and a receiver, at either end */
+};
 
 /* Of an agent or a ghost, by index. */
 typedef struct zone_row {
@@ -20,10 +24,20 @@ typedef struct zone_row {
 /* A message to another zone. */
 typedef struct zone_outgoing {
   muster_agent from, to;
-  uint64_t sequence, sent_ns;
+  uint64_t sequence, follows, sent_ns;
   uint32_t zone, size;
   unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
 } zone_outgoing;
+
+/* A message that came before the one that it follows (zone_order.h). */
+typedef struct zone_early {
+  uint64_t frame;        /* in which it came */
+  channel *in;           /* of its sender and receiver; null: the place is free */
+  uint32_t next;         /* place + 1: the next one of the same; or the next free place */
+  uint32_t older, newer; /* place + 1: by when they came */
+  uint32_t zero;
+  zone_outgoing message; /* last: as long as it is */
+} zone_early;
 
 struct world_zone {
   struct zone_ids ids;
@@ -32,6 +46,9 @@ struct world_zone {
   zone_outgoing *queue;
   uint32_t queued;         /* of limits.sends_per_frame */
   struct recent delivered; /* by sender and sequence */
+  struct channels out, in; /* of senders and of receivers that are here; the host's index is agents_max */
+  zone_early *early;
+  uint32_t early_count, early_high, early_free, early_oldest, early_newest; /* of limits.sends_per_frame; place + 1 */
   muster_zone_status counts;
 };
 
@@ -54,7 +71,7 @@ struct zone_call {
   uint32_t number; /* a zone, or the epoch */
   uint32_t hop, whole;
   muster_agent one, other; /* the agent; or of a message the sender and the receiver; or a herd */
-  uint64_t sequence, sent_ns;
+  uint64_t sequence, follows, sent_ns;
 };
 
 /* Reserves what a zone needs, if the world's definition says that it is one. */

@@ -16,6 +16,9 @@ void zone_create(struct muster_world *world, struct world_zone *zone) {
   ARENA_ARRAY(arena, zone->rows, def->limits.agents_max);
   ARENA_ARRAY(arena, zone->queue, def->limits.sends_per_frame);
   recent_create(&zone->delivered, ZONE_DELIVERED, arena);
+  channels_create(&zone->out, ZONE_CHANNELS, def->limits.agents_max + 1, arena);
+  channels_create(&zone->in, ZONE_CHANNELS, def->limits.agents_max + 1, arena);
+  ARENA_ARRAY(arena, zone->early, def->limits.sends_per_frame);
   world->agents.zone = &zone->ids;
   world->zone = zone;
 }

@@ -1,10 +1,11 @@
 #include "world/zone_delivery.h"
 
-#include "agents/mailbox.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "world/messages.h"
 #include "world/zone_mail.h"
+#include "world/zone_order.h"
+
+#include <string.h>
 
 /* Hosts of different zones have the null id in common, and sequences that tell them apart. */
 static recent_key key_of(const muster_zone_message *message) {
@@ -19,8 +20,11 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
   if (message->size > MUSTER_MESSAGE_BYTES_MAX || (message->size && !message->bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", message->size,
                      MUSTER_MESSAGE_BYTES_MAX);
-  if (!message->sequence || (!muster_agent_is_null(message->from) && !zone_ids_is_id(message->from)))
-    return error_set(MUSTER_E_ARGUMENT, "message: its sequence must not be 0, and its sender an agent of a zone");
+  bool of_host = muster_agent_is_null(message->from);
+  if (!message->sequence || message->follows >= message->sequence ||
+      (of_host ? !zone_order_peer(message->from, message->sequence) : !zone_ids_is_id(message->from)))
+    return error_set(MUSTER_E_ARGUMENT, "message: its sequence must be above 0 and above that of the message that it "
+                                        "follows, and its sender an agent or a host of a zone");
   if (zone_came_before(world, message))
     return error_set(MUSTER_E_STALE, "message: number %llu of its sender came before",
                      (unsigned long long)message->sequence);
@@ -34,21 +38,23 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
   return MUSTER_OK;
 }
 
+/* What is passed on has not come: it may pass here once more, behind an agent that comes back. */
 void zone_deliver(struct muster_world *world, const muster_zone_message *message) {
   struct world_zone *zone = world->zone;
   ASSERT(!zone_came_before(world, message) && message->size <= MUSTER_MESSAGE_BYTES_MAX);
-  recent_add(&zone->delivered, key_of(message), 0);
-  if (world_is_live(world, world_find(world, message->to))) {
-    struct message_head head = {.peer = message->to, .sent_ns = message->sent_ns, .size = message->size};
-    messages_put(world, message->from, &head, message->bytes);
-    zone->counts.messages_in++;
-    return;
-  }
-  zone_outgoing again = {.from = message->from,
+  bool here = world_is_live(world, world_find(world, message->to));
+  zone_outgoing taken = {.from = message->from,
                          .to = message->to,
                          .sequence = message->sequence,
+                         .follows = message->follows,
                          .sent_ns = message->sent_ns,
-                         .zone = zone_of_absent(world, message->to),
+                         .zone = here ? world->def.zone.number : zone_of_absent(world, message->to),
                          .size = message->size};
-  if (again.zone && zone_queue(world, &again, message->bytes)) zone->counts.messages_forwarded++;
+  if (!here) {
+    if (taken.zone && zone_queue(world, &taken, message->bytes)) zone->counts.messages_forwarded++;
+    return;
+  }
+  recent_add(&zone->delivered, key_of(message), 0);
+  if (taken.size) memcpy(taken.bytes, message->bytes, taken.size);
+  zone_order_deliver(world, &taken);
 }

@@ -3,8 +3,10 @@
 #include "agents/mailbox.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "world/messages.h"
+#include "world/message_put.h"
+#include "world/world_links.h"
 #include "world/world_sums.h"
+#include "world/zone_order.h"
 
 #include <string.h>
 
@@ -40,22 +42,35 @@ bool zone_queue(struct muster_world *world, const zone_outgoing *message, const 
   return true;
 }
 
+/* It goes out, or is for an agent that is here and to which its sender's messages are still on their way. */
+static bool mail_send(struct muster_world *world, uint32_t from, zone_outgoing *message, const void *bytes) {
+  bool here = message->zone == world->def.zone.number;
+  if (!here && !zone_queue(world, message, bytes)) return false;
+  zone_order_note_sent(world, from, message->to, message->sequence);
+  if (!here) return true;
+  if (message->size) memcpy(message->bytes, bytes, message->size);
+  zone_order_deliver(world, message);
+  return true;
+}
+
 bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent sender, const struct message_head *head,
                         const void *bytes) {
   struct world_zone *zone = world->zone;
   ASSERT(zone && head->size <= MUSTER_MESSAGE_BYTES_MAX);
-  if (world_is_live(world, world_find(world, head->peer))) return false;
-  uint32_t where = zone_of_absent(world, head->peer);
+  bool here = world_is_live(world, world_find(world, head->peer));
+  if (here && zone_order_is_even(world, from, sender, head->peer)) return false;
+  uint32_t where = here ? world->def.zone.number : zone_of_absent(world, head->peer);
   if (!where) return false;
   uint64_t *sent = from == MESSAGE_OF_HOST ? &zone->host_sent : &zone->rows[from].sent;
   zone_outgoing message = {.from = sender,
                            .to = head->peer,
                            .sequence = ++*sent,
+                           .follows = zone_order_last_sent(world, from, head->peer),
                            .sent_ns = head->sent_ns,
                            .zone = where,
                            .size = head->size};
   if (from == MESSAGE_OF_HOST) message.sequence |= (uint64_t)world->def.zone.number << ZONE_SHIFT;
-  if (zone_queue(world, &message, bytes)) return true;
+  if (mail_send(world, from, &message, bytes)) return true;
   world->sums->statistics.messages_dropped++;
   if (from != MESSAGE_OF_HOST) mailbox_lose(&world->links->mailbox, from);
   return true;

@@ -11,8 +11,9 @@ struct message_head;
 bool zone_knows(const struct muster_world *world, muster_agent id);
 
 /* Takes a message into the queue to other zones when its receiver is in one, as far as is known; what finds no room
- * there is dropped. False when the receiver is here, or nothing is known of it. `from` is the sender's index, or
- * MESSAGE_OF_HOST. */
+ * there is dropped. And one to an agent that is here, when it must not overtake what its sender sent it from zone to
+ * zone. False: the receiver is here and the message may go into its box at once, or nothing is known of it. `from` is
+ * the sender's index, or MESSAGE_OF_HOST. */
 bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent sender, const struct message_head *head,
                         const void *bytes);
 

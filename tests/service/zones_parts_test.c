@@ -99,21 +99,20 @@ static void expect_counts(const uint32_t (*messages)[2], size_t count, const cha
   expect_counts((const uint32_t[][2]){__VA_ARGS__}, sizeof((uint32_t[][2]){__VA_ARGS__}) / sizeof(uint32_t[2]),        \
                 expected)
 
-Test(zones_parts, what_counts_is_the_next_one_or_a_mark) {
-  EXPECT_COUNTS("+++", {1, 0}, {1, 1}, {1, 2});
-  EXPECT_COUNTS("++", {1, 1}, {1, 2});                            /* without a mark */
-  EXPECT_COUNTS("++-+", {1, 0}, {1, 1}, {1, 1}, {1, 2});          /* twice */
-  EXPECT_COUNTS("+-+", {1, 0}, {1, 2}, {1, 1});                   /* behind a gap */
-  EXPECT_COUNTS("+++-+", {1, 0}, {1, 1}, {2, 0}, {1, 2}, {2, 1}); /* an owner that has lost its zone */
-  EXPECT_COUNTS("++-", {1, 0}, {3, 0}, {2, 0});                   /* a mark that comes late */
-  EXPECT_COUNTS("+-+", {2, 0}, {2, 0}, {2, 1});                   /* a mark twice */
+Test(zones_parts, what_counts_is_the_next_one_or_the_first_of_an_owner) {
+  EXPECT_COUNTS("++", {1, 1}, {1, 2});
+  EXPECT_COUNTS("++-+", {1, 1}, {1, 2}, {1, 2}, {1, 3}); /* twice */
+  EXPECT_COUNTS("+--+", {1, 1}, {1, 3}, {1, 4}, {1, 2}); /* behind a gap */
+  EXPECT_COUNTS("++-+", {1, 1}, {2, 1}, {1, 2}, {2, 2}); /* an owner that has lost its zone */
+  EXPECT_COUNTS("++-+", {1, 1}, {3, 1}, {2, 1}, {3, 2}); /* the first one of an owner before, late */
+  EXPECT_COUNTS("--+", {1, 0}, {2, 2}, {2, 1});          /* an owner begins with number 1 */
 }
 
 Test(zones_parts, a_message_is_seen_once) {
   zone_pair pair = {0};
-  cr_assert(pair_takes(&pair, 7, 1, 0));
-  cr_expect(!(pair_takes(&pair, 7, 1, 1)), "the sequence was seen");
-  cr_expect(pair_takes(&pair, 8, 1, 1));
+  cr_assert(pair_takes(&pair, 7, 1, 1));
+  cr_expect(!(pair_takes(&pair, 7, 1, 2)), "the sequence was seen");
+  cr_expect(pair_takes(&pair, 8, 1, 2));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- parcels */

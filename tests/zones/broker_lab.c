@@ -19,7 +19,6 @@ void lab_start(struct lab *lab, const brokers_options *options) {
 
 broker_settings lab_settings(const struct lab *lab, const char *node, uint32_t ttl_s) {
   broker_settings settings = {.lease_ttl_s = ttl_s, .answer_ms = 20000, .world = "large", .nats_user = BROKERS_USER};
-  settings.replicas = strchr(brokers_nats(lab->servers), ',') ? 3 : 1;
   snprintf(settings.node, sizeof settings.node, "%s", node);
   snprintf(settings.nats, sizeof settings.nats, "%s", brokers_nats(lab->servers));
   snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_etcd(lab->servers));
@@ -76,11 +75,6 @@ void lab_done(muster_result result, void *user) {
   note_answer(user, result);
 }
 
-void lab_published(muster_result result, uint64_t sequence, void *user) {
-  ((lab_answer *)user)->sequence = sequence;
-  note_answer(user, result);
-}
-
 void lab_taken(muster_result result, const broker_lease *lease, void *user) {
   if (lease) ((lab_answer *)user)->lease = *lease;
   note_answer(user, result);
@@ -107,14 +101,4 @@ lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease 
 lab_answer lab_release(struct lab *lab, struct broker *broker, const broker_lease *lease) {
   lab_answer answer = {0};
   return await_answer(lab, broker_lease_release(broker, lease, lab_done, &answer), &answer);
-}
-
-lab_answer lab_publish(struct lab *lab, struct broker *broker, const char *subject, const void *bytes, size_t count) {
-  lab_answer answer = {0};
-  return await_answer(lab, broker_publish(broker, subject, bytes, count, lab_published, &answer), &answer);
-}
-
-lab_answer lab_purge(struct lab *lab, struct broker *broker, const char *subject, uint64_t before) {
-  lab_answer answer = {0};
-  return await_answer(lab, broker_purge(broker, subject, before, lab_done, &answer), &answer);
 }

@@ -44,20 +44,15 @@ void lab_end(struct lab *lab);
 typedef struct lab_answer {
   bool done;
   muster_result result;
-  uint64_t sequence;
   broker_lease lease;
   int64_t offset_ns;
   char reason[256];
 } lab_answer;
 
 void lab_done(muster_result result, void *user);                             /* user: a lab_answer */
-void lab_published(muster_result result, uint64_t sequence, void *user);     /* the same */
 void lab_taken(muster_result result, const broker_lease *lease, void *user); /* the same */
 
 lab_answer lab_take(struct lab *lab, struct broker *broker, uint32_t zone, bool own_again);
 lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease *lease);
 lab_answer lab_release(struct lab *lab, struct broker *broker, const broker_lease *lease);
-lab_answer lab_publish(struct lab *lab, struct broker *broker, const char *subject, const void *bytes, size_t count);
-lab_answer lab_purge(struct lab *lab, struct broker *broker, const char *subject, uint64_t before);
-
 #endif

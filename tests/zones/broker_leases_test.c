@@ -222,7 +222,7 @@ Test(broker_leases, settings_are_checked) {
   cr_expect_eq(muster_last_result(), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), "/nowhere/password"), "%s", muster_last_error());
   bad = good;
-  bad.replicas = 2;
+  bad.nats[0] = '\0';
   cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
   cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
 }

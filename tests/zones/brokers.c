@@ -54,7 +54,7 @@ static void write_nats(const brokers *all, uint32_t which) {
          "accounts {\n  MUSTER { jetstream: enabled, users: [ { user: \"%s\", password: \"%s\" } ] }\n"
          "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n",
          which, broker->port, broker->web, broker->folder, BROKERS_USER, BROKERS_PASSWORD, BROKERS_PASSWORD);
-  if (all->counts[BROKERS_NATS] > 1) {
+  if (all->options.cluster) {
     append(text, sizeof text,
            "cluster {\n  name: tests\n  listen: \"127.0.0.1:%u\"\n  advertise: \"127.0.0.1:%u\"\n"
            "  no_advertise: true\n  routes: [",
@@ -132,7 +132,9 @@ bool brokers_runs(const brokers *all, brokers_kind kind, uint32_t which) {
 }
 
 void brokers_pause(brokers *all, brokers_kind kind, uint32_t which) {
+  siginfo_t stopped;
   cr_assert_eq(kill(all->of[kind][which].process, SIGSTOP), 0);
+  cr_assert_eq(waitid(P_PID, (id_t)all->of[kind][which].process, &stopped, WSTOPPED), 0);
   all->of[kind][which].is_paused = true;
 }
 

@@ -1,7 +1,7 @@
 /* brokers.h - real nats-servers with JetStream and real etcd members on loopback, for one test.
  *
  *     if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
- *     brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3});    both clusters are ready
+ *     brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3});    all are ready
  *     const char *nats = brokers_nats(all), *etcd = brokers_etcd(all);           URLs, with commas between them
  *     brokers_kill(all, BROKERS_NATS, brokers_stream_leader(all, "ORDERS"));
  *     brokers_revive(all, ...);                                                  with what it had on disk
@@ -29,7 +29,8 @@ enum { BROKERS_MAX = 3, BROKERS_DOORS_MAX = 16, BROKERS_URLS_BYTES = 192 };
 typedef enum brokers_kind { BROKERS_NATS, BROKERS_ETCD, BROKERS_KINDS } brokers_kind;
 
 typedef struct brokers_options {
-  uint32_t nats, etcd; /* how many: 0, 1 or 3 of each; streams may have that many replicas */
+  uint32_t nats, etcd; /* how many: 0, 1 or 3 of each */
+  bool cluster;        /* NATS's servers form one, in which streams may have replicas; else each is for itself */
   bool between;        /* a proxy lies between the brokers, too, so that they can be cut from each other */
   bool etcd_users;     /* etcd asks for a name; otherwise it lets in everybody */
 } brokers_options;
@@ -45,7 +46,7 @@ brokers *brokers_start(const brokers_options *options);
 /* Ends them by SIGKILL and removes their folder. */
 void brokers_end(brokers *all);
 
-/* Waits until every broker that runs takes part in its cluster and the cluster has a leader. */
+/* Waits until every broker that runs is ready and, where they form a cluster, this has a leader. */
 void brokers_await(const brokers *all);
 
 /* URLs of all of a kind, straight to them: nats://127.0.0.1:PORT,... and http://127.0.0.1:PORT,... */

@@ -129,7 +129,7 @@ static int majority(const uint32_t votes[BROKERS_MAX], uint32_t count) {
 
 static int nats_leader(const brokers *all, const char *stream) {
   uint32_t votes[BROKERS_MAX] = {0}, count = all->counts[BROKERS_NATS];
-  if (count == 1) return 0; /* it does not speak of leaders */
+  if (!all->options.cluster) return 0; /* they do not speak of leaders */
   for (uint32_t i = 0; i < count; i++) {
     int seen = leader_seen(all, i, stream);
     if (seen >= 0) votes[seen]++;
@@ -168,7 +168,7 @@ static bool nats_is_ready(const brokers *all, uint32_t which) {
   const char *status = json_string_value(json_object_get(health, "status"));
   bool good = status && strcmp(status, "ok") == 0;
   json_decref(health);
-  return good && (all->counts[BROKERS_NATS] == 1 || leader_seen(all, which, NULL) >= 0);
+  return good && (!all->options.cluster || leader_seen(all, which, NULL) >= 0);
 }
 
 static bool etcd_is_ready(const brokers *all, uint32_t which) {
@@ -182,7 +182,7 @@ static bool etcd_is_ready(const brokers *all, uint32_t which) {
 /* The meta leader knows how many servers are in the cluster; before all are, no stream can have that many replicas. */
 static bool nats_is_whole(const brokers *all) {
   int leader = brokers_meta_leader(all);
-  if (all->counts[BROKERS_NATS] <= 1) return true;
+  if (!all->options.cluster) return true;
   if (leader < 0) return false;
   json_t *jsz = ask_broker(all, BROKERS_NATS, (uint32_t)leader, "/jsz", NULL, NULL);
   bool whole = json_number_value(member_of(jsz, "meta_cluster.cluster_size")) == all->counts[BROKERS_NATS];

@@ -9,7 +9,8 @@
 
 TestSuite(brokers, .timeout = 240);
 
-static const brokers_options one = {.nats = 1, .etcd = 1}, three = {.nats = 3, .etcd = 3, .between = true};
+static const brokers_options one = {.nats = 1, .etcd = 1},
+                             three = {.nats = 3, .etcd = 3, .cluster = true, .between = true};
 
 static natsStatus connect_with(const char *urls, const char *user, const char *password, natsConnection **made) {
   natsOptions *options = NULL;

@@ -35,11 +35,11 @@ static void write_node(land *all, uint32_t node, uint32_t door) {
   char text[4096] = "";
   append_text(text, sizeof text,
               "[server]\ncluster = land\nnode = %c\nnats = %s\nnats_user = %s\nnats_password_file = %s/password\n"
-              "etcd = %s\nreplicas = %u\nlease_ttl = %ds\njournal_stream = %s\nborder = 10\nmargin = 1\n"
+              "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = 10\nmargin = 1\n"
               "snapshot_file = %s/snapshot\nsnapshot_interval = 5s\nworkers = 1\n",
               'a' + (int)node, brokers_door_nats(all->brokers, door), BROKERS_USER, all->nodes[node].folder,
-              brokers_door_etcd(all->brokers, door), all->options.brokers.nats, LAND_TTL_S,
-              all->options.journal_stream ? "yes" : "no", all->nodes[node].folder);
+              brokers_door_etcd(all->brokers, door), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
+              all->nodes[node].folder);
   for (uint32_t i = 0; i < LAND_ZONES; i++)
     append_text(text, sizeof text,
                 "[world %s]\nzone = %u\nrectangle = %u 0 %u 100\nnodes = %c %c %c\nmodule = nomads\nagents = %u\n"

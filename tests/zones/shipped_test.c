@@ -1,7 +1,7 @@
 /* The configuration of brokers that is shipped (src/service/etc): three nats-servers and three etcd members are started
  * with it, each on an address of loopback that stands for its machine. Only addresses, names and folders are edited, as
  * the files ask for. They let in whoever shows a certificate and gives a name, and nobody else. */
-#include "brokers.h"
+#include "broker_lab.h"
 
 #include <criterion/criterion.h>
 #include <curl/curl.h>
@@ -17,11 +17,11 @@
 
 TestSuite(shipped, .timeout = 240);
 
-enum { MACHINES = 3, PATH_BYTES = 96, LINE_BYTES = 1024, PAUSE_MS = 100, PATIENCE = 600 };
+enum { MACHINES = 3, FOLDER_BYTES = 96, LINE_BYTES = 1024, PAUSE_MS = 100, PATIENCE = 600 };
 
 #define ETC MUSTER_SOURCE_DIR "/src/service/etc"
 
-static char folder[PATH_BYTES], net[32]; /* the first three numbers of the machines' addresses */
+static char folder[FOLDER_BYTES], net[32]; /* the first three numbers of the machines' addresses */
 static pid_t processes[MACHINES];
 
 /* Runs a line of the shell, in which @ stands for the folder and ~ for the network; it must succeed. */
@@ -29,7 +29,7 @@ static void must_do(const char *line) {
   char command[LINE_BYTES * 2];
   size_t length = 0;
   for (; *line; line++) {
-    cr_assert_lt(length, sizeof command - PATH_BYTES);
+    cr_assert_lt(length, sizeof command - FOLDER_BYTES);
     if (*line == '@')
       length += (size_t)sprintf(command + length, "%s", folder);
     else if (*line == '~')
@@ -55,8 +55,7 @@ static void prepare_machines(const char *name) {
     snprintf(line, sizeof line,
              "mkdir -p @/%d/muster/brokers @/%d/data && cd @/%d/muster/brokers && cp @/ca/ca.pem . && "
              "cp @/ca/broker-~.%d.pem broker.pem && cp @/ca/broker-~.%d.key broker.key && "
-             "sed -n 's/^#     //;s/10[.]0[.]0/~/g;/^[A-Z]*_PASSWORD:/p;/^ROUTES:/p' '" ETC
-             "/nats-server.conf' >passwords.conf",
+             "sed -n 's/^#     //;/^[A-Z]*_PASSWORD:/p' '" ETC "/nats-server.conf' >passwords.conf",
              i, i, i, i, i);
     must_do(line);
     /* 10.0.0.1 where it is this machine's, and then all three */
@@ -85,7 +84,7 @@ static void load_environment(const char *path) {
 
 /* In the new process. */
 static void become_machine(int machine, bool is_nats) {
-  char conf[PATH_BYTES + 32], log[PATH_BYTES + 32];
+  char conf[FOLDER_BYTES + 32], log[FOLDER_BYTES + 32];
   snprintf(conf, sizeof conf, "%s/%d/conf", folder, machine);
   snprintf(log, sizeof log, "%s/%d/log", folder, machine);
   int descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -117,6 +116,42 @@ static void end_machines(void) {
   must_do("rm -r @");
 }
 
+/* ---------------------------------------------------------------------------------------------------------- musterd */
+
+static struct lab here;
+
+/* A broker of musterd, by the settings that zones.md gives. `password`: of NATS. */
+static struct broker *open_broker(const char *password) {
+  char line[LINE_BYTES];
+  broker_settings settings = {.world = "land", .node = "north", .nats_user = "muster"};
+  for (int i = 1; i <= MACHINES; i++) {
+    snprintf(line, sizeof line, "%stls://%s.%d:4222", i > 1 ? "," : "", net, i);
+    strcat(settings.nats, line);
+    snprintf(line, sizeof line, "%shttps://%s.%d:2379", i > 1 ? "," : "", net, i);
+    strcat(settings.etcd, line);
+  }
+  snprintf(settings.nats_password_file, sizeof settings.nats_password_file, "%s/password", folder);
+  snprintf(settings.tls_ca, sizeof settings.tls_ca, "%s/ca/ca.pem", folder);
+  snprintf(settings.tls_certificate, sizeof settings.tls_certificate, "%s/ca/node-north.pem", folder);
+  snprintf(settings.tls_key, sizeof settings.tls_key, "%s/ca/node-north.key", folder);
+  snprintf(line, sizeof line, "echo %s >@/password", password);
+  must_do(line);
+  memset(&here, 0, sizeof here);
+  cr_assert_eq(uv_loop_init(&here.loop), 0);
+  return lab_open(&here, 0, &settings, false);
+}
+
+static void close_broker(void) {
+  lab_close(&here, 0);
+  uv_run(&here.loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&here.loop), 0);
+}
+
+static void note_found(muster_result result, const void *bytes, size_t count, void *user) {
+  cr_expect(result == MUSTER_OK && count == 4 && memcmp(bytes, "over", 4) == 0);
+  *(bool *)user = true;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- NATS */
 
 typedef struct visitor {
@@ -125,7 +160,7 @@ typedef struct visitor {
 } visitor;
 
 static natsStatus visit(const visitor *who, int machine, natsConnection **made) {
-  char url[64], ca[PATH_BYTES + 32], certificate[PATH_BYTES + 32], key[PATH_BYTES + 32];
+  char url[64], ca[FOLDER_BYTES + 32], certificate[FOLDER_BYTES + 32], key[FOLDER_BYTES + 32];
   natsOptions *options = NULL;
   snprintf(url, sizeof url, "nats://%s.%d:4222", net, machine);
   snprintf(ca, sizeof ca, "%s/ca/ca.pem", folder);
@@ -145,28 +180,6 @@ static natsStatus visit(const visitor *who, int machine, natsConnection **made) 
   return status;
 }
 
-/* The stream that a zone needs, as soon as the three have found each other. */
-static void expect_stream(natsConnection *connection) {
-  jsCtx *context = NULL;
-  jsStreamConfig stream;
-  const char *subject = "muster.land.cross.>";
-  natsStatus status = NATS_ERR;
-  jsStreamConfig_Init(&stream);
-  stream.Name = "muster-land";
-  stream.Subjects = &subject;
-  stream.SubjectsLen = 1;
-  stream.Replicas = MACHINES;
-  cr_assert_eq(natsConnection_JetStream(&context, connection, NULL), NATS_OK);
-  for (int i = 0; i < PATIENCE && status != NATS_OK; i++) {
-    if (i > 0) nats_Sleep(PAUSE_MS);
-    status = js_AddStream(NULL, context, &stream, NULL, NULL);
-  }
-  cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
-  cr_expect_eq(js_Publish(NULL, context, "muster.land.cross.1.2", "over", 4, NULL, NULL), NATS_OK);
-  cr_expect_eq(js_PurgeStream(context, "muster-land", NULL, NULL), NATS_OK);
-  jsCtx_Destroy(context);
-}
-
 static void expect_forbidden(natsConnection *connection, const char *subject) {
   natsMsg *answer = NULL;
   const char *said = NULL;
@@ -178,9 +191,8 @@ static void expect_forbidden(natsConnection *connection, const char *subject) {
 Test(shipped, nats_lets_in_who_shows_a_certificate_and_gives_a_name) {
   static const visitor musterd = {true, true, "muster", "ONE"};
   static const visitor others[] = {
-      {true, true, NULL, NULL},        {true, true, "muster", "THREE"}, {true, true, "", ""},
-      {false, true, "muster", "ONE"},  {false, true, NULL, NULL},       {false, false, "muster", "ONE"},
-      {true, true, "routes", "THREE"},
+      {true, true, NULL, NULL},       {true, true, "muster", "THREE"}, {true, true, "", ""},
+      {false, true, "muster", "ONE"}, {false, true, NULL, NULL},       {false, false, "muster", "ONE"},
   };
   natsConnection *connection = NULL;
   prepare_machines("nats-server.conf");
@@ -196,8 +208,17 @@ Test(shipped, nats_lets_in_who_shows_a_certificate_and_gives_a_name) {
     status = visit(&musterd, 1, &connection);
   }
   cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
-  expect_stream(connection);
-  expect_forbidden(connection, "$JS.API.STREAM.RESTORE.muster-land");
+  struct broker *broker = open_broker("ONE");
+  lab_answer kept = {0};
+  bool found = false;
+  LAB_AWAIT(&here, here.all[0].nats);
+  cr_assert_eq(broker_keep(broker, BROKER_JOURNAL, "zone-1", 1, 1, "over", 4, lab_done, &kept), MUSTER_OK);
+  LAB_AWAIT(&here, kept.done);
+  cr_expect_eq(kept.result, MUSTER_OK, "%s", kept.reason);
+  cr_assert_eq(broker_find(broker, BROKER_JOURNAL, "zone-1", 1, 1, note_found, &found), MUSTER_OK);
+  LAB_AWAIT(&here, found);
+  close_broker();
+  expect_forbidden(connection, "$JS.API.STREAM.RESTORE.muster-land-journal");
   expect_forbidden(connection, "$SYS.REQ.SERVER.PING");
   natsConnection_Destroy(connection);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -218,7 +239,7 @@ static size_t drop_answer(char *bytes, size_t size, size_t count, void *user) {
 
 /* The status of HTTP; 0 = it was not let in. `who` is the certificate, null = none; `body` null = GET. */
 static long ask_machine(int machine, int port, const char *who, const char *path, const char *body) {
-  char url[128], ca[PATH_BYTES + 32], certificate[PATH_BYTES + 64], key[PATH_BYTES + 64];
+  char url[128], ca[FOLDER_BYTES + 32], certificate[FOLDER_BYTES + 64], key[FOLDER_BYTES + 64];
   long status = 0;
   CURL *curl = curl_easy_init();
   snprintf(url, sizeof url, "https://%s.%d:%d%s", net, machine, port, path);
@@ -259,5 +280,10 @@ Test(shipped, etcd_lets_in_who_shows_a_certificate_and_among_its_own_only_broker
     cr_expect_eq(ask_machine(machine, 2380, "node-north", "/version", NULL), 0);
     cr_expect_eq(ask_machine(machine, 2380, broker, "/version", NULL), 200);
   }
+  struct broker *of_musterd = open_broker("ONE");
+  LAB_AWAIT(&here, here.all[0].etcd);
+  lab_answer taken = lab_take(&here, of_musterd, 1, false);
+  cr_expect_eq(taken.result, MUSTER_OK, "%s", taken.reason);
+  close_broker();
   end_machines();
 }

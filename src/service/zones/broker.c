@@ -1,10 +1,6 @@
 #include "service/zones/broker.h"
 
-#include "service/zones/jetstream.h"
-#include "service/zones/publishing.h"
-#include "service/zones/reads.h"
-
-#include "service/log.h"
+#include "service/zones/servers.h"
 
 #include "base/error.h"
 #include "base/files.h"
@@ -16,21 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15, REPLICAS_USUAL = 3 };
+enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15 };
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
 bool broker_name_is_good(const char *name) {
   static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
   return *name && strspn(name, good) == strlen(name);
-}
-
-muster_result broker_check_subject(const char *subject) {
-  size_t length = strlen(subject);
-  if (length > 0 && length < BROKER_SUBJECT_BYTES && !strpbrk(subject, " \t\r\n*>\"\\") && *subject != '.' &&
-      subject[length - 1] != '.' && !strstr(subject, ".."))
-    return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "\"%.64s\" is no subject for a message", subject);
 }
 
 muster_result broker_count_call(struct broker *broker) {
@@ -49,9 +37,6 @@ static muster_result check_broker_settings(const broker_settings *settings) {
   if (!broker_name_is_good(settings->world) || !broker_name_is_good(settings->node))
     return error_set(MUSTER_E_ARGUMENT, "world \"%s\", node \"%s\": names have letters, digits, - and _",
                      settings->world, settings->node);
-  if (!*settings->nats) return error_set(MUSTER_E_ARGUMENT, "no NATS server is named");
-  if (settings->replicas != 1 && settings->replicas != 3)
-    return error_set(MUSTER_E_ARGUMENT, "%u replicas: give 1 or 3", settings->replicas);
   if (*settings->nats_user && *settings->nats_nkey)
     return error_set(MUSTER_E_ARGUMENT, "NATS: give a user or an nkey, not both");
   if (*settings->tls_certificate && !*settings->tls_key)
@@ -83,81 +68,33 @@ static muster_result read_secret(const char *path, char *secret, size_t bytes) {
 
 /* ----------------------------------------------------------------------------------------------------- state, ticks */
 
-bool broker_has_streams(const struct broker *broker) {
-  return broker->linked && broker->streams_at == BROKER_STREAMS;
-}
-
-/* Tells a change, and lets go on what has waited for it. */
 static void note_change(struct broker *broker, bool etcd) {
-  bool nats = broker_has_streams(broker);
+  bool nats = servers_are_enough(broker);
   if ((nats == broker->nats_told && etcd == broker->etcd_told) || broker->closing) return;
-  bool came = nats && !broker->nats_told;
   broker->nats_told = nats;
   broker->etcd_told = etcd;
   if (broker->changed) broker->changed(nats, etcd, broker->user);
-  if (!came) return;
-  complaints_forget(&broker->complaints, "NATS");
-  publishing_look_after(broker->publishing);
-  reads_look_after(broker);
-  readers_look_after(broker->readers);
 }
 
 static void note_etcd(bool answers, void *user) {
   note_change(user, answers);
 }
 
-static void note_connected(const char *server, void *user) {
-  struct broker *broker = user;
-  broker->linked = true;
-  broker->streams_retry_ms = 0;
-  log_line(MUSTER_LOG_INFO, "NATS: connected to %s", server);
-  jetstream_look_after_streams(broker);
-  note_change(broker, broker->etcd_told);
-}
-
-static void note_broken(const char *reason, void *user) {
-  struct broker *broker = user;
-  complaints_add(&broker->complaints, "NATS", "%s: %s", broker->settings.nats, reason);
-  broker->linked = false;
-  readers_restart(broker->readers);
-  asks_end_all(broker->asks, reason);
-  note_change(broker, broker->etcd_told);
-}
-
-static void dispatch(const link_message *message, void *user) {
-  struct broker *broker = user;
-  const char *inbox = nats_link_inbox(broker->link);
-  size_t length = strlen(inbox);
-  if (message->number) {
-    readers_take_told(broker->readers, message);
-  } else if (strncmp(message->subject, inbox, length) != 0) {
-    readers_take_message(broker->readers, message);
-  } else if (strncmp(message->subject + length, "a.", 2) == 0) {
-    asks_answer(broker->asks, message->subject + length + 2, message);
-  } else {
-    readers_take_status(broker->readers, message->subject + length, message);
-  }
-}
-
 static void free_broker(uv_handle_t *handle) {
   struct broker *broker = handle->data;
   void (*closed)(void *) = broker->closed;
   void *user = broker->closed_user;
-  asks_free(broker->asks);
-  readers_free(broker->readers);
-  publishing_free(broker->publishing);
+  servers_free(broker);
   explicit_bzero(broker->nats_secret, sizeof broker->nats_secret);
   explicit_bzero(broker->etcd_secret, sizeof broker->etcd_secret);
   free(broker);
   if (closed) closed(user);
 }
 
-/* Ends what is left, once the connection is closed; files are left by the threads that read or write them. */
+/* Ends what is left, once the connections are closed; files are left by the threads that read or write them. */
 static void end_broker(struct broker *broker) {
-  asks_end_all(broker->asks, "the broker is closed");
-  publishing_end_all(broker->publishing);
-  reads_end_all(broker);
-  readers_end_all(broker->readers);
+  servers_end_asks(broker);
+  telling_close(broker);
   etcd_close(broker->etcd);
   broker->etcd = NULL;
   crossings_close(broker);
@@ -168,65 +105,36 @@ static void end_broker(struct broker *broker) {
 static void look_after_broker(uv_timer_t *timer) {
   struct broker *broker = timer->data;
   if (broker->closing) {
-    if (!broker->link) end_broker(broker);
+    if (servers_are_closed(broker)) end_broker(broker);
     return;
   }
   etcd_look_after(broker->etcd);
   crossings_look_after(broker);
-  jetstream_look_after_streams(broker);
-  asks_look_after(broker->asks);
-  note_change(broker, broker->etcd_told); /* the streams may be there now */
-  publishing_look_after(broker->publishing);
-  reads_look_after(broker);
-  readers_look_after(broker->readers);
+  servers_look_after(broker);
+  note_change(broker, broker->etcd_told);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- life */
 
-static void note_link_closed(void *user) {
-  struct broker *broker = user;
-  broker->link = NULL;
-  broker->linked = false;
-}
-
-/* What was opened is closed by the loop; nobody is told. */
-static struct broker *give_up_broker(struct broker *broker) {
-  etcd_close(broker->etcd);
-  asks_free(broker->asks);
-  readers_free(broker->readers);
-  publishing_free(broker->publishing);
-  free(broker);
-  return NULL;
-}
-
 static void set_usual(broker_settings *settings) {
-  if (!settings->replicas) settings->replicas = REPLICAS_USUAL;
   if (!settings->lease_ttl_s) settings->lease_ttl_s = LEASE_TTL_USUAL_S;
   if (!settings->answer_ms) settings->answer_ms = ANSWER_MS_USUAL;
 }
 
-/* All but the connection to NATS. */
+/* All but the connections to NATS. */
 static bool open_parts(struct broker *broker) {
   const broker_settings *settings = &broker->settings;
-  if (check_broker_settings(settings) != MUSTER_OK || check_certificates(settings) != MUSTER_OK ||
+  if (check_broker_settings(settings) != MUSTER_OK || servers_read(broker) != MUSTER_OK ||
+      check_certificates(settings) != MUSTER_OK ||
       read_secret(*settings->nats_nkey ? settings->nats_nkey_file : settings->nats_password_file, broker->nats_secret,
                   sizeof broker->nats_secret) != MUSTER_OK ||
       read_secret(settings->etcd_password_file, broker->etcd_secret, sizeof broker->etcd_secret) != MUSTER_OK)
     return false;
-  broker->asks = asks_open(broker);
-  broker->readers = readers_open(broker);
-  broker->publishing = publishing_open(broker);
-  if (!broker->asks || !broker->readers || !broker->publishing ||
-      uv_random(NULL, NULL, &broker->nonce, sizeof broker->nonce, 0, NULL)) {
-    error_set(MUSTER_E_MEMORY, "no memory for the broker");
-    return false;
-  }
   broker->etcd = etcd_open(broker->loop, settings, broker->etcd_secret, &broker->complaints, note_etcd, broker);
   return broker->etcd != NULL;
 }
 
 struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, broker_changed changed, void *user) {
-  static const link_events events = {note_connected, note_broken, dispatch, note_link_closed};
   struct broker *broker = calloc(1, sizeof *broker);
   if (!broker) {
     error_set(MUSTER_E_MEMORY, "no memory for the broker");
@@ -237,15 +145,19 @@ struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, bro
   broker->changed = changed;
   broker->user = user;
   broker->complaints.loop = loop;
-  LIST_INIT(&broker->readings);
+  LIST_INIT(&broker->listeners);
   LIST_INIT(&broker->arrivals);
   set_usual(&broker->settings);
-  if (open_parts(broker)) broker->link = nats_link_open(loop, &broker->settings, broker->nats_secret, &events, broker);
-  if (!broker->link) return give_up_broker(broker);
+  if (!open_parts(broker)) {
+    free(broker);
+    return NULL;
+  }
   uv_timer_init(loop, &broker->timer);
   broker->timer.data = broker;
   uv_timer_start(&broker->timer, look_after_broker, 0, LOOK_AFTER_MS);
-  return broker;
+  if (servers_open(broker)) return broker;
+  broker_close(broker, NULL, NULL); /* the loop frees it */
+  return NULL;
 }
 
 void broker_close(struct broker *broker, void (*closed)(void *user), void *user) {
@@ -253,10 +165,5 @@ void broker_close(struct broker *broker, void (*closed)(void *user), void *user)
   broker->closing = true;
   broker->closed = closed;
   broker->closed_user = user;
-  nats_link_close(broker->link);
-}
-
-void broker_tell(struct broker *broker, const char *subject, const void *bytes, size_t count) {
-  if (!broker->closing && broker_check_subject(subject) == MUSTER_OK && count <= BROKER_MESSAGE_BYTES_MAX)
-    nats_link_send(broker->link, subject, NULL, bytes, count);
+  servers_close(broker);
 }

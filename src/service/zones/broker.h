@@ -1,21 +1,21 @@
 /* service/zones/broker.h - what the zones of a daemon need of NATS and etcd, asynchronous on the libuv loop.
  *
- * A daemon has one broker, in its supervisor. Leases and the clock live in etcd, which agrees on them; streams, objects
- * and what may be lost go over NATS with JetStream. Neither half is trusted to be exact about a call without an answer:
- * such a call may have been carried out, or be carried out later. Whoever reads a stream decides by its own fence.
+ * A daemon has one broker, in its supervisor. Leases, the clock, what crosses and what is stored stand in etcd, which
+ * agrees on them. NATS keeps the bytes: journals and snapshots, and carries what may be lost. Its servers know nothing
+ * of each other, as replicas of one stream may differ for good (tools/docs/zones.md): each has streams of its own, and
+ * what a majority of the servers has is kept. Which of that counts is said by etcd alone.
  *
- *     etcd   muster/W/zone/Z/lease   node, epoch, id; gone when its lease ends
- *            muster/W/zone/Z/epoch   epoch and node of the last owner; stays
- *            muster/W/clock          offset of the wall clock, in nanoseconds; put once
- *            muster/W/stored/Z       what of the zone is stored
- *            muster/W/cross/B/A/E.N  what crosses from A to B: number N of A's epoch E
- *     NATS   muster-W                stream of what else may need one (service/zones/jetstream.c)
- *            muster-W-journal        stream of muster.W.journal.>   (journals)
- *            muster-W-objects        stream of muster.W.objects.>   (objects: service/zones/objects.c)
+ *     etcd   muster/W/zone/Z/lease           node, epoch, id; gone when its lease ends
+ *            muster/W/zone/Z/epoch           epoch and node of the last owner; stays
+ *            muster/W/clock                  offset of the wall clock, in nanoseconds; put once
+ *            muster/W/stored/Z               what of the zone is stored
+ *            muster/W/cross/B/A/E.N          what crosses from A to B: number N of A's epoch E
+ *     NATS   muster.W.objects.NAME.V.K       stream muster-W-objects: part K of version V of a file (objects.c)
+ *            muster.W.journal.NAME.V.K       stream muster-W-journal: chunk K of what follows that version
+ *            muster.W.ghosts.A.B             no stream: what A tells B (telling.c)
  *
- * The streams are made when they are missing: files, `replicas` copies, no age, no number of messages at which old ones
- * go. A stream that is full refuses what is new (discard new): dropping the oldest would lose crossings that no
- * snapshot covers yet, and nobody would be told.
+ * The streams are made where they are missing: in files, one message a subject, no age. One that is full refuses what
+ * is new (discard new): dropping the oldest would lose what a zone may need, and nobody would be told.
  *
  * All functions are for the loop's thread, and all callbacks come on it, never from inside the call. A call that
  * returns MUSTER_OK calls `done` exactly once; one that is refused never does (MUSTER_E_ARGUMENT; MUSTER_E_FULL: too
@@ -36,23 +36,21 @@ enum {
   BROKER_EPOCH_MAX = 16383,               /* epochs are 1 to this: an id has 14 bits for them */
   BROKER_MESSAGE_BYTES_MAX = 1024 * 1024, /* of one message: what servers take unless they are told otherwise */
   BROKER_SUBJECT_BYTES = 192,             /* of a subject, with its zero */
-  BROKER_HEAD_BYTES_MAX = 64 * 1024,      /* of the head of an object */
-  BROKER_PUBLISH_BYTES_MAX = 64 << 20,    /* of all publishes that wait, for an answer or for their turn */
-  BROKER_PUBLISH_COUNT_MAX = 65536,       /* the same, in messages */
+  BROKER_SERVERS_MAX = 7,                 /* of NATS */
   BROKER_CROSSING_BYTES_MAX = 768 * 1024, /* etcd takes requests of 1.5 MiB, in base64 */
   BROKER_CROSSINGS_MAX = 64,              /* etcd takes 128 requests in a transaction */
   BROKER_LOOK_MS = 50,
-  BROKER_CALLS_MAX = 4096 /* calls of etcd, reads, purges and objects under way */
+  BROKER_CALLS_MAX = 4096 /* under way */
 };
 
 struct broker;
 
 typedef struct broker_settings {
-  char world[NAME_BYTES];              /* the large world: it prefixes keys and subjects. Letters, digits, _ and - */
-  char node[NAME_BYTES];               /* this daemon: no two have the same. The same letters */
-  char nats[HOSTS_BYTES];              /* URLs, comma separated: nats://HOST:PORT or tls://HOST:PORT */
-  char etcd[HOSTS_BYTES];              /* URLs, comma separated: http://HOST:PORT or https://HOST:PORT */
-  char nats_user[NAME_BYTES];          /* "" = none */
+  char world[NAME_BYTES];     /* the large world: it prefixes keys and subjects. Letters, digits, _ and - */
+  char node[NAME_BYTES];      /* this daemon: no two have the same. The same letters */
+  char nats[HOSTS_BYTES];     /* URLs, comma separated: nats://HOST:PORT or tls://HOST:PORT; all daemons the same */
+  char etcd[HOSTS_BYTES];     /* URLs, comma separated: http://HOST:PORT or https://HOST:PORT */
+  char nats_user[NAME_BYTES]; /* "" = none */
   char nats_password_file[PATH_BYTES]; /* holds the password, which may end with a newline */
   char nats_nkey[64];                  /* the public key, U...; "" = none. Instead of user and password */
   char nats_nkey_file[PATH_BYTES];     /* holds the seed, SU... */
@@ -61,12 +59,12 @@ typedef struct broker_settings {
   char tls_ca[PATH_BYTES];             /* certificates that sign the servers', PEM; "" = those of the system */
   char tls_certificate[PATH_BYTES];    /* of this daemon, PEM; "" = none */
   char tls_key[PATH_BYTES];            /* its key, PEM */
-  uint32_t replicas;                   /* of streams that are made: 1 or 3; 0 = 3 */
   uint32_t lease_ttl_s;                /* 15 or more, less only in tests; 0 = 15 */
-  uint32_t answer_ms;                  /* how long a publish may take; 0 = 5000. A try of etcd takes 2 s at most */
+  uint32_t answer_ms;                  /* how long a server of NATS may take; 0 = 5000. One of etcd 2 s at most */
 } broker_settings;
 
-/* Which halves answer: NATS is connected and has the streams; etcd has answered with the agreement of its members. */
+/* Which halves answer: a majority of NATS's servers is connected and has the streams; etcd has answered with the
+ * agreement of its members. */
 typedef void (*broker_changed)(bool nats, bool etcd, void *user);
 
 typedef void (*broker_done)(muster_result result, void *user);
@@ -123,8 +121,7 @@ muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
 
 /* -------------------------------------------------------------------------------------------------------- crossings */
 
-/* What crosses from zone to zone stands in etcd, too: who has an agent follows from it, and of a stream of nats-server
- * 2.9.10 two replicas may differ for good after a leader was killed (tests/zones/race_nats_test.c). The owner of the
+/* What crosses from zone to zone stands in etcd, too: who has an agent follows from it. The owner of the
  * lease alone can put, in one transaction with the question whether it still is: so no message of an earlier owner
  * comes behind the begin of a new one. A place is the epoch of the owner in the upper 32 bits, and the number of the
  * message in the lower. */
@@ -176,72 +173,75 @@ typedef void (*broker_stored)(muster_result result, const void *bytes, size_t co
 /* Reads the note of any zone. */
 muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_stored take, void *user);
 
-/* ---------------------------------------------------------------------------------------------------------- streams */
+/* ----------------------------------------------------------------------------------------------------- what is kept */
 
-/* A message of a stream; sequences are those of the stream, from 1, and rise from message to message of a subject. */
-typedef void (*broker_each)(uint64_t sequence, const void *bytes, size_t count, void *user);
+typedef enum broker_stream { BROKER_JOURNAL, BROKER_OBJECTS, BROKER_STREAMS } broker_stream;
 
-/* Publishes on a subject of a stream, at most BROKER_MESSAGE_BYTES_MAX. Publishes of one subject are stored in the
- * order of the calls, one after the other; those of different subjects go side by side. MUSTER_OK with the sequence;
- * MUSTER_E_SYSTEM: no answer within answer_ms; MUSTER_E_FULL: the stream has no room. A message may be stored several
- * times, also after MUSTER_OK (it is sent again when the answer is late), and without MUSTER_OK at any later
- * time. When one fails, those that wait behind it on its subject fail with the same result, unsent and in order: so the
- * caller goes on with the first that failed. Constant time but for the copy. */
-muster_result broker_publish(struct broker *broker, const char *subject, const void *bytes, size_t count,
-                             void (*done)(muster_result result, uint64_t sequence, void *user), void *user);
+/* Keeps a message, of at most BROKER_MESSAGE_BYTES_MAX, as the one of its name, version and number. MUSTER_OK: a
+ * majority of the servers has it, in its files, if not on its disks yet; MUSTER_E_FULL: too many have no room;
+ * MUSTER_E_SYSTEM: too few have answered, and it may be kept all the same, or by less than a majority. Again with the
+ * same bytes is harmless; other bytes are forbidden. MUSTER_E_STATE from the call: too few servers can be asked. The
+ * bytes are copied once for each server; calls go side by side. */
+muster_result broker_keep(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+                          uint32_t number, const void *bytes, size_t count, broker_done done, void *user);
 
-/* Gives the messages of a subject at sequences >= `from` in order, up to the subject's last one at the time of the
- * call, and at least to the sequence `through` (0 = none): of a message of this subject that was seen or published.
- * Then `done`: MUSTER_OK; MUSTER_E_SYSTEM: no progress for several answer_ms; each message until then was given,
- * without gaps. The subject has no wildcards. */
-muster_result broker_read(struct broker *broker, const char *subject, uint64_t from, uint64_t through, broker_each each,
-                          broker_done done, void *user);
+/* `bytes` belong to the callee during the call; null unless MUSTER_OK. */
+typedef void (*broker_found)(muster_result result, const void *bytes, size_t count, void *user);
 
-typedef struct broker_reader broker_reader;
+/* Finds what is kept, by the first server that has it. MUSTER_E_STALE: a majority has none: what was kept before the
+ * call is always found, and what less than a majority has, perhaps; MUSTER_E_SYSTEM: too few have answered. Refused as
+ * broker_keep(). */
+muster_result broker_find(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+                          uint32_t number, broker_found found, void *user);
 
-/* Gives each message of a subject at sequences >= `from`, those that stand there and those that come, in order, each
- * once, without gaps, whatever servers and connections do; messages that were purged before they were read are none.
- * Ends with broker_unfollow() or the broker. Null: MUSTER_E_ARGUMENT, MUSTER_E_FULL, MUSTER_E_MEMORY. */
-broker_reader *broker_follow(struct broker *broker, const char *subject, uint64_t from, broker_each each, void *user);
+/* How far each server's streams have come, as far as this broker has seen. */
+typedef struct broker_ends {
+  uint64_t last[BROKER_SERVERS_MAX][BROKER_STREAMS];
+} broker_ends;
 
-/* Holds a reader of broker_follow() back, or lets it go on: while held, at most those messages still come that were
- * asked for before, 256 or 4 MiB. */
-void broker_hold(broker_reader *reader, bool held);
+/* As they are now. */
+void broker_read_ends(const struct broker *broker, broker_ends *ends);
 
-/* Ends a reader, from inside its callback, too. Null does nothing. */
-void broker_unfollow(broker_reader *reader);
-
-/* Removes the messages of a subject below `before`, never the last one of the subject, which keeps the subject's
- * sequence known. MUSTER_E_SYSTEM: no answer; purging again is harmless. Refused with MUSTER_E_STATE while NATS is not
- * connected. */
-muster_result broker_purge(struct broker *broker, const char *subject, uint64_t before, broker_done done, void *user);
-
-/* ------------------------------------------------------------------------------------------------- what may be lost */
-
-/* Sends to those that listen now; nobody is told whether any did. A message is dropped when NATS is not connected or
- * too much waits. The subject must not be one of a stream: muster.W.ghosts.A.B. */
-void broker_tell(struct broker *broker, const char *subject, const void *bytes, size_t count);
-
-/* Gives what is told on a subject, which may have wildcards; `sequence` is always 0. Ends as broker_follow(). */
-broker_reader *broker_listen(struct broker *broker, const char *subject, broker_each each, void *user);
+/* Removes what was kept under a name before `ends` were read, of all versions: nothing that was kept since, by anybody.
+ * As far as the servers answer, and as this broker knew how far they had come: the next removal goes on. */
+void broker_remove(struct broker *broker, const char *name, const broker_ends *ends);
 
 /* ---------------------------------------------------------------------------------------------------------- objects */
 
-/* Stores a file of any size under a name (letters, digits, _ and -), with a head of up to BROKER_HEAD_BYTES_MAX that
- * the reader gets with it. `version` rises from store to store of a name: the epoch in the upper 32 bits, a count in
- * the lower. The new version counts once it is there as a whole; older ones are removed then. The file is read by other
- * threads and must not change until `done`: MUSTER_OK; MUSTER_E_STALE: a higher version is there, which stays;
- * MUSTER_E_INPUT: the file; MUSTER_E_FULL: the stream has no room; MUSTER_E_SYSTEM: no answer: an older version still
- * counts, unless this one arrived. */
+/* A file that is kept. Whoever fetches it must know this of it. */
+typedef struct broker_object {
+  uint64_t version;         /* any number that no other file of this name had: the epoch and a count */
+  uint64_t bytes, checksum; /* of the file; XXH3 */
+} broker_object;
+
+typedef void (*broker_object_done)(muster_result result, const broker_object *object, void *user);
+
+/* Keeps a file of any size under a name (letters, digits, _ and -), and tells what it was. It is read by other threads
+ * and must not change until `done`: MUSTER_OK; MUSTER_E_INPUT: the file; else as broker_keep(). */
 muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
-                           const void *head, size_t head_bytes, broker_done done, void *user);
+                           broker_object_done done, void *user);
 
-/* `head` belongs to the callee during the call; null unless MUSTER_OK. */
-typedef void (*broker_fetched)(muster_result result, uint64_t version, const void *head, size_t head_bytes, void *user);
+/* Reads it into a file: a new one beside `path`, checked and synced, is renamed to it at the end. MUSTER_OK;
+ * MUSTER_E_STALE: a part of it is not kept; MUSTER_E_INPUT: what is kept is damaged; MUSTER_E_SYSTEM: too few servers
+ * have answered, or the file cannot be written. */
+muster_result broker_fetch(struct broker *broker, const char *name, const broker_object *object, const char *path,
+                           broker_object_done done, void *user);
 
-/* Reads the highest complete version into a file: a new one beside `path`, checked and synced, is renamed to it at the
- * end. MUSTER_OK; MUSTER_E_STALE: nothing is stored under that name; MUSTER_E_SYSTEM: no answer, or the file cannot be
- * written; MUSTER_E_INPUT: what is stored is damaged. */
-muster_result broker_fetch(struct broker *broker, const char *name, const char *path, broker_fetched done, void *user);
+/* ------------------------------------------------------------------------------------------------- what may be lost */
+
+/* Sends to those that listen now; nobody is told whether any did. `turn` says over which of the servers: those of one
+ * turn come in their order, unless a connection breaks. A message is dropped when no server is connected or too much
+ * waits. */
+void broker_tell(struct broker *broker, uint64_t turn, const char *subject, const void *bytes, size_t count);
+
+typedef struct broker_listener broker_listener;
+typedef void (*broker_told)(const void *bytes, size_t count, void *user);
+
+/* Gives what is told on a subject, which may have wildcards; turns perhaps in another order.
+ * Ends with broker_stop_listening(), not from inside `each`, or the broker. Null: MUSTER_E_MEMORY, MUSTER_E_STATE. */
+broker_listener *broker_listen(struct broker *broker, const char *subject, broker_told each, void *user);
+
+/* Null does nothing. */
+void broker_stop_listening(broker_listener *listener);
 
 #endif

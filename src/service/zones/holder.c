@@ -171,7 +171,7 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %u", holding->process->name,
            holding->ground.number, lease->epoch);
   holding_later(holding, TURN_MS);
-  journal_stream_mark(holding);
+  stored_bring(holding);
 }
 
 static void ask(struct holding *holding) {

@@ -1,4 +1,4 @@
-/* holder_files.c - the files of a zone in the object store: one object of a snapshot and its record so far. */
+/* holder_files.c - the files of a zone, which the brokers keep: one object of a snapshot and its record so far. */
 #include "service/log.h"
 #include "service/zones/holder_parts.h"
 
@@ -142,16 +142,15 @@ static void take_unpacked(uv_work_t *work, int status) {
   } else if (good) {
     log_line(MUSTER_LOG_INFO, "world %s: its snapshot of frame %lu was fetched, %.1f MB", holding->process->name,
              stored->head.frames, (double)(stored->head.snapshot_bytes + stored->head.journal_bytes) * 1e-6);
-    holding->journal = stored->head.journal;
-    journal_stream_read(holding, &stored->head);
+    journal_stream_read(holding);
   }
   free(stored);
 }
 
-static void start_unpacking(struct holding *holding, const stored_head *head) {
+static void start_unpacking(struct holding *holding) {
   stored_work *stored = calloc(1, sizeof *stored);
   holding_call *call = holding_call_begin(holding, NULL);
-  if (stored) *stored = (stored_work){.call = call, .head = *head, .work.data = stored};
+  if (stored) *stored = (stored_work){.call = call, .head = holding->stored_note.head, .work.data = stored};
   if (stored) snprintf(stored->path, sizeof stored->path, "%s", holding->path);
   if (stored && call && uv_queue_work(holding->holder->loop, &stored->work, work_unpack, take_unpacked) == 0) return;
   free(stored);
@@ -159,13 +158,17 @@ static void start_unpacking(struct holding *holding, const stored_head *head) {
   holding_lose(holding, "no memory to unpack its files");
 }
 
+static void begin_without_files(struct holding *holding) {
+  holding->restores = false;
+  log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone is stored: it begins anew", holding->process->name);
+  holding_start(holding, false);
+}
+
 /* NATS has lost what etcd knows of: a person must say that it may begin anew. */
-static void take_nothing_stored(struct holding *holding) {
+static void take_lost(struct holding *holding) {
   char why[PROCESS_STANDBY_BYTES];
-  if (!holding->stored_note.version || holding->restores) {
-    holding->restores = false;
-    log_line(MUSTER_LOG_WARNING, "world %s: nothing of its zone is stored: it begins anew", holding->process->name);
-    holding_start(holding, false);
+  if (holding->restores) {
+    begin_without_files(holding);
     return;
   }
   snprintf(why, sizeof why, "what is stored of its zone, last node %s's, is lost: `muster ctl restart %s` begins anew",
@@ -174,34 +177,37 @@ static void take_nothing_stored(struct holding *holding) {
   holding_stand_by(holding, why);
 }
 
-static void take_fetched(muster_result result, uint64_t version, const void *head_bytes, size_t count, void *user) {
+static void take_fetched(muster_result result, const broker_object *object, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
-  stored_head head;
+  (void)object;
   if (!holding_call_end(call)) return;
-  if (result == MUSTER_E_STALE) {
-    take_nothing_stored(holding);
-    return;
-  }
-  if (!result && version < holding->stored_note.version) { /* a server that is behind */
-    holding->brings_again = true;
-    return;
-  }
-  if (!result && count != sizeof head) result = error_set(MUSTER_E_INPUT, "its head is of another build");
-  if (result) {
+  if (result == MUSTER_E_STALE || result == MUSTER_E_INPUT)
     log_line(MUSTER_LOG_ERROR, "world %s: its files cannot be fetched: %s", holding->process->name,
              muster_last_error());
+  if (!result)
+    start_unpacking(holding);
+  else if (result == MUSTER_E_STALE)
+    take_lost(holding);
+  else if (result == MUSTER_E_INPUT)
     holding_lose(holding, "its files cannot be fetched");
-    return;
-  }
-  memcpy(&head, head_bytes, sizeof head);
-  holding->store_count = (uint32_t)version;
-  start_unpacking(holding, &head);
+  else
+    holding->brings_again = true; /* when there are servers enough */
 }
 
-/* Nothing older than what etcd knows of, read with the lease. */
-static void take_note_of_stored(muster_result result, const void *bytes, size_t count, void *user) {
+static void fetch(struct holding *holding) {
   char fetched[JOURNALS_PATH_BYTES + 64];
+  snprintf(fetched, sizeof fetched, "%s.fetched", holding->path);
+  holding_call *call = holding_call_begin(holding, NULL);
+  if (call && broker_fetch(holding->holder->broker, holding->name, &holding->stored_note.object, fetched, take_fetched,
+                           call) == MUSTER_OK)
+    return;
+  free(call);
+  holding->brings_again = true;
+}
+
+/* Read with the lease: nothing that another owner stores comes behind it. */
+static void take_note_of_stored(muster_result result, const void *bytes, size_t count, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
   if (!holding_call_end(call)) return;
@@ -212,22 +218,23 @@ static void take_note_of_stored(muster_result result, const void *bytes, size_t 
     holding_lose(holding, result ? muster_last_error() : "the note of what is stored is of another build");
     return;
   }
-  if (holding->has_files && !holding->stored_note.version) {
+  bool stored = holding->stored_note.object.version;
+  if (!stored && holding->has_files) {
     holding_start(holding, true); /* nothing had gone out */
     return;
   }
+  if (!stored) {
+    begin_without_files(holding);
+    return;
+  }
   if (holding->has_files) each_file(holding->path, remove_past, NULL);
-  snprintf(fetched, sizeof fetched, "%s.fetched", holding->path);
-  call = holding_call_begin(holding, NULL);
-  if (call && broker_fetch(holding->holder->broker, holding->name, fetched, take_fetched, call) == MUSTER_OK) return;
-  free(call);
-  holding_lose(holding, "its files cannot be asked for");
+  fetch(holding);
 }
 
 void stored_bring_again(struct holding *holding) {
   if (!holding->brings_again) return;
   holding->brings_again = false;
-  stored_bring(holding);
+  fetch(holding);
 }
 
 enum { BOOT_BYTES = 40 };
@@ -377,12 +384,13 @@ static void take_note_stored(muster_result result, void *user) {
   holding->stored_ns = clock_system();
   holding->stored_note = holding->storing_note;
   pairs_cover(holding);
+  broker_remove(holding->holder->broker, holding->name, &holding->storing_ends);
   journal_stream_stored(holding);
   pairs_publish(holding);
   holding_stored(holding);
 }
 
-static void take_put(muster_result result, void *user) {
+static void take_kept(muster_result result, const broker_object *object, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
   if (!holding_call_end(call)) return;
@@ -390,6 +398,7 @@ static void take_put(muster_result result, void *user) {
     store_failed(holding, muster_last_error());
     return;
   }
+  holding->storing_note.object = *object;
   call = holding_call_begin(holding, NULL);
   if (call && broker_note_stored(holding->holder->broker, &holding->lease, &holding->storing_note,
                                  sizeof holding->storing_note, take_note_stored, call) == MUSTER_OK)
@@ -405,16 +414,15 @@ static void take_packed(uv_work_t *work, int status) {
   bool late = stored->call->tenure != holding->tenure || holding->holder->closing;
   snprintf(whole, sizeof whole, "%s.storing", stored->path);
   bool good = !late && !stored->result && !status;
-  holding->storing_head = stored->head;
-  uint64_t version = broker_place(holding->lease.epoch, ++holding->store_count);
-  holding->storing_note.version = version;
-  if (good && broker_store(holding->holder->broker, holding->name, version, whole, &stored->head, sizeof stored->head,
-                           take_put, stored->call) == MUSTER_OK) {
+  if (good) holding->storing_note.head = stored->head;
+  if (good &&
+      broker_store(holding->holder->broker, holding->name, broker_place(holding->lease.epoch, ++holding->store_count),
+                   whole, take_kept, stored->call) == MUSTER_OK) {
     free(stored);
     return;
   }
   free(stored->call);
-  if (!late) store_failed(holding, stored->result ? stored->problem : "the broker does not take it");
+  if (!late) store_failed(holding, stored->result ? stored->problem : muster_last_error());
   free(stored);
 }
 
@@ -447,11 +455,10 @@ void stored_put(struct holding *holding) {
     free(call);
     return;
   }
-  *stored = (stored_work){.call = call,
-                          .head = {.number = number, .frames = holding->frames, .journal = holding->journal},
-                          .work.data = stored};
+  *stored = (stored_work){.call = call, .head = {.number = number, .frames = holding->frames}, .work.data = stored};
   snprintf(stored->path, sizeof stored->path, "%s", holding->path);
   pairs_fill_note(holding, &holding->storing_note);
+  broker_read_ends(holding->holder->broker, &holding->storing_ends);
   holding->store_again = false;
   holding->storing_snapshots = holding->snapshots;
   holding->storing = uv_queue_work(holding->holder->loop, &stored->work, work_pack, take_packed) == 0;

@@ -1,9 +1,15 @@
-/* holder_journal.c - the stream of a zone's journal (journal_stream): the bytes of its file, as they are written. With
- * the stored snapshot of the same number they are the zone, up to the last frame that anything has gone out of. */
+/* holder_journal.c - the stream of a zone's journal (journal_stream): the bytes of its file, as they are written, in
+ * chunks 1, 2, ... behind the version that is stored. With that they are the zone, up to the last frame of which
+ * anything has gone out.
+ *
+ * A chunk is safe when a majority of the servers has it: then the process is told, and lets the effects of its frames
+ * go. A new owner reads the chunks of the version that etcd names, with the lease: so it finds every chunk that was
+ * safe while the lease was another's. What an earlier owner adds later was not safe then, and nothing of it has gone
+ * out. The new owner lets nothing go before it has stored a version of its own. tests/model/zones.pml searches this. */
 #include "service/log.h"
 #include "service/zones/holder_parts.h"
-#include "service/zones/parcel.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -15,12 +21,29 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 19 };
+enum { CHUNK_BYTES = 1 << 19, READS_AT_ONCE = 16 };
 
-/* Behind the head of a parcel. */
+/* In front of the bytes. */
 typedef struct stream_chunk {
   uint64_t file, at;
 } stream_chunk;
+
+/* A chunk that is asked for. */
+typedef struct journal_read {
+  struct journal_reading *reading;
+  uint32_t number;
+  bool there, none; /* it has come; nobody has it */
+  size_t count;
+  unsigned char *bytes;
+} journal_read;
+
+/* Chunk K is at place K % READS_AT_ONCE. */
+typedef struct journal_reading {
+  struct holding *holding; /* null: nobody waits for it any more */
+  uint32_t next, asked;    /* the next one that is written; calls under way */
+  bool fails, over;        /* a call had no answer; the end was found */
+  journal_read reads[READS_AT_ONCE];
+} journal_reading;
 
 static bool is_streamed(const struct holding *holding) {
   return holding->holder->settings.journal_stream;
@@ -32,101 +55,127 @@ static int open_journal_file(const struct holding *holding, uint64_t number, int
   return files_open_regular(AT_FDCWD, name, flags | O_NOFOLLOW, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- mark */
-
-static void take_journal_mark(muster_result result, uint64_t sequence, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  if (!holding_call_end(call)) return;
-  if (result) {
-    holding_lose(holding, "its journal's stream does not answer");
-    return;
-  }
-  holding->journal_mark = sequence;
-  stored_bring(holding);
-}
-
-void journal_stream_mark(struct holding *holding) {
-  struct parcel mark = {.count = 0};
-  holding->journal_mark = 0;
-  if (!is_streamed(holding)) {
-    stored_bring(holding);
-    return;
-  }
-  parcel_begin(&mark, holding->lease.epoch, 0, 0, 0);
-  holding_call *call = holding_call_begin(holding, NULL);
-  bool good = call && !mark.failed &&
-              broker_publish(holding->holder->broker, holding->journal_subject, mark.bytes, mark.count,
-                             take_journal_mark, call) == MUSTER_OK;
-  parcel_free(&mark);
-  if (good) return;
-  free(call);
-  holding_lose(holding, "its journal's stream cannot be asked for");
-}
-
-/* ------------------------------------------------------------------------------------------------------------- read */
-
-static void take_chunk(uint64_t sequence, const void *bytes, size_t count, void *user) {
-  const holding_call *call = user;
-  struct holding *holding = call->holding;
-  parcel_head head;
-  stream_chunk chunk;
-  const unsigned char *from = bytes;
-  if (call->tenure != holding->tenure || parcel_read_head(bytes, count, &head)) return;
-  if (!pair_takes(&holding->journal, sequence, head.epoch, head.number) || count < sizeof head + sizeof chunk) return;
-  memcpy(&chunk, from + sizeof head, sizeof chunk);
-  if (chunk.file != holding->journal_file || chunk.at > holding->journal_at) return;
-  size_t before = sizeof head + sizeof chunk, size = count - before;
-  if (pwrite(holding->journal_descriptor, from + before, size, (off_t)chunk.at) != (ssize_t)size) return;
-  if (chunk.at + size > holding->journal_at) holding->journal_at = chunk.at + size;
-}
-
 static void close_stream(struct holding *holding) {
   if (holding->journal_descriptor >= 0) close(holding->journal_descriptor);
   holding->journal_descriptor = -1;
 }
 
-static void take_chunks(muster_result result, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  if (!holding_call_end(call)) return;
+/* ------------------------------------------------------------------------------------------------------------- read */
+
+static void free_reading(journal_reading *reading) {
+  if (reading->asked) return;
+  for (uint32_t i = 0; i < READS_AT_ONCE; i++) free(reading->reads[i].bytes);
+  free(reading);
+}
+
+/* Nobody waits for it. */
+static void leave_reading(struct holding *holding) {
+  journal_reading *reading = holding->journal_reading;
+  holding->journal_reading = NULL;
+  if (!reading) return;
+  reading->holding = NULL;
+  free_reading(reading);
+}
+
+/* Behind the last chunk that is kept, or one that does not continue the file. */
+static void end_reading(struct holding *holding) {
   close_stream(holding);
-  if (result) {
-    holding_lose(holding, "its journal's stream cannot be read");
-    return;
-  }
+  leave_reading(holding);
   log_line(MUSTER_LOG_INFO, "world %s: its journal's stream goes to byte %lu of file %lu", holding->process->name,
            holding->journal_at, holding->journal_file);
   holding_start(holding, true);
 }
 
-void journal_stream_read(struct holding *holding, const stored_head *head) {
+/* Whether it follows what the file has, and is written. */
+static bool write_chunk(struct holding *holding, const journal_read *read) {
+  stream_chunk chunk;
+  if (read->count < sizeof chunk) return false;
+  memcpy(&chunk, read->bytes, sizeof chunk);
+  size_t size = read->count - sizeof chunk;
+  if (chunk.file != holding->journal_file || chunk.at != holding->journal_at) return false;
+  if (pwrite(holding->journal_descriptor, read->bytes + sizeof chunk, size, (off_t)chunk.at) != (ssize_t)size) {
+    holding->journal_reading->fails = true;
+    log_line(MUSTER_LOG_ERROR, "world %s: its journal: %s", holding->process->name, strerror(errno));
+    return false;
+  }
+  holding->journal_at += size;
+  return true;
+}
+
+static void ask_for_chunk(journal_reading *reading, uint32_t number);
+
+static void take_chunk(muster_result result, const void *bytes, size_t count, void *user) {
+  journal_read *read = user;
+  journal_reading *reading = read->reading;
+  struct holding *holding = reading->holding;
+  reading->asked--;
+  if (!holding) {
+    free_reading(reading);
+    return;
+  }
+  read->bytes = result ? NULL : malloc(count + 1);
+  read->there = read->bytes;
+  read->none = result == MUSTER_E_STALE;
+  read->count = count;
+  if (read->there) memcpy(read->bytes, bytes, count);
+  reading->fails = reading->fails || (!read->there && !read->none);
+  for (journal_read *next; (next = &reading->reads[reading->next % READS_AT_ONCE])->there && !reading->over;) {
+    reading->over = !write_chunk(holding, next);
+    free(next->bytes);
+    next->bytes = NULL;
+    next->there = false;
+    if (!reading->over && !reading->fails) ask_for_chunk(reading, reading->next + READS_AT_ONCE);
+    reading->next++;
+  }
+  reading->over = reading->over || reading->reads[reading->next % READS_AT_ONCE].none;
+  if (reading->fails)
+    holding_lose(holding, "its journal's stream cannot be read");
+  else if (reading->over)
+    end_reading(holding);
+}
+
+static void ask_for_chunk(journal_reading *reading, uint32_t number) {
+  struct holding *holding = reading->holding;
+  journal_read *read = &reading->reads[number % READS_AT_ONCE];
+  *read = (journal_read){.reading = reading, .number = number};
+  bool asked = broker_find(holding->holder->broker, BROKER_JOURNAL, holding->name, holding->stored_note.object.version,
+                           number, take_chunk, read) == MUSTER_OK;
+  reading->asked += asked;
+  reading->fails = reading->fails || !asked;
+}
+
+/* Behind what was fetched. */
+void journal_stream_read(struct holding *holding) {
   if (!is_streamed(holding)) {
     holding_start(holding, true);
     return;
   }
-  holding->journal_file = head->number;
-  holding->journal_at = head->journal_bytes;
-  holding->journal_descriptor = open_journal_file(holding, head->number, O_WRONLY);
-  holding_call *call = holding->journal_descriptor >= 0 ? holding_call_begin(holding, NULL) : NULL;
-  if (call && broker_read(holding->holder->broker, holding->journal_subject, head->journal.sequence + 1,
-                          holding->journal_mark, take_chunk, take_chunks, call) == MUSTER_OK)
-    return;
-  free(call);
-  close_stream(holding);
+  holding->journal_file = holding->stored_note.head.number;
+  holding->journal_at = holding->stored_note.head.journal_bytes;
+  holding->journal_descriptor = open_journal_file(holding, holding->journal_file, O_WRONLY);
+  journal_reading *reading = calloc(1, sizeof *reading);
+  ASSERT(!holding->journal_reading);
+  holding->journal_reading = reading;
+  if (reading && holding->journal_descriptor >= 0) {
+    *reading = (journal_reading){.holding = holding, .next = 1};
+    for (uint32_t number = 1; number <= READS_AT_ONCE; number++) ask_for_chunk(reading, number);
+    if (!reading->fails) return;
+  }
   holding_lose(holding, "its journal's stream cannot be read");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ write */
 
+/* Nothing is streamed before a version of this epoch is stored. */
 void journal_stream_begin(struct holding *holding) {
   close_stream(holding);
-  holding->journal = (zone_pair){.epoch = holding->lease.epoch, .sequence = holding->journal_mark};
   holding->journal_busy = false;
+  holding->chunk_bytes = 0;
 }
 
 void journal_stream_end(struct holding *holding) {
   close_stream(holding);
+  leave_reading(holding);
 }
 
 static void tell_safe(struct holding *holding, uint64_t frames) {
@@ -135,61 +184,72 @@ static void tell_safe(struct holding *holding, uint64_t frames) {
   holding_put(holding, (wire_head){.kind = WIRE_SAFE, .number = frames}, NULL);
 }
 
-static void take_chunk_stored(muster_result result, uint64_t sequence, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  if (!holding_call_end(call)) return;
+/* A chunk of a version that another has followed meanwhile is of no interest. */
+typedef struct chunk_call {
+  holding_call *call;
+  uint64_t version;
+} chunk_call;
+
+static void take_chunk_kept(muster_result result, void *user) {
+  chunk_call *chunk = user;
+  struct holding *holding = chunk->call->holding;
+  bool good = holding_call_end(chunk->call);
+  bool current = good && chunk->version == holding->stored_note.object.version;
+  free(chunk);
+  if (!current) return;
   holding->journal_busy = false;
-  if (!result && holding->journal_file == holding->chunk_file) {
-    holding->journal_at += holding->chunk_bytes;
-    tell_safe(holding, holding->chunk_frames);
-  }
-  if (!result) {
-    holding->journal.number++;
-    holding->journal.sequence = sequence;
-    journal_stream_go_on(holding);
-  } /* else the next turn publishes it again, under the same number */
+  if (result) return; /* the next turn puts it again */
+  holding->journal_chunk++;
+  holding->journal_at += holding->chunk_bytes;
+  holding->chunk_bytes = 0;
+  tell_safe(holding, holding->chunk_frames);
+  journal_stream_go_on(holding);
 }
 
-/* What the file has beyond what is stored. The frames are in the file that was the journal's when they were told. */
-static void publish_chunk(struct holding *holding, const struct parcel *parcel, size_t bytes) {
+static void keep_chunk(struct holding *holding, const void *bytes, size_t count) {
+  chunk_call *chunk = calloc(1, sizeof *chunk);
   holding_call *call = holding_call_begin(holding, NULL);
-  bool whole = bytes < CHUNK_BYTES;
-  holding->chunk_file = holding->journal_file;
-  holding->chunk_bytes = bytes;
-  holding->chunk_frames = whole ? holding->file_frames : 0;
-  holding->journal_busy = call && broker_publish(holding->holder->broker, holding->journal_subject, parcel->bytes,
-                                                 parcel->count, take_chunk_stored, call) == MUSTER_OK;
-  if (!holding->journal_busy) free(call);
+  const uint64_t version = holding->stored_note.object.version;
+  if (chunk) *chunk = (chunk_call){.call = call, .version = version};
+  holding->journal_busy = chunk && call &&
+                          broker_keep(holding->holder->broker, BROKER_JOURNAL, holding->name, version,
+                                      holding->journal_chunk + 1, bytes, count, take_chunk_kept, chunk) == MUSTER_OK;
+  if (holding->journal_busy) return;
+  free(chunk);
+  free(call);
 }
 
+/* What the file has beyond what is kept. The frames are in the file that was the journal's when they were told. */
 void journal_stream_go_on(struct holding *holding) {
-  static unsigned char bytes[CHUNK_BYTES];
+  static unsigned char message[sizeof(stream_chunk) + CHUNK_BYTES];
   if (!is_streamed(holding) || holding->journal_busy || holding->journal_descriptor < 0) return;
-  ssize_t count = pread(holding->journal_descriptor, bytes, sizeof bytes, (off_t)holding->journal_at);
+  size_t wanted = holding->chunk_bytes ? holding->chunk_bytes : CHUNK_BYTES;
+  ssize_t count =
+      pread(holding->journal_descriptor, message + sizeof(stream_chunk), wanted, (off_t)holding->journal_at);
   if (count < 0) log_line(MUSTER_LOG_ERROR, "world %s: its journal: %s", holding->process->name, strerror(errno));
   if (count <= 0) return;
+  if (!holding->chunk_bytes) {
+    holding->chunk_bytes = (size_t)count;
+    holding->chunk_frames = holding->chunk_bytes < CHUNK_BYTES ? holding->file_frames : 0;
+  }
   const stream_chunk chunk = {.file = holding->journal_file, .at = holding->journal_at};
-  struct parcel parcel = {.count = 0};
-  parcel_begin(&parcel, holding->lease.epoch, holding->journal.number + 1, holding->file_frames, 0);
-  parcel_put(&chunk, sizeof chunk, &parcel);
-  parcel_put(bytes, (size_t)count, &parcel);
-  if (!parcel.failed) publish_chunk(holding, &parcel, (size_t)count);
-  parcel_free(&parcel);
+  memcpy(message, &chunk, sizeof chunk);
+  keep_chunk(holding, message, sizeof chunk + (size_t)count);
 }
 
 /* The stream goes on behind what is stored. */
 void journal_stream_stored(struct holding *holding) {
-  const stored_head *head = &holding->storing_head;
+  const stored_head *head = &holding->stored_note.head;
   if (!is_streamed(holding)) return;
   close_stream(holding);
   holding->journal_descriptor = open_journal_file(holding, head->number, O_RDONLY);
   holding->journal_file = head->number;
   holding->journal_at = head->journal_bytes;
+  holding->journal_chunk = 0;
+  holding->journal_busy = false;
+  holding->chunk_bytes = 0;
   holding->file_snapshots = holding->storing_snapshots;
   holding->file_frames = holding->snapshots == holding->file_snapshots ? holding->frames : head->frames;
   tell_safe(holding, head->frames);
-  if (head->journal.sequence)
-    broker_purge(holding->holder->broker, holding->journal_subject, head->journal.sequence, NULL, NULL);
   journal_stream_go_on(holding);
 }

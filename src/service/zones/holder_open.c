@@ -36,7 +36,6 @@ static void fill_broker(const struct settings *settings, broker_settings *to) {
   COPY(to->tls_ca, settings->cluster_ca);
   COPY(to->tls_certificate, settings->cluster_certificate);
   COPY(to->tls_key, settings->cluster_key);
-  to->replicas = settings->replicas;
   to->lease_ttl_s = (uint32_t)(settings->lease_ttl_ns / 1000000000u);
 }
 
@@ -57,8 +56,6 @@ static bool add_holding(struct holder *holder, const world_settings *world, worl
   wire_close(&holding->wire);
   ground_of(&holder->settings, world, &holding->ground);
   snprintf(holding->name, sizeof holding->name, "zone-%u", world->zone);
-  snprintf(holding->journal_subject, sizeof holding->journal_subject, "muster.%s.journal.%u", holder->settings.cluster,
-           world->zone);
   holding->timer.data = holding;
   if (!find_path(&holder->settings, world->name, holding->path) || uv_timer_init(holder->loop, &holding->timer))
     return false;

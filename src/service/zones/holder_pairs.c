@@ -34,7 +34,7 @@ void pairs_close(struct holding *holding) {
   holding->arrivals = NULL;
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
-    broker_unfollow(link->ghosts);
+    broker_stop_listening(link->ghosts);
     for (holding_parcel *parcel; (parcel = STAILQ_FIRST(&link->waiting)) != NULL;) {
       STAILQ_REMOVE_HEAD(&link->waiting, link);
       free(parcel);
@@ -56,14 +56,13 @@ static void take_arriving(uint32_t from, uint64_t place, const void *bytes, size
   holding_put(holding, (wire_head){.kind = WIRE_INCOMING, .zone = from, .sequence = place, .bytes = count}, bytes);
 }
 
-static void take_seen(uint64_t sequence, const void *bytes, size_t count, void *user) {
+static void take_seen(const void *bytes, size_t count, void *user) {
   const holding_link *link = user;
-  (void)sequence;
   if (link->holding->wire.out_count < WIRE_MESSAGE_MAX) /* a process that is behind does without */
     holding_put(link->holding, (wire_head){.kind = WIRE_TOLD, .zone = link->zone, .bytes = count}, bytes);
 }
 
-static broker_reader *pairs_listen(holding_link *link, const char *what, broker_each each) {
+static broker_listener *pairs_listen(holding_link *link, const char *what, broker_told each) {
   char subject[BROKER_SUBJECT_BYTES];
   const struct holding *holding = link->holding;
   snprintf(subject, sizeof subject, "muster.%s.%s.%u.%u", holding->holder->settings.cluster, what, link->zone,
@@ -267,5 +266,5 @@ void pairs_take_message(struct holding *holding, const wire_message *message) {
   else if (message->head.kind == WIRE_PUBLISH && link)
     pairs_take_parcel(holding, link, message);
   else if (message->head.kind == WIRE_TELL && link && message->head.bytes <= BROKER_MESSAGE_BYTES_MAX)
-    broker_tell(holding->holder->broker, link->ghosts_out, message->bytes, message->head.bytes);
+    broker_tell(holding->holder->broker, message->head.number, link->ghosts_out, message->bytes, message->head.bytes);
 }

@@ -38,7 +38,7 @@ typedef struct holding_link {
   char ghosts_out[BROKER_SUBJECT_BYTES];
   uint64_t out_from; /* what it sent up to this place its process knows */
   bool read;         /* the rest of that */
-  broker_reader *ghosts;
+  broker_listener *ghosts;
   holding_parcels waiting;           /* not stored */
   bool asked;                        /* a call has no answer yet */
   uint32_t crossing;                 /* of those that wait, so many are being put */
@@ -49,13 +49,13 @@ typedef struct holding_link {
 typedef struct stored_head {
   uint64_t number; /* of the journal's files */
   uint64_t snapshot_bytes, journal_bytes;
-  uint64_t frames;   /* that the process had told of */
-  zone_pair journal; /* how far the journal's stream had come; zero without one */
+  uint64_t frames; /* that the process had told of */
 } stored_head;
 
-/* What etcd knows of it, once it is there: which version, and how far it has the messages of each pair. */
+/* What etcd knows of it, once it is kept, and how far it has the messages of each pair. */
 typedef struct stored_note {
-  uint64_t version;
+  broker_object object; /* no version: nothing is stored */
+  stored_head head;
   uint32_t count, reserved;
   wire_position positions[2 * NEIGHBOURS_MAX];
 } stored_note;
@@ -89,20 +89,20 @@ struct holding {
   bool storing, store_again, stored; /* stored: once in this tenure */
   uint64_t stored_ns, storing_snapshots, wanted_ns;
   uint32_t store_count;
-  stored_head storing_head;
-  stored_note storing_note, stored_note;
+  stored_note storing_note, stored_note; /* that is being stored; that etcd has */
+  broker_ends storing_ends;              /* what was kept before is not needed once it is stored */
   bool brings_again; /* the files were not there yet */
   bool has_files;    /* of its own, which may be older than what is stored */
   char name[32];     /* of the object */
-  char journal_subject[BROKER_SUBJECT_BYTES];
-  zone_pair journal;                    /* of the journal's stream: as read, then as written */
-  uint64_t journal_mark;                /* sequence of this epoch's mark */
-  uint64_t journal_file, journal_at;    /* the file whose bytes go there, and how many have */
+  uint64_t journal_file, journal_at;    /* the file whose bytes are streamed, and how many have been */
+  uint32_t journal_chunk;               /* so many chunks follow the version that is stored */
   int journal_descriptor;               /* of it; -1 = none */
   uint64_t file_snapshots, file_frames; /* frames that were told while the journal had so many snapshots are in it: up
                                            to this one */
-  bool journal_busy;                    /* a chunk has no answer yet: */
-  uint64_t chunk_file, chunk_bytes, chunk_frames;
+  bool journal_busy;                    /* a chunk has no answer yet, */
+  size_t chunk_bytes;                   /* this one; it stays the same until it is kept. 0 = none */
+  uint64_t chunk_frames;
+  struct journal_reading *journal_reading; /* of what earlier owners have streamed */
   uint64_t safe_frames; /* that the process was told */
 };
 
@@ -158,9 +158,8 @@ void stored_put(struct holding *holding);
 void stored_want(struct holding *holding);
 bool stored_newest(const struct holding *holding, uint64_t *number);
 
-/* holder_journal.c: the journal's stream. */
-void journal_stream_mark(struct holding *holding);
-void journal_stream_read(struct holding *holding, const stored_head *head);
+/* holder_journal.c: the journal's stream; and what it has behind stored_note, into this node's files. */
+void journal_stream_read(struct holding *holding);
 void journal_stream_begin(struct holding *holding);
 void journal_stream_stored(struct holding *holding);
 void journal_stream_go_on(struct holding *holding);

@@ -13,7 +13,8 @@
 enum {
   LINK_AGAIN_MS = 500, /* from one try to the next */
   REASON_BYTES = 256,
-  WAITING_MAX = 4 * BROKER_PUBLISH_COUNT_MAX /* messages in each direction; their bytes: BROKER_PUBLISH_BYTES_MAX */
+  WAITING_MAX = 1 << 18,        /* messages in each direction, */
+  WAITING_BYTES_MAX = 128 << 20 /* and their bytes */
 };
 
 typedef enum link_order_kind { ORDER_SEND, ORDER_LISTEN, ORDER_UNLISTEN } link_order_kind;
@@ -54,7 +55,7 @@ typedef struct link_listener {
 
 struct nats_link {
   const broker_settings *settings;
-  const char *secret;
+  const char *url, *secret;
   link_events events;
   void *user;
   char inbox[LINK_INBOX_BYTES];
@@ -101,7 +102,7 @@ static void on_link_message(natsConnection *connection, natsSubscription *subscr
   (void)subscription;
   link_event *event = calloc(1, sizeof *event);
   uv_mutex_lock(&link->mutex);
-  bool room = event && link->arrived_count < WAITING_MAX && link->arrived_bytes + bytes <= BROKER_PUBLISH_BYTES_MAX;
+  bool room = event && link->arrived_count < WAITING_MAX && link->arrived_bytes + bytes <= WAITING_BYTES_MAX;
   if (room) {
     event->message = message;
     event->number = listener->number;
@@ -197,7 +198,7 @@ static bool make_connection(struct nats_link *link) {
   uv_mutex_lock(&link->mutex);
   link->lost = link->connection_closed = false;
   uv_mutex_unlock(&link->mutex);
-  natsStatus status = nats_options_make(&options, link->settings, link->secret);
+  natsStatus status = nats_options_make(&options, link->settings, link->url, link->secret);
   if (status == NATS_OK) status = set_callbacks(link, options);
   if (status == NATS_OK) status = natsConnection_Connect(&link->connection, options);
   natsOptions_Destroy(options);
@@ -408,8 +409,7 @@ static muster_result give_order(struct nats_link *link, link_order_kind kind, ui
   order->bytes = order->subject + subject_bytes + reply_bytes;
   if (count) memcpy(order->bytes, bytes, count);
   uv_mutex_lock(&link->mutex);
-  bool full = kind == ORDER_SEND &&
-              (link->order_count >= WAITING_MAX || link->order_bytes + room > 2 * (size_t)BROKER_PUBLISH_BYTES_MAX);
+  bool full = kind == ORDER_SEND && (link->order_count >= WAITING_MAX || link->order_bytes + room > WAITING_BYTES_MAX);
   if (!full) {
     STAILQ_INSERT_TAIL(&link->orders, order, link);
     link->order_count++;
@@ -436,7 +436,7 @@ void nats_link_unlisten(struct nats_link *link, uint32_t number) {
   if (give_order(link, ORDER_UNLISTEN, number, "", NULL, NULL, 0) != MUSTER_OK) abort(); /* no memory */
 }
 
-struct nats_link *nats_link_open(uv_loop_t *loop, const broker_settings *settings, const char *secret,
+struct nats_link *nats_link_open(uv_loop_t *loop, const broker_settings *settings, const char *url, const char *secret,
                                  const link_events *events, void *user) {
   unsigned char random[12];
   char all[LINK_INBOX_BYTES + 1];
@@ -449,6 +449,7 @@ struct nats_link *nats_link_open(uv_loop_t *loop, const broker_settings *setting
     return NULL;
   }
   link->settings = settings;
+  link->url = url;
   link->secret = secret;
   link->events = *events;
   link->user = user;

@@ -1,5 +1,5 @@
-/* service/zones/nats_link.h - the connection to NATS: one thread that calls libnats, which may wait in each of its
- * functions, and what comes brought to the loop. Loop's thread, unless said otherwise.
+/* service/zones/nats_link.h - the connection to a NATS server: one thread that calls libnats, which may wait in each of
+ * its functions, and what comes brought to the loop. Loop's thread, unless said otherwise.
  *
  * The thread connects, and again for ever. What was not sent when a connection breaks is dropped: the loop hears of the
  * break, and sends again what it still wants to. */
@@ -30,9 +30,9 @@ typedef struct link_events {
   void (*closed)(void *user); /* the last call; the link is freed */
 } link_events;
 
-/* `secret`: the password or seed. The settings and the secret stay the caller's until it is closed. Null: the reason is
- * in muster_last_error(). */
-struct nats_link *nats_link_open(uv_loop_t *loop, const broker_settings *settings, const char *secret,
+/* `secret`: the password or seed. The settings, the URL and the secret stay the caller's until it is closed. Null: the
+ * reason is in muster_last_error(). */
+struct nats_link *nats_link_open(uv_loop_t *loop, const broker_settings *settings, const char *url, const char *secret,
                                  const link_events *events, void *user);
 
 /* Ends the thread; then `closed`. */

@@ -4,10 +4,9 @@
 #include <string.h>
 
 enum {
-  LINK_CONNECT_MS = 2000, /* for each server */
-  LINK_PING_MS = 2000,    /* a server that leaves two pings without an answer is gone */
-  LINK_WRITE_MS = 4000,
-  LINK_SERVERS_MAX = 8
+  LINK_CONNECT_MS = 2000,
+  LINK_PING_MS = 2000, /* a server that leaves two pings without an answer is gone */
+  LINK_WRITE_MS = 4000
 };
 
 static natsStatus sign_nonce(char **problem, unsigned char **signature, int *bytes, const char *nonce, void *user) {
@@ -15,20 +14,10 @@ static natsStatus sign_nonce(char **problem, unsigned char **signature, int *byt
   return nats_Sign(user, nonce, signature, bytes);
 }
 
-static natsStatus set_servers(natsOptions *options, const char *list) {
-  char text[HOSTS_BYTES], *rest = NULL;
-  const char *servers[LINK_SERVERS_MAX];
-  int count = 0;
-  snprintf(text, sizeof text, "%s", list);
-  for (char *server = strtok_r(text, ",", &rest); server && count < LINK_SERVERS_MAX;
-       server = strtok_r(NULL, ",", &rest))
-    servers[count++] = server;
-  return natsOptions_SetServers(options, servers, count);
-}
-
-static natsStatus set_security(natsOptions *options, const broker_settings *settings, const char *secret) {
+static natsStatus set_security(natsOptions *options, const broker_settings *settings, const char *url,
+                               const char *secret) {
   natsStatus status = NATS_OK;
-  if (*settings->tls_ca || strstr(settings->nats, "tls://")) status = natsOptions_SetSecure(options, true);
+  if (*settings->tls_ca || strncmp(url, "tls://", 6) == 0) status = natsOptions_SetSecure(options, true);
   if (status == NATS_OK && *settings->tls_ca) status = natsOptions_LoadCATrustedCertificates(options, settings->tls_ca);
   if (status == NATS_OK && *settings->tls_certificate)
     status = natsOptions_LoadCertificatesChain(options, settings->tls_certificate, settings->tls_key);
@@ -38,9 +27,10 @@ static natsStatus set_security(natsOptions *options, const broker_settings *sett
   return status;
 }
 
-natsStatus nats_options_make(natsOptions **options, const broker_settings *settings, const char *secret) {
+natsStatus nats_options_make(natsOptions **options, const broker_settings *settings, const char *url,
+                             const char *secret) {
   natsStatus status = natsOptions_Create(options);
-  if (status == NATS_OK) status = set_servers(*options, settings->nats);
+  if (status == NATS_OK) status = natsOptions_SetURL(*options, url);
   if (status == NATS_OK) status = natsOptions_SetName(*options, settings->node);
   if (status == NATS_OK) status = natsOptions_SetTimeout(*options, LINK_CONNECT_MS);
   if (status == NATS_OK) status = natsOptions_SetPingInterval(*options, LINK_PING_MS);
@@ -48,6 +38,6 @@ natsStatus nats_options_make(natsOptions **options, const broker_settings *setti
   if (status == NATS_OK) status = natsOptions_SetWriteDeadline(*options, LINK_WRITE_MS);
   if (status == NATS_OK) status = natsOptions_SetSendAsap(*options, true); /* its own flushing adds a millisecond */
   if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(*options, true);
-  if (status == NATS_OK) status = set_security(*options, settings, secret);
+  if (status == NATS_OK) status = set_security(*options, settings, url, secret);
   return status;
 }

@@ -1,13 +1,13 @@
-#include "service/zones/objects.h"
+/* objects.c - files that a majority of the NATS servers keeps, as parts of which each is a message (copies.c). */
+#include "service/zones/parts.h"
 
-#include "service/zones/jetstream.h"
-
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,282 +15,205 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { PART_TRIES_MAX = 6 };
+enum { PART_BYTES = 512 * 1024 };
 
-void object_heads_take(object_heads *heads, const void *bytes, size_t count) {
-  object_head head;
-  if (count < sizeof head) return;
-  memcpy(&head, bytes, sizeof head);
-  if (head.magic != OBJECT_MAGIC || head.head_bytes != count - sizeof head || head.head_bytes > BROKER_HEAD_BYTES_MAX)
-    return;
-  if (heads->any && head.version < heads->best.version) return;
-  heads->any = true;
-  heads->best = head;
-  memcpy(heads->head, (const char *)bytes + sizeof head, head.head_bytes);
+/* One file that is stored, or fetched: part by part, which threads read or write. */
+typedef struct object_call {
+  struct broker *broker;
+  broker_object_done done;
+  void *user;
+  uv_work_t work;
+  int file;
+  int problem; /* of the file: an errno */
+  XXH3_state_t *sum;
+  broker_object object; /* as it is wanted, or becomes */
+  uint64_t at;          /* bytes that are stored, or written */
+  size_t count;         /* of the part that is on its way */
+  char name[NAME_BYTES];
+  char path[PATH_BYTES], new_path[PATH_BYTES + 16]; /* the second: it is fetched */
+  char bytes[PART_BYTES];
+} object_call;
+
+static void end_object(object_call *call, muster_result result) {
+  if (call->file >= 0) close(call->file);
+  if (result != MUSTER_OK && *call->new_path) unlink(call->new_path);
+  call->broker->objects--;
+  broker_end_call(call->broker);
+  call->done(result, &call->object, call->user);
+  XXH3_freeState(call->sum);
+  free(call);
 }
 
-void object_name_head(const struct broker *broker, const char *name, char subject[BROKER_SUBJECT_BYTES]) {
-  snprintf(subject, BROKER_SUBJECT_BYTES, "muster.%s.objects.%s.head", broker->settings.world, name);
+static void end_with_file(object_call *call) {
+  const char *words = call->problem == ENODATA ? "it has become shorter" : strerror(call->problem);
+  const char *path = *call->new_path ? call->new_path : call->path;
+  end_object(call, error_set(*call->new_path ? MUSTER_E_SYSTEM : MUSTER_E_INPUT, "%s: %s", path, words));
 }
 
-void object_name_parts(const struct broker *broker, const char *name, uint64_t version, uint64_t upload,
-                       char subject[BROKER_SUBJECT_BYTES]) {
-  snprintf(subject, BROKER_SUBJECT_BYTES, "muster.%s.objects.%s.part.%016" PRIx64 "-%016" PRIx64,
-           broker->settings.world, name, version, upload);
+static void begin_work(object_call *call, uv_work_cb work, uv_after_work_cb after) {
+  call->work.data = call;
+  if (uv_queue_work(call->broker->loop, &call->work, work, after)) abort();
 }
 
-muster_result object_check_name(const char *name) {
-  if (broker_name_is_good(name) && strlen(name) <= OBJECT_NAME_MAX) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "\"%.64s\" is no name of an object: 1 .. %d letters, digits, - and _", name,
-                   OBJECT_NAME_MAX);
+static object_call *begin_object(struct broker *broker, const char *name, const char *path, broker_object_done done,
+                                 void *user) {
+  ASSERT(broker_name_is_good(name) && strlen(name) < NAME_BYTES && strlen(path) < PATH_BYTES);
+  if (broker_count_call(broker) != MUSTER_OK) return NULL;
+  object_call *call = calloc(1, sizeof *call);
+  XXH3_state_t *sum = XXH3_createState();
+  if (!call || !sum || XXH3_64bits_reset(sum) != XXH_OK) {
+    free(call);
+    XXH3_freeState(sum);
+    broker_end_call(broker);
+    error_set(MUSTER_E_MEMORY, "no memory for the object %s", name);
+    return NULL;
+  }
+  call->broker = broker;
+  call->done = done;
+  call->user = user;
+  call->file = -1;
+  call->sum = sum;
+  snprintf(call->name, sizeof call->name, "%s", name);
+  snprintf(call->path, sizeof call->path, "%s", path);
+  broker->objects++;
+  return call;
+}
+
+static uint32_t part_of(uint64_t at) {
+  return (uint32_t)(at / PART_BYTES);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- storing */
 
-/* One file that is stored. Its steps, in order: heads read, file opened, each part read and published, head published,
- * heads read again, what is older removed. */
-typedef struct object_store {
-  struct broker *broker;
-  broker_done done;
-  void *user;
-  uv_work_t work;
-  int file;
-  int problem; /* of reading the file: an errno */
-  XXH3_state_t *sum;
-  object_head head;
-  object_heads heads; /* that are there */
-  uint32_t next;      /* the part that is read and published */
-  uint32_t tries;
-  size_t count;    /* bytes in `bytes` */
-  char *bytes;     /* a part, or the head */
-  uint32_t purges; /* under way */
-  char parts[BROKER_SUBJECT_BYTES], heads_subject[BROKER_SUBJECT_BYTES];
-  char name[OBJECT_NAME_MAX + 1];
-  char path[PATH_BYTES];
-  char own_head[BROKER_HEAD_BYTES_MAX];
-} object_store;
+static void read_object_part(uv_work_t *work);
+static void take_part_read(uv_work_t *work, int status);
 
-static void free_store(object_store *store) {
-  if (store->file >= 0) close(store->file);
-  XXH3_freeState(store->sum);
-  free(store->bytes);
-  free(store);
-}
-
-static void end_store(object_store *store, muster_result result) {
-  store->broker->objects--;
-  broker_end_call(store->broker);
-  broker_done done = store->done;
-  void *user = store->user;
-  free_store(store);
-  if (done) done(result == MUSTER_E_STATE ? MUSTER_E_SYSTEM : result, user);
-}
-
-/* What is to be done next, once a thread has read; and what it was before. */
-static void begin_reading_part(object_store *store);
-static void publish_bytes(object_store *store);
-
-/* The removal of what is older: as far as it goes; the next store goes on. */
-static void end_one_purge(object_store *store) {
-  if (--store->purges == 0) end_store(store, MUSTER_OK);
-}
-
-static void take_part_purge(muster_result result, const struct document *answer, int code, void *user) {
-  (void)result;
-  (void)answer;
-  (void)code;
-  end_one_purge(user);
-}
-
-static void take_head_purge(muster_result result, void *user) {
-  (void)result;
-  end_one_purge(user);
-}
-
-/* Removes the parts of another upload, unless its version is higher. */
-static void purge_parts(const char *subject, void *user) {
-  object_store *store = user;
-  char stream[STREAM_BYTES_MAX];
-  uint64_t version, upload;
-  const char *last = strrchr(subject, '.');
-  if (!last || sscanf(last + 1, "%16" SCNx64 "-%16" SCNx64, &version, &upload) != 2) return;
-  if (version > store->head.version || (version == store->head.version && upload == store->head.upload)) return;
-  if (!broker_stream_of(store->broker, subject, stream)) return;
-  store->purges++;
-  if (!jetstream_ask_purge(store->broker, stream, subject, 0, take_part_purge, store)) store->purges--;
-}
-
-static void take_uploads(muster_result result, const struct document *answer, int code, void *user) {
-  object_store *store = user;
-  (void)code;
-  store->purges = 1; /* this one */
-  if (result == MUSTER_OK)
-    document_names(document_member(document_member(answer, "state"), "subjects"), purge_parts, store);
-  store->purges++;
-  if (result != MUSTER_OK ||
-      broker_purge(store->broker, store->heads_subject, store->head.first, take_head_purge, store) != MUSTER_OK)
-    store->purges--;
-  end_one_purge(store);
-}
-
-/* Another may have stored a higher version meanwhile: then nothing is removed. */
-static void end_of_heads_again(muster_result result, void *user) {
-  object_store *store = user;
-  char stream[STREAM_BYTES_MAX], document[BROKER_SUBJECT_BYTES + 64];
-  if (store->heads.any && store->heads.best.version > store->head.version) {
-    end_store(store, error_set(MUSTER_E_STALE, "%s: version %" PRIu64 " is stored already", store->name,
-                               store->heads.best.version));
-    return;
-  }
-  snprintf(document, sizeof document, "{\"subjects_filter\":\"muster.%s.objects.%s.part.*\"}",
-           store->broker->settings.world, store->name);
-  if (result != MUSTER_OK || !broker_stream_of(store->broker, store->heads_subject, stream) ||
-      !jetstream_ask(store->broker, "STREAM.INFO", stream, document, take_uploads, store))
-    end_store(store, MUSTER_OK);
-}
-
-static void take_head(uint64_t sequence, const void *bytes, size_t count, void *user) {
-  object_store *store = user;
-  (void)sequence;
-  object_heads_take(&store->heads, bytes, count);
-}
-
-static void end_of_publish(muster_result result, uint64_t sequence, void *user) {
-  object_store *store = user;
-  bool was_head = store->next == store->head.parts;
+static void take_part_kept(muster_result result, void *user) {
+  object_call *call = user;
   if (result != MUSTER_OK) {
-    if (result == MUSTER_E_SYSTEM && ++store->tries < PART_TRIES_MAX)
-      publish_bytes(store);
-    else
-      end_store(store, result == MUSTER_E_FULL ? MUSTER_E_FULL : MUSTER_E_SYSTEM);
+    end_object(call, result);
     return;
   }
-  store->tries = 0;
-  if (was_head) {
-    store->head.first = sequence; /* of the head, from here on: what is below is older */
-    if (broker_read(store->broker, store->heads_subject, 1, sequence, take_head, end_of_heads_again, store) !=
-        MUSTER_OK)
-      end_store(store, MUSTER_OK);
-    return;
+  call->at += call->count;
+  begin_work(call, read_object_part, take_part_read);
+}
+
+static void take_part_read(uv_work_t *work, int status) {
+  object_call *call = work->data;
+  (void)status;
+  if (call->broker->closing) {
+    end_object(call, error_set(MUSTER_E_SYSTEM, "the broker is closed"));
+  } else if (call->problem) {
+    end_with_file(call);
+  } else if (call->at == call->object.bytes) {
+    call->object.checksum = XXH3_64bits_digest(call->sum);
+    end_object(call, MUSTER_OK);
+  } else if (broker_keep(call->broker, BROKER_OBJECTS, call->name, call->object.version, part_of(call->at), call->bytes,
+                         call->count, take_part_kept, call) != MUSTER_OK) {
+    end_object(call, MUSTER_E_SYSTEM);
   }
-  if (store->next == 0 || sequence < store->head.first) store->head.first = sequence;
-  store->next++;
-  begin_reading_part(store);
-}
-
-static void publish_bytes(object_store *store) {
-  const char *subject = store->next == store->head.parts ? store->heads_subject : store->parts;
-  muster_result result = broker_publish(store->broker, subject, store->bytes, store->count, end_of_publish, store);
-  if (result != MUSTER_OK) end_store(store, result);
-}
-
-static void publish_head(object_store *store) {
-  store->head.checksum = XXH3_64bits_digest(store->sum);
-  memcpy(store->bytes, &store->head, sizeof store->head);
-  memcpy(store->bytes + sizeof store->head, store->own_head, store->head.head_bytes);
-  store->count = sizeof store->head + store->head.head_bytes;
-  publish_bytes(store);
 }
 
 /* In another thread: opens the file, if it is not open, and reads the next part. */
 static void read_object_part(uv_work_t *work) {
-  object_store *store = work->data;
+  object_call *call = work->data;
   struct stat status;
-  if (store->file < 0) {
-    store->file = files_open_regular(AT_FDCWD, store->path, O_RDONLY, 0);
-    store->problem = store->file < 0 || fstat(store->file, &status) != 0 ? errno : 0;
-    if (store->problem) return;
-    store->head.bytes = (uint64_t)status.st_size;
-    store->head.parts = (uint32_t)((store->head.bytes + OBJECT_PART_BYTES - 1) / OBJECT_PART_BYTES);
+  if (call->file < 0) {
+    call->file = files_open_regular(AT_FDCWD, call->path, O_RDONLY, 0);
+    call->problem = call->file < 0 || fstat(call->file, &status) != 0 ? errno : 0;
+    if (call->problem) return;
+    call->object.bytes = (uint64_t)status.st_size;
   }
-  uint64_t begin = (uint64_t)store->next * OBJECT_PART_BYTES, left = store->head.bytes - begin;
-  size_t wanted = left < OBJECT_PART_BYTES ? (size_t)left : OBJECT_PART_BYTES, got = 0;
-  char *bytes = store->bytes + sizeof(object_part);
-  while (got < wanted) {
-    ssize_t some = pread(store->file, bytes + got, wanted - got, (off_t)(begin + got));
+  uint64_t left = call->object.bytes - call->at;
+  call->count = left < PART_BYTES ? (size_t)left : PART_BYTES;
+  for (size_t got = 0; got < call->count && !call->problem;) {
+    ssize_t some = pread(call->file, call->bytes + got, call->count - got, (off_t)(call->at + got));
     if (some < 0 && errno == EINTR) continue;
-    store->problem = some < 0 ? errno : some == 0 ? ENODATA : 0;
-    if (store->problem) return;
-    got += (size_t)some;
+    call->problem = some < 0 ? errno : some == 0 ? ENODATA : 0;
+    got += some > 0 ? (size_t)some : 0;
   }
-  XXH3_64bits_update(store->sum, bytes, wanted);
-  memcpy(store->bytes, &(object_part){.index = store->next}, sizeof(object_part));
-  store->count = sizeof(object_part) + wanted;
-}
-
-static void end_of_read_part(uv_work_t *work, int status) {
-  object_store *store = work->data;
-  (void)status;
-  if (store->broker->closing)
-    end_store(store, error_set(MUSTER_E_SYSTEM, "the broker is closed"));
-  else if (store->problem)
-    end_store(store, error_set(MUSTER_E_INPUT, "%s: %s", store->path,
-                               store->problem == ENODATA ? "it has become shorter" : strerror(store->problem)));
-  else if (store->next == store->head.parts)
-    publish_head(store);
-  else
-    publish_bytes(store);
-}
-
-static void begin_reading_part(object_store *store) {
-  if (store->file >= 0 && store->next == store->head.parts) {
-    publish_head(store);
-    return;
-  }
-  store->work.data = store;
-  if (uv_queue_work(store->broker->loop, &store->work, read_object_part, end_of_read_part)) abort();
-}
-
-static void end_of_heads(muster_result result, void *user) {
-  object_store *store = user;
-  if (result != MUSTER_OK)
-    end_store(store, result);
-  else if (store->heads.any && store->heads.best.version > store->head.version)
-    end_store(store, error_set(MUSTER_E_STALE, "%s: version %" PRIu64 " is stored already", store->name,
-                               store->heads.best.version));
-  else
-    begin_reading_part(store);
-}
-
-static object_store *make_store(struct broker *broker, size_t head_bytes) {
-  object_store *store = calloc(1, sizeof *store);
-  if (!store) return NULL;
-  size_t part = sizeof(object_part) + OBJECT_PART_BYTES, head = sizeof(object_head) + head_bytes;
-  store->broker = broker;
-  store->file = -1;
-  store->bytes = malloc(part > head ? part : head);
-  store->sum = XXH3_createState();
-  if (store->bytes && store->sum && XXH3_64bits_reset(store->sum) == XXH_OK) return store;
-  free_store(store);
-  return NULL;
+  XXH3_64bits_update(call->sum, call->bytes, call->count);
 }
 
 muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
-                           const void *head, size_t head_bytes, broker_done done, void *user) {
-  if (object_check_name(name) != MUSTER_OK) return MUSTER_E_ARGUMENT;
-  if (head_bytes > BROKER_HEAD_BYTES_MAX || strlen(path) >= PATH_BYTES)
-    return error_set(MUSTER_E_ARGUMENT, "%s: a head of %zu bytes, or a path that is too long", name, head_bytes);
-  muster_result result = broker_count_call(broker);
-  if (result != MUSTER_OK) return result;
-  object_store *store = make_store(broker, head_bytes);
-  if (!store) {
-    broker_end_call(broker);
-    return error_set(MUSTER_E_MEMORY, "no memory to store %s", name);
+                           broker_object_done done, void *user) {
+  object_call *call = begin_object(broker, name, path, done, user);
+  if (!call) return muster_last_result();
+  call->object.version = version;
+  begin_work(call, read_object_part, take_part_read);
+  return MUSTER_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- fetching */
+
+static int sync_folder_of(const char *path) {
+  char copy[PATH_BYTES];
+  snprintf(copy, sizeof copy, "%s", path);
+  int folder = files_open_folder(dirname(copy));
+  int problem = folder < 0 || fsync(folder) != 0 ? errno : 0;
+  if (folder >= 0) close(folder);
+  return problem;
+}
+
+/* In another thread: makes the file, if it is not there, and writes the part that came; the last one makes it the file
+ * that was wanted. */
+static void write_object_part(uv_work_t *work) {
+  object_call *call = work->data;
+  if (call->file < 0) call->file = files_open_regular(AT_FDCWD, call->new_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (call->file < 0) call->problem = errno;
+  for (size_t written = 0; written < call->count && !call->problem;) {
+    ssize_t some = write(call->file, call->bytes + written, call->count - written);
+    if (some < 0 && errno == EINTR) continue;
+    call->problem = some < 0 ? errno : 0;
+    written += some > 0 ? (size_t)some : 0;
   }
-  store->done = done;
-  store->user = user;
-  store->head = (object_head){.magic = OBJECT_MAGIC, .version = version, .head_bytes = (uint32_t)head_bytes};
-  if (uv_random(NULL, NULL, &store->head.upload, sizeof store->head.upload, 0, NULL)) abort();
-  if (head_bytes) memcpy(store->own_head, head, head_bytes);
-  snprintf(store->name, sizeof store->name, "%s", name);
-  snprintf(store->path, sizeof store->path, "%s", path);
-  object_name_head(broker, name, store->heads_subject);
-  object_name_parts(broker, name, version, store->head.upload, store->parts);
-  broker->objects++;
-  result = broker_read(broker, store->heads_subject, 1, 0, take_head, end_of_heads, store);
-  if (result == MUSTER_OK) return result;
-  broker->objects--;
-  broker_end_call(broker);
-  free_store(store);
-  return result;
+  XXH3_64bits_update(call->sum, call->bytes, call->count);
+  call->at += call->count;
+  if (call->problem || call->at < call->object.bytes) return;
+  if (XXH3_64bits_digest(call->sum) != call->object.checksum) return;
+  if (fsync(call->file) || rename(call->new_path, call->path)) call->problem = errno;
+  if (!call->problem) call->problem = sync_folder_of(call->path);
+}
+
+static void take_part_written(uv_work_t *work, int status);
+
+static void take_part_found(muster_result result, const void *bytes, size_t count, void *user) {
+  object_call *call = user;
+  uint64_t left = call->object.bytes - call->at;
+  if (result != MUSTER_OK) {
+    end_object(call, result);
+  } else if (count != (left < PART_BYTES ? left : PART_BYTES)) {
+    end_object(call, error_set(MUSTER_E_INPUT, "%s: part %u has %zu bytes", call->name, part_of(call->at), count));
+  } else {
+    call->count = count;
+    memcpy(call->bytes, bytes, count);
+    begin_work(call, write_object_part, take_part_written);
+  }
+}
+
+static void take_part_written(uv_work_t *work, int status) {
+  object_call *call = work->data;
+  (void)status;
+  if (call->broker->closing)
+    end_object(call, error_set(MUSTER_E_SYSTEM, "the broker is closed"));
+  else if (call->problem)
+    end_with_file(call);
+  else if (call->at < call->object.bytes) {
+    if (broker_find(call->broker, BROKER_OBJECTS, call->name, call->object.version, part_of(call->at), take_part_found,
+                    call) != MUSTER_OK)
+      end_object(call, MUSTER_E_SYSTEM);
+  } else if (XXH3_64bits_digest(call->sum) != call->object.checksum)
+    end_object(call, error_set(MUSTER_E_INPUT, "%s: what is kept of it is damaged", call->name));
+  else
+    end_object(call, MUSTER_OK);
+}
+
+muster_result broker_fetch(struct broker *broker, const char *name, const broker_object *object, const char *path,
+                           broker_object_done done, void *user) {
+  object_call *call = begin_object(broker, name, path, done, user);
+  if (!call) return muster_last_result();
+  call->object = *object;
+  snprintf(call->new_path, sizeof call->new_path, "%s.fetching", path);
+  begin_work(call, write_object_part, take_part_written); /* nothing, which makes the file */
+  return MUSTER_OK;
 }

@@ -3,13 +3,12 @@
  * The messages from zone A to zone B have the epoch of A's owner and a number, and stand in one order for all readers.
  *
  *     (e, n + 1), e the epoch so far            counts: the next message
- *     (f, 0) or (f, 1), f above that epoch      counts: a mark, or the first message of a new owner
+ *     (f, 1), f above that epoch                counts: the first message of a new owner
  *     anything else                             does not: of an owner that has lost its zone, once more, behind a gap
  *
  * B applies what counts. A's next owner reads the same, once it has made sure that nothing of an earlier epoch can come
  * behind it, and comes to the same answer: so an agent is where the last message that counts has brought it. What
- * crosses stands in etcd, which takes no message of an owner without the lease. The stream of a journal has no such
- * guard: there a new owner begins with a mark, behind which nothing of earlier epochs counts. A message without an
+ * crosses stands in etcd, which takes no message of an owner without the lease. A message without an
  * answer is put again: the second one does not count. tests/model/zones.pml searches it. */
 #ifndef SERVICE_ZONES_PAIR_H
 #define SERVICE_ZONES_PAIR_H
@@ -20,12 +19,12 @@
 /* How far a pair's messages have counted; zero at first. */
 typedef struct zone_pair {
   uint32_t epoch, number;
-  uint64_t sequence; /* of the last message seen, whether it counted or not: its place (broker.h), or the stream's */
+  uint64_t sequence; /* of the last message seen, whether it counted or not: its place (broker.h) */
 } zone_pair;
 
 /* Whether the next message of the subject, in its order, counts. */
 static inline bool pair_counts(const zone_pair *pair, uint64_t sequence, uint32_t epoch, uint32_t number) {
-  bool next = epoch == pair->epoch && number == pair->number + 1, first = epoch > pair->epoch && number <= 1;
+  bool next = epoch == pair->epoch && number == pair->number + 1, first = epoch > pair->epoch && number == 1;
   return sequence > pair->sequence && (next || first);
 }
 

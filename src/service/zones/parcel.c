@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static const unsigned char magic[4] = {'M', 'U', 'Z', 'P'};
 
@@ -74,9 +74,9 @@ muster_result parcel_read_head(const void *bytes, size_t count, parcel_head *hea
   memcpy(head, bytes, sizeof *head);
   if (memcmp(head->magic, magic, sizeof magic))
     return error_set(MUSTER_E_INPUT, "the message is none of a zone: it does not begin with MUZP");
-  if (head->version > VERSION)
-    return error_set(MUSTER_E_INPUT, "the message has version %u; this build reads up to %u: upgrade it", head->version,
-                     (unsigned)VERSION);
+  if (head->version != VERSION)
+    return error_set(MUSTER_E_INPUT, "the message has version %u, and this build reads %u: run one build on all nodes",
+                     head->version, (unsigned)VERSION);
   return MUSTER_OK;
 }
 

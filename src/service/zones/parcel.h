@@ -26,6 +26,7 @@ typedef struct parcel_head {
 typedef struct parcel_letter {
   uint64_t from, to; /* agents */
   uint64_t sequence; /* of the sender's */
+  uint64_t follows;  /* the one before it, or 0 */
   uint64_t sent_ns;
 } parcel_letter;
 
@@ -58,7 +59,7 @@ bool parcel_has_items(const struct parcel *parcel);
 /* Frees its bytes, and empties it. */
 void parcel_free(struct parcel *parcel);
 
-/* Reads the head; MUSTER_E_INPUT when it is none, or of a newer version. */
+/* Reads the head; MUSTER_E_INPUT when it is none, or of another version. */
 muster_result parcel_read_head(const void *bytes, size_t count, parcel_head *head);
 
 /* The items one after another: *at begins at 0. False behind the last, or where the bytes are damaged (*damaged). */

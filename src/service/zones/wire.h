@@ -39,7 +39,7 @@ typedef enum wire_kind {
 typedef struct wire_head {
   uint32_t kind;     /* wire_kind */
   uint32_t zone;     /* the other one of a pair */
-  uint64_t number;   /* of a message of a pair: that of its owner's epoch */
+  uint64_t number;   /* of a message of a pair: that of its owner's epoch; of a telling: its round */
   uint64_t sequence; /* of a message of a stream */
   uint64_t bytes;    /* that follow */
 } wire_head;

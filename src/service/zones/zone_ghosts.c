@@ -41,7 +41,9 @@ static void tell_neighbour(hosted_world *world, zone_link *link) {
       const telling_head head = {.epoch = zone->lease.epoch, .part = part, .parts = parts, .round = zone->round};
       memcpy(message, &head, sizeof head);
       memcpy(message + sizeof head, pack.bytes + first, count);
-      wire_put(&zone->wire, (wire_head){.kind = WIRE_TELL, .zone = link->zone, .bytes = sizeof head + count}, message);
+      wire_put(&zone->wire,
+               (wire_head){.kind = WIRE_TELL, .zone = link->zone, .number = zone->round, .bytes = sizeof head + count},
+               message);
     }
   }
   parcel_free(&pack);
@@ -90,6 +92,7 @@ void zone_take_telling(hosted_world *world, zone_link *link, const void *bytes, 
   if (count < sizeof head) return;
   memcpy(&head, bytes, sizeof head);
   if (head.epoch < telling->epoch || head.epoch < link->in.epoch) return;
+  if (head.epoch == telling->epoch && head.round < telling->round) return; /* by a slower server */
   if (head.part == 0) {
     telling->epoch = head.epoch;
     telling->round = head.round;

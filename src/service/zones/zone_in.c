@@ -19,19 +19,23 @@ static bool in_arrive(hosted_world *world, const zone_link *link, const void *by
   return true;
 }
 
-static void in_deliver(hosted_world *world, const void *bytes, size_t count) {
+/* The same: its receiver has moved on, and the messages that go after it wait to go out with this frame. */
+static bool in_deliver(hosted_world *world, const void *bytes, size_t count) {
   parcel_letter letter;
-  if (count < sizeof letter) return;
+  if (count < sizeof letter) return true;
   memcpy(&letter, bytes, sizeof letter);
   const muster_zone_message message = {.from = {letter.from},
                                        .to = {letter.to},
                                        .sequence = letter.sequence,
+                                       .follows = letter.follows,
                                        .sent_ns = letter.sent_ns,
                                        .size = (uint32_t)(count - sizeof letter),
                                        .bytes = (const unsigned char *)bytes + sizeof letter};
-  bool good = muster_zone_deliver(world->world, &message) == MUSTER_OK;
-  world->zone->published.delivered += good;
-  world->zone->published.lost += !good;
+  muster_result result = muster_zone_deliver(world->world, &message);
+  if (result == MUSTER_E_FULL) return false;
+  world->zone->published.delivered += !result;
+  world->zone->published.lost += result != MUSTER_OK;
+  return true;
 }
 
 typedef enum in_result { IN_DONE = 0, IN_EARLY, IN_FULL, IN_DAMAGED } in_result;
@@ -52,8 +56,8 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
       return IN_FULL;
     else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
       return IN_FULL;
-    else if (item.kind == PARCEL_MESSAGE)
-      in_deliver(world, item_bytes, item.bytes);
+    else if (item.kind == PARCEL_MESSAGE && !in_deliver(world, item_bytes, item.bytes))
+      return IN_FULL;
   pair_takes(&link->in, sequence, head.epoch, head.number);
   zone_note_taken(world, link);
   return damaged ? IN_DAMAGED : IN_DONE;
@@ -70,8 +74,8 @@ static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_
 
 static void tell_full(const hosted_world *world, zone_link *link, bool full) {
   if (full && !link->full)
-    log_line(MUSTER_LOG_WARNING, "world %s: there is no room for agents of zone %u: they wait; raise agents_max",
-             world->name, link->zone);
+    log_line(MUSTER_LOG_WARNING, "world %s: there is no room for what comes from zone %u, which waits: %s", world->name,
+             link->zone, muster_last_error());
   link->full = full;
 }
 

@@ -124,8 +124,11 @@ static void out_scan(hosted_world *world, uint32_t most) {
 static void out_letter(const muster_zone_message *message, void *user) {
   hosted_world *world = user;
   zone_link *link = zone_link_of(world->zone, message->zone);
-  const parcel_letter letter = {
-      .from = message->from.value, .to = message->to.value, .sequence = message->sequence, .sent_ns = message->sent_ns};
+  const parcel_letter letter = {.from = message->from.value,
+                                .to = message->to.value,
+                                .sequence = message->sequence,
+                                .follows = message->follows,
+                                .sent_ns = message->sent_ns};
   world->zone->published.lost += !link;
   if (!link) return;
   struct parcel *parcel = zone_parcel(world, link);

@@ -1,0 +1,161 @@
+#include "world/zone_order.h"
+
+#include "agents/mailbox.h"
+#include "base/assert.h"
+#include "world/message_put.h"
+
+#include <string.h>
+
+enum { ZONE_SHIFT = 64 - ZONE_EPOCH_BITS /* of its number in sequences of hosts */ };
+
+static uint32_t order_sender(const struct muster_world *world, uint32_t from) {
+  return from == MESSAGE_OF_HOST ? world->def.limits.agents_max : from;
+}
+
+uint64_t zone_order_peer(muster_agent from, uint64_t sequence) {
+  return muster_agent_is_null(from) ? sequence >> ZONE_SHIFT : from.value;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sending */
+
+static channel *order_out(const struct muster_world *world, uint32_t from, muster_agent to) {
+  const struct channels *out = &world->zone->out;
+  uint32_t sender = order_sender(world, from);
+  channel *end = out->firsts[sender] ? channels_find(out, sender, to.value) : NULL;
+  return end && world->frames - end->frame <= ZONE_ORDER_FRAMES ? end : NULL;
+}
+
+uint64_t zone_order_last_sent(const struct muster_world *world, uint32_t from, muster_agent to) {
+  const channel *end = order_out(world, from, to);
+  return end ? end->number : 0;
+}
+
+void zone_order_note_sent(struct muster_world *world, uint32_t from, muster_agent to, uint64_t number) {
+  channel *end = channels_use(&world->zone->out, order_sender(world, from), to.value);
+  ASSERT(end && end->number < number); /* of those that send, none holds anything back */
+  end->number = number;
+  end->frame = world->frames;
+}
+
+bool zone_order_is_even(struct muster_world *world, uint32_t from, muster_agent sender, muster_agent to) {
+  channel *end = order_out(world, from, to);
+  if (!end) return true;
+  uint32_t receiver = muster_agent_index(world_find(world, to));
+  const channel *in = channels_find(&world->zone->in, receiver, zone_order_peer(sender, end->number));
+  if (!in || in->number < end->number) return false;
+  channels_drop(&world->zone->out, end);
+  return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- receiving */
+
+static void order_put(struct muster_world *world, const zone_outgoing *message) {
+  struct message_head head = {.peer = message->to, .sent_ns = message->sent_ns, .size = message->size};
+  messages_put(world, message->from, &head, message->bytes);
+  world->zone->counts.messages_in++;
+}
+
+/* Takes out the first message that is held back at an end; it stays readable until the next one is held back. */
+static const zone_outgoing *order_take_out(struct world_zone *zone, channel *in) {
+  uint32_t place = in->held;
+  zone_early *early = zone_order_early(zone, place);
+  ASSERT(early && early->in == in);
+  in->held = early->next;
+  *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = early->newer;
+  *(early->newer ? &zone_order_early(zone, early->newer)->older : &zone->early_newest) = early->older;
+  early->in = NULL;
+  early->next = zone->early_free;
+  zone->early_free = place;
+  zone->early_count--;
+  return &early->message;
+}
+
+static void order_put_first(struct muster_world *world, channel *in) {
+  const zone_outgoing *message = order_take_out(world->zone, in);
+  if (in->number < message->sequence) in->number = message->sequence;
+  in->frame = world->frames;
+  order_put(world, message);
+}
+
+static bool order_is_next(const struct world_zone *zone, const channel *in) {
+  return in->held && zone_order_early(zone, in->held)->message.follows <= in->number;
+}
+
+static void order_put_following(struct muster_world *world, channel *in) {
+  while (order_is_next(world->zone, in)) order_put_first(world, in);
+}
+
+/* The message that has waited longest waits no more: the one that it follows may be lost. Those before it go first. */
+static void order_give_up(struct muster_world *world) {
+  struct world_zone *zone = world->zone;
+  const zone_early *early = zone_order_early(zone, zone->early_oldest);
+  uint64_t number = early->message.sequence;
+  channel *in = early->in;
+  while (in->held && zone_order_early(zone, in->held)->message.sequence <= number) {
+    order_put_first(world, in);
+    zone->counts.messages_unordered++;
+  }
+  order_put_following(world, in);
+}
+
+bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoing *message, uint64_t frame) {
+  struct world_zone *zone = world->zone;
+  if (zone->early_count == world->def.limits.sends_per_frame) return false;
+  uint32_t place = zone->early_free ? zone->early_free : ++zone->early_high;
+  zone_early *early = zone_order_early(zone, place);
+  if (zone->early_free) zone->early_free = early->next;
+  uint32_t *link = &in->held;
+  while (*link && zone_order_early(zone, *link)->message.sequence < message->sequence)
+    link = &zone_order_early(zone, *link)->next;
+  early->frame = frame;
+  early->in = in;
+  early->next = *link;
+  *link = place;
+  early->newer = 0;
+  early->older = zone->early_newest;
+  *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = place;
+  zone->early_newest = place;
+  zone->early_count++;
+  memcpy(&early->message, message, offsetof(zone_outgoing, bytes) + message->size);
+  return true;
+}
+
+void zone_order_deliver(struct muster_world *world, const zone_outgoing *message) {
+  struct world_zone *zone = world->zone;
+  uint32_t receiver = muster_agent_index(world_find(world, message->to));
+  channel *in = channels_use(&zone->in, receiver, zone_order_peer(message->from, message->sequence));
+  ASSERT(world_is_live(world, world_find(world, message->to)));
+  for (; in && in->number < message->follows; order_give_up(world))
+    if (zone_order_hold(world, in, message, world->frames)) return;
+  /* None of these is named by this one: its sender has forgotten them. */
+  while (in && in->held && zone_order_early(zone, in->held)->message.sequence < message->sequence)
+    order_put_first(world, in);
+  zone->counts.messages_unordered += !in || in->number > message->sequence;
+  if (in && in->number < message->sequence) in->number = message->sequence;
+  if (in) in->frame = world->frames;
+  order_put(world, message);
+  if (in) order_put_following(world, in);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- passing */
+
+void zone_order_pass(struct muster_world *world) {
+  struct world_zone *zone = world->zone;
+  channel *end;
+  while (zone->early_oldest && world->frames - zone_order_early(zone, zone->early_oldest)->frame > ZONE_ORDER_FRAMES)
+    order_give_up(world);
+  while ((end = channels_oldest(&zone->out)) && world->frames - end->frame > ZONE_ORDER_FRAMES)
+    channels_drop(&zone->out, end);
+  while ((end = channels_oldest(&zone->in)) && !end->held && world->frames - end->frame > 2 * ZONE_ORDER_FRAMES)
+    channels_drop(&zone->in, end);
+}
+
+void zone_order_forget(struct muster_world *world, uint32_t index) {
+  struct world_zone *zone = world->zone;
+  channel *end;
+  while ((end = channels_first(&zone->out, index)) != NULL) channels_drop(&zone->out, end);
+  while ((end = channels_first(&zone->in, index)) != NULL) {
+    while (end->held) order_take_out(zone, end);
+    channels_drop(&zone->in, end);
+  }
+}

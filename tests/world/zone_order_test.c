@@ -1,0 +1,380 @@
+/* Each message reaches its receiver once, and behind those that its sender sent it before: while senders and receivers
+ * cross at random, by ways of different lengths, and worlds are restored. */
+#include "support/snapshots.h"
+#include "support/zones.h"
+
+#include <muster/random.h>
+#include <sys/queue.h>
+
+enum { ZONES = 3, WRITERS = 6, HOSTS = ZONES, SENDERS = WRITERS + HOSTS, FRAMES = 900, QUIET = 400, BOX = 256 };
+
+/* A message: the next number of its sender to that receiver. */
+typedef struct letter {
+  uint32_t sender, number;
+} letter;
+
+/* The state of an agent that writes to all others in turn. */
+typedef struct writer {
+  muster_agent ids[WRITERS];
+  uint32_t own, next, stops;
+  uint32_t sent[WRITERS], got[SENDERS];
+  uint32_t early, twice; /* letters that came before, or behind, their turn */
+} writer;
+
+/* What is on its way from one zone to another, in order. */
+typedef struct cargo {
+  STAILQ_ENTRY(cargo) link;
+  uint64_t due;
+  bool is_agent;
+  muster_zone_message message;
+  unsigned char letter[MUSTER_MESSAGE_BYTES_MAX];
+  zone_bytes agent;
+} cargo;
+
+typedef struct land {
+  little_world zones[ZONES];
+  STAILQ_HEAD(, cargo) ways[ZONES][ZONES];
+  uint64_t frame, seed, last_due[ZONES][ZONES];
+  muster_agent writers[WRITERS];
+  uint32_t sent[HOSTS][WRITERS]; /* by hosts */
+  uint32_t crossed, restored, held;
+  uint32_t longest; /* frames that a way takes at most */
+} land;
+
+static uint32_t land_random(land *all, uint32_t below) {
+  all->seed = muster_random_mix(all->seed + 1);
+  return (uint32_t)(all->seed >> 16) % below;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- writers */
+
+static void read_letters(writer *own, const muster_update *update) {
+  muster_message messages[BOX];
+  uint32_t count = muster_update_messages(update, messages, BOX);
+  for (uint32_t i = 0; i < count; i++) {
+    letter it;
+    memcpy(&it, messages[i].bytes, sizeof it);
+    own->early += it.number > own->got[it.sender] + 1;
+    own->twice += it.number <= own->got[it.sender];
+    if (it.number > own->got[it.sender]) own->got[it.sender] = it.number;
+  }
+}
+
+static muster_atom_result write_letters(muster_update *update) {
+  writer *own = update->state;
+  read_letters(own, update);
+  for (uint32_t i = 0; i < 2 && !own->stops; i++) {
+    uint32_t to = own->next++ % WRITERS;
+    const letter it = {own->own, own->sent[to] + 1};
+    if (to == own->own || muster_agent_is_null(own->ids[to])) continue;
+    own->sent[to] += muster_update_send(update, own->ids[to], &it, sizeof it) == MUSTER_OK;
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world land_zone(uint32_t number) {
+  static const muster_atom atom = {write_letters, MUSTER_ROLE_BEHAVIOUR, 2000};
+  muster_world_def def = zone_world_def(number);
+  muster_type_def type = type_with(&atom, 1);
+  type.name = "writer";
+  type.state_bytes = sizeof(writer);
+  type.period_ns = 3 * FRAME_NS;
+  type.messages.waiting_max = BOX;
+  type.messages.bytes_max = sizeof(letter);
+  type.messages.sends_max = 2;
+  return zone_world_of(1, &def, &type);
+}
+
+/* The zone in which a writer is; ZONES while it crosses. */
+static uint32_t zone_of_writer(const land *all, uint32_t number) {
+  uint32_t zone = 0, hop;
+  while (zone < ZONES && muster_agent_hop(all->zones[zone].world, all->writers[number], &hop)) zone++;
+  return zone;
+}
+
+static writer *land_writer(const land *all, uint32_t number) {
+  uint32_t zone = zone_of_writer(all, number);
+  return zone == ZONES ? NULL : info_of(&all->zones[zone], all->writers[number]).state;
+}
+
+static void land_open(land *all, uint64_t seed, uint32_t longest) {
+  *all = (land){.seed = seed, .longest = longest};
+  for (uint32_t i = 0; i < ZONES; i++) {
+    all->zones[i] = land_zone(i + 1);
+    for (uint32_t j = 0; j < ZONES; j++) STAILQ_INIT(&all->ways[i][j]);
+  }
+  for (uint32_t i = 0; i < WRITERS; i++) all->writers[i] = spawn_at(&all->zones[i % ZONES], (double)i);
+  for (uint32_t i = 0; i < ZONES; i++) run_frame(&all->zones[i]);
+  for (uint32_t i = 0; i < WRITERS; i++) {
+    writer *own = land_writer(all, i);
+    own->own = i;
+    memcpy(own->ids, all->writers, sizeof own->ids);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- carrying
+ */
+
+static cargo *put_on_way(land *all, uint32_t from, uint32_t to) {
+  cargo *it = calloc(1, sizeof *it);
+  uint64_t due = all->frame + land_random(all, all->longest) + 1, *last = &all->last_due[from][to];
+  if (due > *last) *last = due;
+  it->due = *last;
+  STAILQ_INSERT_TAIL(&all->ways[from][to], it, link);
+  return it;
+}
+
+typedef struct sending {
+  land *all;
+  uint32_t from;
+} sending;
+
+static void send_letter(const muster_zone_message *message, void *user) {
+  const sending *now = user;
+  cargo *it = put_on_way(now->all, now->from, message->zone - 1);
+  it->message = *message;
+  memcpy(it->letter, message->bytes, message->size);
+  it->message.bytes = it->letter;
+}
+
+/* Each letter comes to its receiver twice. */
+static void take_cargo(land *all, uint32_t to, cargo *it) {
+  muster_world *world = all->zones[to].world;
+  muster_result result = it->is_agent ? muster_agent_arrive(world, it->agent.bytes, it->agent.count, NULL)
+                                      : muster_zone_deliver(world, &it->message);
+  cr_assert_eq(result, MUSTER_OK, "frame %lu: %s", all->frame, muster_last_error());
+  bool here = !it->is_agent && muster_agent_exists(world, it->message.to);
+  if (here) cr_assert_eq(muster_zone_deliver(world, &it->message), MUSTER_E_STALE);
+  free(it->agent.bytes);
+  free(it);
+}
+
+static void take_due(land *all, uint32_t from, uint32_t to) {
+  for (cargo *it; (it = STAILQ_FIRST(&all->ways[from][to])) && it->due <= all->frame;) {
+    STAILQ_REMOVE_HEAD(&all->ways[from][to], link);
+    take_cargo(all, to, it);
+  }
+}
+
+static void cross_at_random(land *all, uint32_t number) {
+  uint32_t from = zone_of_writer(all, number);
+  if (from == ZONES) return;
+  uint32_t to = (from + 1 + land_random(all, ZONES - 1)) % ZONES;
+  zone_bytes bytes = {0};
+  if (muster_agent_depart(all->zones[from].world, all->writers[number], to + 1, zone_put, &bytes)) {
+    free(bytes.bytes);
+    return;
+  }
+  cargo *it = put_on_way(all, from, to);
+  it->is_agent = true;
+  it->agent = bytes;
+  all->crossed++;
+}
+
+/* One zone is shown all that stand in another one: so who sends next finds a shorter way. */
+static void show_at_random(land *all) {
+  uint32_t from = land_random(all, ZONES), to = land_random(all, ZONES);
+  zone_bytes bytes = {0};
+  if (from == to) return;
+  cr_assert_eq(muster_ghosts_pack(all->zones[from].world, all->writers, WRITERS, zone_put, &bytes), MUSTER_OK);
+  cr_assert_eq(muster_ghosts_set(all->zones[to].world, from + 1, bytes.bytes, bytes.count, true), MUSTER_OK, "%s",
+               muster_last_error());
+  free(bytes.bytes);
+}
+
+static void write_as_host(land *all) {
+  uint32_t zone = land_random(all, ZONES), to = land_random(all, WRITERS);
+  const letter it = {WRITERS + zone, all->sent[zone][to] + 1};
+  all->sent[zone][to] += muster_agent_send(all->zones[zone].world, all->writers[to], &it, sizeof it) == MUSTER_OK;
+}
+
+/* A world goes on from its snapshot. */
+static void restore_one(land *all) {
+  little_world *old = &all->zones[land_random(all, ZONES)], new = land_zone((uint32_t)(old - all->zones) + 1);
+  saved_world saved = save_world(old->world);
+  cr_assert_eq(load_world(new.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(new.world), muster_world_hash(old->world));
+  saved_world again = save_world(new.world);
+  cr_assert_eq(again.count, saved.count);
+  cr_assert_eq(memcmp(again.bytes, saved.bytes, saved.count), 0);
+  new.now_ns = old->now_ns;
+  little_world_destroy(old);
+  *old = new;
+  free(saved.bytes);
+  free(again.bytes);
+  all->restored++;
+}
+
+static void land_frame(land *all, bool quiet) {
+  all->frame++;
+  for (uint32_t i = 0; i < ZONES * ZONES; i++) take_due(all, i / ZONES, i % ZONES);
+  for (uint32_t i = 0; i < WRITERS && !quiet; i++)
+    if (land_random(all, 12) == 0) cross_at_random(all, i);
+  if (land_random(all, 3) == 0) show_at_random(all);
+  if (!quiet) write_as_host(all);
+  if (land_random(all, 60) == 0) restore_one(all);
+  for (uint32_t i = 0; i < ZONES; i++) {
+    all->held += zone_status(&all->zones[i]).messages_held;
+    run_frame(&all->zones[i]);
+    muster_zone_messages(all->zones[i].world, send_letter, &(sending){all, i});
+  }
+}
+
+static void land_close(land *all) {
+  for (uint32_t i = 0; i < ZONES; i++) {
+    muster_zone_status status = zone_status(&all->zones[i]);
+    cr_assert_eq(status.messages_held + status.messages_unordered + status.messages_dropped, 0);
+    little_world_destroy(&all->zones[i]);
+  }
+}
+
+static void expect_order(const land *all, uint64_t seed) {
+  for (uint32_t i = 0; i < WRITERS; i++) {
+    const writer *own = land_writer(all, i);
+    cr_assert_not_null(own);
+    cr_assert_eq(own->early, 0, "seed %lu, writer %u: %u letters came before others of their sender", seed, i,
+                 own->early);
+    cr_assert_eq(own->twice, 0, "seed %lu, writer %u: %u letters came twice or late", seed, i, own->twice);
+    for (uint32_t j = 0; j < SENDERS; j++) {
+      uint32_t sent = j < WRITERS ? land_writer(all, j)->sent[i] : all->sent[j - WRITERS][i];
+      cr_assert_eq(own->got[j], sent, "seed %lu: writer %u got %u of %u letters of %u", seed, i, own->got[j], sent, j);
+    }
+  }
+}
+
+static void run_land(uint64_t seed, uint32_t longest) {
+  land all;
+  land_open(&all, seed, longest);
+  for (uint32_t i = 0; i < FRAMES; i++) land_frame(&all, false);
+  for (uint32_t i = 0; i < QUIET; i++) {
+    for (uint32_t j = 0; j < WRITERS; j++)
+      if (land_writer(&all, j)) land_writer(&all, j)->stops = 1;
+    land_frame(&all, true);
+  }
+  expect_order(&all, seed);
+  cr_assert_gt(all.crossed, FRAMES / 12, "%u", all.crossed);
+  cr_assert_gt(all.held, 0, "seed %lu: no message came early", seed);
+  cr_assert_gt(all.restored, 3);
+  land_close(&all);
+}
+
+Test(zone_order, holds_while_both_cross_at_random) {
+  for (uint64_t seed = 1; seed <= 12; seed++) run_land(seed, seed % 2 ? 8 : 24);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ losses
+ */
+
+typedef struct taken_letters {
+  uint32_t count;
+  muster_zone_message messages[8];
+  unsigned char letters[8][MUSTER_MESSAGE_BYTES_MAX];
+} taken_letters;
+
+static void keep_letter(const muster_zone_message *message, void *user) {
+  taken_letters *taken = user;
+  memcpy(taken->letters[taken->count], message->bytes, message->size);
+  taken->messages[taken->count] = *message;
+  taken->messages[taken->count].bytes = taken->letters[taken->count];
+  taken->count++;
+}
+
+/* The host of one zone writes `count` letters to an agent in the other one. */
+static void letters_of_host(little_world *from, muster_agent to, uint32_t count, taken_letters *taken) {
+  taken->count = 0;
+  for (uint32_t i = 1; i <= count; i++) {
+    const letter it = {WRITERS, i};
+    cr_assert_eq(muster_agent_send(from->world, to, &it, sizeof it), MUSTER_OK, "%s", muster_last_error());
+  }
+  run_frame(from);
+  muster_zone_messages(from->world, keep_letter, taken);
+  cr_assert_eq(taken->count, count);
+  for (uint32_t i = 1; i < count; i++) cr_assert_eq(taken->messages[i].follows, taken->messages[i - 1].sequence);
+  cr_assert_eq(taken->messages[0].follows, 0);
+}
+
+Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
+  little_world a = land_zone(1), b = land_zone(2);
+  muster_agent one = spawn_at(&a, 1);
+  run_frame(&a);
+  run_frame(&b);
+  cross(&a, &b, one);
+  taken_letters taken;
+  letters_of_host(&a, one, 4, &taken);
+  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  run_frames(&b, MUSTER_ZONE_ORDER_FRAMES - 8);
+  cr_assert_eq(zone_status(&b).messages_held, 3);
+  run_frames(&b, 16);
+  const writer *own = info_of(&b, one).state;
+  cr_assert_eq(zone_status(&b).messages_held, 0);
+  cr_assert_gt(zone_status(&b).messages_unordered, 0);
+  cr_assert_eq(own->got[WRITERS], 4);
+  cr_assert_eq(own->early, 1, "from 0 to 2, and in order from there");
+  cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[0]), MUSTER_OK, "it was late, and not lost");
+  run_frames(&b, 4);
+  cr_assert_eq(own->twice, 1);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+/* They were sent to the first zone, and are held back there; what they wait for finds the agent in the last one. */
+Test(zone_order, what_is_held_back_crosses_with_its_receiver) {
+  little_world a = land_zone(1), b = land_zone(2), c = land_zone(3);
+  muster_agent one = spawn_at(&a, 1);
+  for (int i = 0; i < 3; i++) run_frame(i == 0 ? &a : i == 1 ? &b : &c);
+  cross(&a, &b, one);
+  taken_letters taken;
+  letters_of_host(&a, one, 4, &taken);
+  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  cross(&b, &c, one);
+  cr_assert_eq(zone_status(&b).messages_held, 0);
+  cr_assert_eq(zone_status(&c).messages_held, 3);
+  run_frames(&c, 4);
+  cr_assert_eq(muster_zone_deliver(c.world, &taken.messages[0]), MUSTER_OK);
+  run_frames(&c, 4);
+  const writer *own = info_of(&c, one).state;
+  cr_assert_eq(own->got[WRITERS], 4);
+  cr_assert_eq(own->early + own->twice, 0);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+  little_world_destroy(&c);
+}
+
+Test(zone_order, what_finds_no_room_is_held_back_no_longer) {
+  muster_world_def def = zone_world_def(2);
+  muster_type_def type = walker_type();
+  def.limits.sends_per_frame = 4;
+  little_world a = zone_world(1), b = zone_world_of(1, &def, &type);
+  muster_agent one = spawn_at(&a, 1);
+  run_frame(&a);
+  run_frame(&b);
+  cross(&a, &b, one);
+  taken_letters taken;
+  letters_of_host(&a, one, 7, &taken);
+  for (uint32_t i = 1; i < 6; i++) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  cr_assert_eq(zone_status(&b).messages_held, 0, "the first of five went, and the others follow it");
+  cr_assert_eq(info_of(&b, one).messages, 5);
+  cr_assert_eq(zone_status(&b).messages_unordered, 1);
+  cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[6]), MUSTER_OK);
+  cr_assert_eq(info_of(&b, one).messages, 6);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+Test(zone_order, who_is_gone_is_waited_for_no_more) {
+  little_world a = land_zone(1), b = land_zone(2);
+  muster_agent one = spawn_at(&a, 1);
+  run_frame(&a);
+  run_frame(&b);
+  cross(&a, &b, one);
+  taken_letters taken;
+  letters_of_host(&a, one, 4, &taken);
+  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  cr_assert_eq(muster_agent_remove(b.world, one), MUSTER_OK);
+  run_frame(&b);
+  cr_assert_eq(zone_status(&b).messages_held, 0);
+  cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[0]), MUSTER_E_STALE);
+  run_frames(&b, 3);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
