@@ -20,7 +20,7 @@ TestSuite(broker_copies, .fini = end, .timeout = 300);
 
 static struct broker *start(uint32_t nats, uint32_t answer_ms) {
   lab_start(&here, &(brokers_options){.nats = nats, .etcd = 1});
-  broker_settings settings = lab_settings(&here, "a", 15);
+  broker_settings settings = lab_settings(&here, "a");
   if (answer_ms) settings.answer_ms = answer_ms;
   return lab_open(&here, 0, &settings, true);
 }
@@ -226,7 +226,7 @@ static void note_told(const void *bytes, size_t count, void *user) {
 /* Each telling goes over one server: so when one dies, some are lost, until the connection has broken. */
 Test(broker_copies, what_is_told_comes_to_those_that_listen) {
   struct broker *broker = start(3, 0);
-  broker_settings settings = lab_settings(&here, "b", 15);
+  broker_settings settings = lab_settings(&here, "b");
   struct broker *other = lab_open(&here, 1, &settings, true);
   await_servers(3);
   uint32_t told = 0, elsewhere = 0, turn = 0;
@@ -250,7 +250,7 @@ Test(broker_copies, what_is_told_comes_to_those_that_listen) {
 
 Test(broker_copies, servers_may_come_later) {
   lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
-  broker_settings settings = lab_settings(&here, "a", 15);
+  broker_settings settings = lab_settings(&here, "a");
   settings.answer_ms = 500;
   brokers_kill(here.servers, BROKERS_NATS, 0);
   brokers_kill(here.servers, BROKERS_ETCD, 0);
@@ -286,7 +286,7 @@ Test(broker_copies, too_much_is_refused_and_all_is_done_at_the_end) {
 
 Test(broker_copies, too_many_servers_are_refused) {
   start(1, 0);
-  broker_settings bad = lab_settings(&here, "a", 15);
+  broker_settings bad = lab_settings(&here, "a");
   snprintf(bad.nats, sizeof bad.nats,
            "nats://a:1,nats://b:1,nats://c:1,nats://d:1,nats://e:1,nats://f:1,nats://g:1,nats://h:1");
   cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));

@@ -30,7 +30,7 @@ static void end(void) {
 TestSuite(broker_crossings, .fini = end, .timeout = 300);
 
 static struct broker *open_as(uint32_t place, const char *node) {
-  broker_settings settings = lab_settings(&here, node, 15);
+  broker_settings settings = lab_settings(&here, node);
   return lab_open(&here, place, &settings, true);
 }
 

@@ -17,8 +17,8 @@ void lab_start(struct lab *lab, const brokers_options *options) {
   cr_assert_eq(uv_loop_init(&lab->loop), 0);
 }
 
-broker_settings lab_settings(const struct lab *lab, const char *node, uint32_t ttl_s) {
-  broker_settings settings = {.lease_ttl_s = ttl_s, .answer_ms = 20000, .world = "large", .nats_user = BROKERS_USER};
+broker_settings lab_settings(const struct lab *lab, const char *node) {
+  broker_settings settings = {.answer_ms = 20000, .world = "large", .nats_user = BROKERS_USER};
   snprintf(settings.node, sizeof settings.node, "%s", node);
   snprintf(settings.nats, sizeof settings.nats, "%s", brokers_nats(lab->servers));
   snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_etcd(lab->servers));
@@ -90,7 +90,7 @@ static lab_answer await_answer(struct lab *lab, muster_result called, lab_answer
 
 lab_answer lab_take(struct lab *lab, struct broker *broker, uint32_t zone, bool own_again) {
   lab_answer answer = {0};
-  return await_answer(lab, broker_lease_take(broker, zone, own_again, lab_taken, &answer), &answer);
+  return await_answer(lab, broker_lease_take(broker, zone, own_again, 0, lab_taken, &answer), &answer);
 }
 
 lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease *lease) {

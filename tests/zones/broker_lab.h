@@ -25,8 +25,8 @@ struct lab {
 /* Starts servers and a loop; skips the test where none can be started. */
 void lab_start(struct lab *lab, const brokers_options *options);
 
-/* Settings that reach the servers, with leases of `ttl_s`. */
-broker_settings lab_settings(const struct lab *lab, const char *node, uint32_t ttl_s);
+/* Settings that reach the servers. */
+broker_settings lab_settings(const struct lab *lab, const char *node);
 
 /* Opens a broker at a place, and waits until both of its halves answer, where `await`. */
 struct broker *lab_open(struct lab *lab, uint32_t place, const broker_settings *settings, bool await);

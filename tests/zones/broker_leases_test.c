@@ -20,8 +20,8 @@ static void start(uint32_t etcd, bool users) {
   lab_start(&here, &(brokers_options){.nats = 1, .etcd = etcd, .etcd_users = users});
 }
 
-static struct broker *open_as(uint32_t place, const char *node, uint32_t ttl_s) {
-  broker_settings settings = lab_settings(&here, node, ttl_s);
+static struct broker *open_as(uint32_t place, const char *node) {
+  broker_settings settings = lab_settings(&here, node);
   return lab_open(&here, place, &settings, true);
 }
 
@@ -30,10 +30,10 @@ static struct broker *open_as(uint32_t place, const char *node, uint32_t ttl_s) 
 
 Test(broker_leases, each_take_has_a_new_epoch) {
   start(1, false);
-  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   lab_answer first = lab_take(&here, a, 7, false);
   EXPECT_RESULT(first, MUSTER_OK);
-  cr_expect(first.lease.zone == 7 && first.lease.epoch == 1 && first.lease.id != 0);
+  cr_expect(first.lease.zone == 7 && first.lease.epoch == 1 && first.lease.revision != 0);
   cr_expect_str_eq(first.lease.owner, "a");
   cr_expect_str_eq(first.lease.last_owner, "");
   EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
@@ -59,33 +59,72 @@ Test(broker_leases, each_take_has_a_new_epoch) {
   cr_expect_eq(other.lease.epoch, 3);
   cr_expect_str_eq(other.lease.last_owner, "a");
   EXPECT_RESULT(lab_take(&here, b, 8, false), MUSTER_OK);
-  cr_expect_eq(broker_lease_take(a, 0, false, lab_taken, NULL), MUSTER_E_ARGUMENT);
-  cr_expect_eq(broker_lease_take(a, BROKER_ZONE_MAX + 1, false, lab_taken, NULL), MUSTER_E_ARGUMENT);
+  cr_expect_eq(broker_lease_take(a, 0, false, 0, lab_taken, NULL), MUSTER_E_ARGUMENT);
+  cr_expect_eq(broker_lease_take(a, BROKER_ZONE_MAX + 1, false, 0, lab_taken, NULL), MUSTER_E_ARGUMENT);
 }
 
-Test(broker_leases, one_that_is_not_renewed_is_lost) {
+static lab_answer take_over(struct broker *broker, uint32_t zone, int64_t silent) {
+  lab_answer answer = {0};
+  cr_assert_eq(broker_lease_take(broker, zone, false, silent, lab_taken, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  return answer;
+}
+
+Test(broker_leases, one_that_was_not_renewed_is_taken_over) {
   start(1, false);
-  struct broker *a = open_as(0, "a", 2), *b = open_as(1, "b", 2);
-  lab_answer first = lab_take(&here, a, 1, false), next;
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
+  lab_answer first = lab_take(&here, a, 1, false);
   EXPECT_RESULT(first, MUSTER_OK);
-  do {
-    next = lab_take(&here, b, 1, false);
-  } while (next.result == MUSTER_E_STATE);
+  lab_answer seen = lab_take(&here, b, 1, false);
+  EXPECT_RESULT(seen, MUSTER_E_STATE);
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+  lab_answer renewed = take_over(b, 1, seen.lease.revision);
+  EXPECT_RESULT(renewed, MUSTER_E_STATE);
+  cr_expect_neq(renewed.lease.revision, seen.lease.revision, "a renewal is seen");
+  lab_answer next = take_over(b, 1, renewed.lease.revision);
   EXPECT_RESULT(next, MUSTER_OK);
   cr_expect_eq(next.lease.epoch, 2);
+  cr_expect_str_eq(next.lease.last_owner, "a");
   EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
+  EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
   EXPECT_RESULT(lab_renew(&here, b, &next.lease), MUSTER_OK);
+}
+
+/* The owner renews while the other is about to take it over: one of them has it. */
+Test(broker_leases, a_renewal_and_a_takeover_exclude_each_other) {
+  start(3, false);
+  struct broker *nodes[2] = {open_as(0, "a"), open_as(1, "b")};
+  lab_answer has = lab_take(&here, nodes[0], 1, false);
+  uint32_t owner = 0, renewals = 0;
+  for (uint32_t fight = 0; fight < FIGHTS; fight++) {
+    lab_answer seen = lab_take(&here, nodes[!owner], 1, false), renewal = {0}, taken = {0};
+    EXPECT_RESULT(seen, MUSTER_E_STATE);
+    for (uint32_t i = 0; i < 2; i++)
+      if (i == fight % 2)
+        cr_assert_eq(broker_lease_renew(nodes[owner], &has.lease, lab_done, &renewal), MUSTER_OK);
+      else
+        cr_assert_eq(broker_lease_take(nodes[!owner], 1, false, seen.lease.revision, lab_taken, &taken), MUSTER_OK);
+    LAB_AWAIT(&here, renewal.done && taken.done);
+    cr_assert_neq(renewal.result, taken.result);
+    EXPECT_RESULT(renewal, taken.result == MUSTER_OK ? MUSTER_E_STATE : MUSTER_OK);
+    renewals += renewal.result == MUSTER_OK;
+    if (taken.result == MUSTER_OK) {
+      has = taken;
+      owner = !owner;
+    }
+  }
+  cr_log_info("renewed in %u of %u", renewals, FIGHTS);
 }
 
 Test(broker_leases, of_two_that_fight_one_wins) {
   start(3, false);
-  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   uint32_t won_by_a = 0;
   for (uint32_t fight = 1; fight <= FIGHTS; fight++) {
     lab_answer of_a = {0}, of_b = {0};
     bool a_first = fight % 2;
-    cr_assert_eq(broker_lease_take(a_first ? a : b, 5, false, lab_taken, a_first ? &of_a : &of_b), MUSTER_OK);
-    cr_assert_eq(broker_lease_take(a_first ? b : a, 5, false, lab_taken, a_first ? &of_b : &of_a), MUSTER_OK);
+    cr_assert_eq(broker_lease_take(a_first ? a : b, 5, false, 0, lab_taken, a_first ? &of_a : &of_b), MUSTER_OK);
+    cr_assert_eq(broker_lease_take(a_first ? b : a, 5, false, 0, lab_taken, a_first ? &of_b : &of_a), MUSTER_OK);
     LAB_AWAIT(&here, of_a.done && of_b.done);
     bool a_won = of_a.result == MUSTER_OK;
     lab_answer *winner = a_won ? &of_a : &of_b, *loser = a_won ? &of_b : &of_a;
@@ -102,7 +141,7 @@ Test(broker_leases, of_two_that_fight_one_wins) {
 /* Renewals go on while the leader of etcd is killed; with two of three gone nothing is renewed. */
 Test(broker_leases, renewals_outlive_a_server) {
   start(3, false);
-  struct broker *a = open_as(0, "a", 30);
+  struct broker *a = open_as(0, "a");
   lab_answer lease = lab_take(&here, a, 3, false), renewed;
   EXPECT_RESULT(lease, MUSTER_OK);
   uint32_t leader = (uint32_t)brokers_etcd_leader(here.servers);
@@ -145,7 +184,7 @@ static void end_of_view(muster_result result, void *user) {
 
 Test(broker_leases, all_zones_are_seen_in_order) {
   start(1, false);
-  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   EXPECT_RESULT(lab_take(&here, a, 10, false), MUSTER_OK);
   EXPECT_RESULT(lab_take(&here, b, 2, false), MUSTER_OK);
   lab_answer free = lab_take(&here, a, 300, false);
@@ -159,7 +198,7 @@ Test(broker_leases, all_zones_are_seen_in_order) {
   cr_expect_str_eq(view.leases[1].owner, "a");
   cr_expect_str_eq(view.leases[2].owner, "");
   cr_expect_str_eq(view.leases[2].last_owner, "a");
-  cr_expect(view.leases[0].id != 0 && view.leases[2].id == 0);
+  cr_expect(view.leases[0].revision != 0 && view.leases[2].revision == 0);
   for (uint32_t i = 0; i < 3; i++) cr_expect_eq(view.leases[i].epoch, 1);
 }
 
@@ -170,7 +209,7 @@ static void note_offset(muster_result result, int64_t offset_ns, void *user) {
 
 Test(broker_leases, the_clock_is_put_once) {
   start(1, false);
-  struct broker *a = open_as(0, "a", 15), *b = open_as(1, "b", 15);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   lab_answer of_a = {0}, of_b = {0}, later = {0};
   cr_assert_eq(broker_clock(a, 1700000000123456789, note_offset, &of_a), MUSTER_OK);
   cr_assert_eq(broker_clock(b, -5, note_offset, &of_b), MUSTER_OK);
@@ -186,7 +225,7 @@ Test(broker_leases, the_clock_is_put_once) {
 
 Test(broker_leases, etcd_is_asked_with_a_name) {
   start(1, true);
-  broker_settings settings = lab_settings(&here, "a", 15);
+  broker_settings settings = lab_settings(&here, "a");
   snprintf(settings.etcd_user, sizeof settings.etcd_user, "%s", BROKERS_USER);
   memcpy(settings.etcd_password_file, settings.nats_password_file, sizeof settings.etcd_password_file);
   struct broker *a = lab_open(&here, 0, &settings, true);
@@ -200,7 +239,7 @@ Test(broker_leases, etcd_is_asked_with_a_name) {
   } while (renewed.result == MUSTER_E_SYSTEM);
   EXPECT_RESULT(renewed, MUSTER_OK);
 
-  settings = lab_settings(&here, "b", 15); /* without a name */
+  settings = lab_settings(&here, "b"); /* without a name */
   struct broker *b = lab_open(&here, 1, &settings, false);
   EXPECT_RESULT(lab_take(&here, b, 2, false), MUSTER_E_SYSTEM);
   cr_expect(!here.all[1].etcd);
@@ -208,7 +247,7 @@ Test(broker_leases, etcd_is_asked_with_a_name) {
 
 Test(broker_leases, settings_are_checked) {
   start(1, false);
-  broker_settings good = lab_settings(&here, "a", 15), bad = good;
+  broker_settings good = lab_settings(&here, "a"), bad = good;
   snprintf(bad.world, sizeof bad.world, "a.b");
   cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
   cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);

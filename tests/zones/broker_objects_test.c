@@ -29,7 +29,7 @@ static struct broker *start(uint32_t nats) {
   cr_assert_not_null(mkdtemp(folder));
   snprintf(source, sizeof source, "%s/source", folder);
   snprintf(target, sizeof target, "%s/target", folder);
-  broker_settings settings = lab_settings(&here, "a", 15);
+  broker_settings settings = lab_settings(&here, "a");
   return lab_open(&here, 0, &settings, true);
 }
 
@@ -163,7 +163,7 @@ Test(broker_objects, what_is_older_is_removed) {
   lab_close(&here, 0);
   cr_assert(cut.answer.done);
   cr_expect_eq(cut.answer.result, MUSTER_E_SYSTEM);
-  broker_settings settings = lab_settings(&here, "b", 15);
+  broker_settings settings = lab_settings(&here, "b");
   broker = lab_open(&here, 0, &settings, true);
   EXPECT_FETCHED(broker, "zone-1", &whole, PART + 1, 1);
   write_source(PART, 3);

@@ -1,16 +1,125 @@
 /* What zones promise, with real brokers and three nodes: nomads walk across three zones while nodes and brokers die,
- * stop and are cut off; a ledger judges. MUSTER_CROSSINGS says how many crossings, else a few. */
+ * stop and are cut off; a ledger judges. MUSTER_CROSSINGS says how many crossings there are to be, and MUSTER_TROUBLES
+ * how often each kind of trouble comes, else a few; MUSTER_LAND_SEED, which come when. */
 #include "land.h"
 
+#include "base/clock.h"
+#include "base/random.h"
+
 #include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
-TestSuite(zones, .timeout = 1200);
+TestSuite(zones, .timeout = 7200);
 
-Test(zones, nomads_cross_and_nothing_is_lost) {
-  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 60, .speed = 20, .life = 40});
+static uint64_t from_environment(const char *name, uint64_t otherwise) {
+  const char *given = getenv(name);
+  return given ? strtoull(given, NULL, 10) : otherwise;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- troubles
+ */
+
+/* A server of NATS, or the leader of etcd, dies and comes back once the land has gone on without it. */
+static void kill_broker(land *all, uint64_t random) {
+  brokers_kind kind = random % 2 ? BROKERS_NATS : BROKERS_ETCD;
+  int which = kind == BROKERS_NATS ? (int)(random / 2 % BROKERS_MAX) : -1;
+  while (which < 0) which = brokers_etcd_leader(all->brokers);
+  fprintf(stderr, "%s %d dies\n", kind == BROKERS_ETCD ? "the leader of etcd," : "NATS", which);
+  brokers_kill(all->brokers, kind, (uint32_t)which);
+  land_await_crossings(all, all->arrived + 20);
+  brokers_revive(all->brokers, kind, (uint32_t)which);
+  brokers_await(all->brokers);
+}
+
+static void kill_node(land *all, uint64_t random) {
+  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
+  land_note_owned(all, node);
+  land_kill(all, node);
+  land_await_takeover(all, "a node's death");
+  land_revive(all, node);
+}
+
+static void pause_node(land *all, uint64_t random) {
+  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
+  land_note_owned(all, node);
+  land_pause(all, node, true);
+  land_await_takeover(all, "a pause");
+  land_pause(all, node, false);
+}
+
+static void cut_node(land *all, uint64_t random) {
+  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
+  land_note_owned(all, node);
+  land_cut(all, node, true);
+  land_await_takeover(all, "a partition");
+  land_cut(all, node, false);
+}
+
+typedef struct trouble {
+  void (*make)(land *all, uint64_t random);
+  uint32_t share; /* of MUSTER_TROUBLES, in halves */
+} trouble;
+
+static const trouble troubles[] = {{kill_broker, 2}, {kill_node, 2}, {pause_node, 1}, {cut_node, 1}};
+enum { KINDS = sizeof troubles / sizeof *troubles, TROUBLES_MAX = 128 };
+
+/* All troubles that are to come, in an order by the seed. */
+static uint32_t plan_troubles(uint64_t seed, const trouble *plan[TROUBLES_MAX]) {
+  uint32_t count = 0;
+  uint64_t each = from_environment("MUSTER_TROUBLES", 2);
+  for (uint32_t kind = 0; kind < KINDS; kind++)
+    for (uint64_t i = 0; i < each * troubles[kind].share / 2 && count < TROUBLES_MAX; i++)
+      plan[count++] = &troubles[kind];
+  for (uint32_t i = count; i > 1; i--) {
+    uint32_t other = (uint32_t)(muster_random_mix(seed + i) % i);
+    const trouble *kept = plan[i - 1];
+    plan[i - 1] = plan[other];
+    plan[other] = kept;
+  }
+  return count;
+}
+
+/* Lives through all troubles and crossings, and judges. */
+static ledger_verdict live_through(bool journal_stream) {
+  const trouble *plan[TROUBLES_MAX];
+  uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system()),
+           crossings = from_environment("MUSTER_CROSSINGS", 1000);
+  fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
+  uint32_t count = plan_troubles(seed, plan);
+  land *all = land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
+                                         .journal_stream = journal_stream,
+                                         .agents = 60,
+                                         .speed = 20,
+                                         .life = 20});
+  for (uint32_t i = 0; i < count; i++) {
+    land_await_crossings(all, crossings * (i + 1) / (count + 1));
+    plan[i]->make(all, muster_random_mix(seed - i));
+  }
+  land_await_crossings(all, crossings);
+  land_rest(all);
+  ledger_verdict verdict = land_judge(all, stderr);
+  fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
+  land_end(all);
+  return verdict;
+}
+
+Test(zones, lose_nothing_with_the_stream_of_their_journals) {
+  ledger_verdict verdict = live_through(true);
+  cr_expect(ledger_is_strong(&verdict));
+}
+
+Test(zones, keep_everybody_in_one_place_without_it) {
+  ledger_verdict verdict = live_through(false);
+  cr_expect(ledger_is_weak(&verdict));
+}
+
+Test(zones, lose_nothing_where_nothing_happens) {
+  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 60, .speed = 20, .life = 8});
   land_await_crossings(all, 300);
   land_rest(all);
   ledger_verdict verdict = land_judge(all, stderr);
   cr_expect(ledger_is_strong(&verdict));
+  cr_expect_gt(verdict.died, 0);
   land_end(all);
 }

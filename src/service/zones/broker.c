@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000, LEASE_TTL_USUAL_S = 15 };
+enum { LOOK_AFTER_MS = BROKER_LOOK_MS, ANSWER_MS_USUAL = 5000 };
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
@@ -21,12 +21,24 @@ bool broker_name_is_good(const char *name) {
   return *name && strspn(name, good) == strlen(name);
 }
 
-muster_result broker_count_call(struct broker *broker) {
-  if (broker->closing) return error_set(MUSTER_E_STATE, "the broker is closed");
-  if (broker->calls == BROKER_CALLS_MAX)
-    return error_set(MUSTER_E_FULL, "%d calls wait for their answers", BROKER_CALLS_MAX);
-  broker->calls++;
-  return MUSTER_OK;
+void *broker_begin_call(struct broker *broker, size_t bytes) {
+  void *call = NULL;
+  if (broker->closing)
+    error_set(MUSTER_E_STATE, "the broker is closed");
+  else if (broker->calls == BROKER_CALLS_MAX)
+    error_set(MUSTER_E_FULL, "%d calls wait for their answers", BROKER_CALLS_MAX);
+  else if (!(call = calloc(1, bytes)))
+    error_set(MUSTER_E_MEMORY, "no memory for a call of the brokers");
+  broker->calls += call != NULL;
+  return call;
+}
+
+muster_result broker_send_call(struct broker *broker, const char *path, const char *body, etcd_take take, void *call) {
+  muster_result result = etcd_call(broker->etcd, path, body, take, call);
+  if (result == MUSTER_OK) return result;
+  broker_end_call(broker);
+  free(call);
+  return result;
 }
 
 void broker_end_call(struct broker *broker) {
@@ -117,7 +129,6 @@ static void look_after_broker(uv_timer_t *timer) {
 /* ------------------------------------------------------------------------------------------------------------- life */
 
 static void set_usual(broker_settings *settings) {
-  if (!settings->lease_ttl_s) settings->lease_ttl_s = LEASE_TTL_USUAL_S;
   if (!settings->answer_ms) settings->answer_ms = ANSWER_MS_USUAL;
 }
 

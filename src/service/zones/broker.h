@@ -5,7 +5,7 @@
  * of each other, as replicas of one stream may differ for good (tools/docs/zones.md): each has streams of its own, and
  * what a majority of the servers has is kept. Which of that counts is said by etcd alone.
  *
- *     etcd   muster/W/zone/Z/lease           node, epoch, id; gone when its lease ends
+ *     etcd   muster/W/zone/Z/lease           epoch and node; put again by each renewal
  *            muster/W/zone/Z/epoch           epoch and node of the last owner; stays
  *            muster/W/clock                  offset of the wall clock, in nanoseconds; put once
  *            muster/W/stored/Z               what of the zone is stored
@@ -59,7 +59,6 @@ typedef struct broker_settings {
   char tls_ca[PATH_BYTES];             /* certificates that sign the servers', PEM; "" = those of the system */
   char tls_certificate[PATH_BYTES];    /* of this daemon, PEM; "" = none */
   char tls_key[PATH_BYTES];            /* its key, PEM */
-  uint32_t lease_ttl_s;                /* 15 or more, less only in tests; 0 = 15 */
   uint32_t answer_ms;                  /* how long a server of NATS may take; 0 = 5000. One of etcd 2 s at most */
 } broker_settings;
 
@@ -85,7 +84,7 @@ void broker_close(struct broker *broker, void (*closed)(void *user), void *user)
 typedef struct broker_lease {
   uint32_t zone;
   uint32_t epoch;              /* the last that was given */
-  int64_t id;                  /* of etcd's lease; 0 = the zone is free */
+  int64_t revision;            /* of the lease: another one after each renewal; 0 = the zone is free */
   char owner[NAME_BYTES];      /* the node that has the lease; "" = none */
   char last_owner[NAME_BYTES]; /* the node that had the last epoch: after a take, that of the one before it */
 } broker_lease;
@@ -94,20 +93,20 @@ typedef struct broker_lease {
 typedef void (*broker_lease_done)(muster_result result, const broker_lease *lease, void *user);
 
 /* Takes the lease of a zone with a new epoch, one above the last, and reads it back. With `own_again` a lease that this
- * node has is replaced (its process has ended), else it counts as any other's. MUSTER_OK; MUSTER_E_STATE: another has
- * it, and `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has used up its epochs;
- * MUSTER_E_SYSTEM: no answer. After the last the lease may have been taken all the same: take it with `own_again`, or
- * wait until it ends. The time from which it counts is that before the call. */
-muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, broker_lease_done done,
-                                void *user);
+ * node has is replaced (its process has ended). `silent`: a revision that has stood there for a lease's whole time, by
+ * this node's clock, since an answer had told of it: its owner has renewed nothing since, and stands still; one of that
+ * revision is replaced, too. 0 = none. MUSTER_OK; MUSTER_E_STATE: another has it, and `lease` tells which (its epoch is
+ * the last given); MUSTER_E_FULL: the zone has used up its epochs; MUSTER_E_SYSTEM: no answer. After the last the lease
+ * may have been taken all the same: take it with `own_again`. The time from which it counts is that before the call. */
+muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent,
+                                broker_lease_done done, void *user);
 
-/* Renews a lease that was taken, and has the members agree that it is still there and that the one who renewed it leads
- * them: an answer of a deposed leader counts for nothing. MUSTER_OK: it holds for lease_ttl_s from the time BEFORE this
- * call; MUSTER_E_STATE: it is lost, for good; MUSTER_E_SYSTEM: no answer: try again. */
+/* Renews a lease that was taken. MUSTER_OK: it holds for its time from the moment BEFORE this call; MUSTER_E_STATE: it
+ * is lost, for good; MUSTER_E_SYSTEM: no answer: try again. */
 muster_result broker_lease_renew(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
 
 /* Ends a lease, so that others can take it at once. MUSTER_OK also when it has ended before; MUSTER_E_SYSTEM: no
- * answer: it ends by itself. */
+ * answer: release it again, or others wait for its time. */
 muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
 
 /* Reads what is known of all zones that ever had an owner, by zone, then `done`. One request. */

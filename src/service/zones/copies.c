@@ -35,13 +35,8 @@ struct copies_call {
 
 static copies_call *begin_call(struct broker *broker, broker_stream stream, broker_done done, broker_found found,
                                void *user) {
-  if (broker_count_call(broker) != MUSTER_OK) return NULL;
-  copies_call *call = calloc(1, sizeof *call);
-  if (!call) {
-    broker_end_call(broker);
-    error_set(MUSTER_E_MEMORY, "no memory for a call to NATS");
-    return NULL;
-  }
+  copies_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return NULL;
   *call = (copies_call){.broker = broker, .stream = stream, .done = done, .found = found, .user = user};
   return call;
 }

@@ -1,5 +1,5 @@
 /* What crosses between zones: keys of etcd, which the owner of a zone's lease alone can put. */
-#include "service/zones/parts.h"
+#include "service/zones/transactions.h"
 
 #include "base/error.h"
 
@@ -34,24 +34,9 @@ struct broker_arrivals {
 };
 
 static crossing_call *crossing_begin(struct broker *broker, void *user) {
-  if (broker_count_call(broker) != MUSTER_OK) return NULL;
-  crossing_call *call = calloc(1, sizeof *call);
-  if (call) {
-    call->broker = broker;
-    call->user = user;
-    return call;
-  }
-  broker_end_call(broker);
-  error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
-  return NULL;
-}
-
-static muster_result crossing_send(crossing_call *call, const char *path, const char *body, etcd_take take) {
-  muster_result result = etcd_call(call->broker->etcd, path, body, take, call);
-  if (result == MUSTER_OK) return result;
-  broker_end_call(call->broker);
-  free(call);
-  return result;
+  crossing_call *call = broker_begin_call(broker, sizeof *call);
+  if (call) *call = (crossing_call){.broker = broker, .user = user};
+  return call;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
@@ -79,47 +64,7 @@ static void end_of_crossing(muster_result result, const struct document *answer,
   crossing_call call = *(crossing_call *)user;
   free(user);
   broker_end_call(call.broker);
-  if (result == MUSTER_OK && !document_is_true(document_member(answer, "succeeded")))
-    result = error_set(MUSTER_E_STATE, "the lease of the zone is lost");
-  call.done(result == MUSTER_OK || result == MUSTER_E_STATE ? result : MUSTER_E_SYSTEM, call.user);
-}
-
-/* The condition of all that an owner changes: the lease's key names the epoch, which no other owner has. */
-static void write_owner(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
-  char lease_key[CROSSING_KEY_BYTES], owner[NAME_BYTES + 16];
-  snprintf(lease_key, sizeof lease_key, "muster/%s/zone/%u/lease", broker->settings.world, lease->zone);
-  snprintf(owner, sizeof owner, "%u %s", lease->epoch, broker->settings.node);
-  json_begin_array(writer, "compare");
-  json_begin_object(writer, NULL);
-  json_string(writer, "target", "VALUE");
-  json_string(writer, "result", "EQUAL");
-  etcd_write_text(writer, "key", lease_key);
-  etcd_write_text(writer, "value", owner);
-  json_end_object(writer);
-  json_end_array(writer);
-}
-
-/* Begins a transaction of the owner, with its requests; each of them; and ends it. */
-static void begin_transaction(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
-  json_begin_object(writer, NULL);
-  write_owner(writer, broker, lease);
-  json_begin_array(writer, "success");
-}
-
-static void write_request(json_writer *writer, const char *request, const char *key, const char *name,
-                          const void *bytes, size_t count) {
-  json_begin_object(writer, NULL);
-  json_begin_object(writer, request);
-  etcd_write_text(writer, "key", key);
-  etcd_write_bytes(writer, name, bytes, count);
-  json_end_object(writer);
-  json_end_object(writer);
-}
-
-static void end_transaction(json_writer *writer) {
-  json_end_array(writer);
-  json_end_object(writer);
-  json_finish(writer);
+  call.done(transaction_result(result, answer), call.user);
 }
 
 static size_t room_of(size_t count) {
@@ -139,7 +84,7 @@ static crossing_call *begin_puts(struct broker *broker, broker_done done, void *
 }
 
 static muster_result send_puts(crossing_call *call, char *body) {
-  muster_result result = crossing_send(call, "/v3/kv/txn", body, end_of_crossing);
+  muster_result result = broker_send_call(call->broker, "/v3/kv/txn", body, end_of_crossing, call);
   free(body);
   return result;
 }
@@ -159,12 +104,12 @@ muster_result broker_cross(struct broker *broker, const broker_lease *lease, con
   crossing_call *call = begin_puts(broker, done, user, room, &body);
   if (!call) return muster_last_result();
   json_start(&writer, body, room);
-  begin_transaction(&writer, broker, lease);
+  transaction_begin(&writer, broker, lease);
   for (uint32_t i = 0; i < count; i++) {
     crossing_key(broker, lease->zone, messages[i].to, broker_place(lease->epoch, messages[i].number), key);
-    write_request(&writer, "requestPut", key, "value", messages[i].bytes, messages[i].count);
+    transaction_request(&writer, "requestPut", key, "value", messages[i].bytes, messages[i].count);
   }
-  end_transaction(&writer);
+  transaction_end(&writer);
   return send_puts(call, body);
 }
 
@@ -184,9 +129,9 @@ muster_result broker_note_stored(struct broker *broker, const broker_lease *leas
   if (!call) return muster_last_result();
   stored_key(broker, lease->zone, key);
   json_start(&writer, body, room);
-  begin_transaction(&writer, broker, lease);
-  write_request(&writer, "requestPut", key, "value", bytes, count);
-  end_transaction(&writer);
+  transaction_begin(&writer, broker, lease);
+  transaction_request(&writer, "requestPut", key, "value", bytes, count);
+  transaction_end(&writer);
   return send_puts(call, body);
 }
 
@@ -214,7 +159,7 @@ muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_st
   etcd_write_text(&writer, "key", key);
   json_end_object(&writer);
   json_finish(&writer);
-  return crossing_send(call, "/v3/kv/range", body, end_of_stored);
+  return broker_send_call(call->broker, "/v3/kv/range", body, end_of_stored, call);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- read */
@@ -359,10 +304,10 @@ muster_result broker_forget(struct broker *broker, const broker_lease *lease, ui
   if (!call) return muster_last_result();
   call->done = done;
   json_start(&writer, body, sizeof body);
-  begin_transaction(&writer, broker, lease);
+  transaction_begin(&writer, broker, lease);
   crossing_key(broker, lease->zone, to, 0, key);
   crossing_key(broker, lease->zone, to, through + 1, end);
-  write_request(&writer, "requestDeleteRange", key, "range_end", end, strlen(end));
-  end_transaction(&writer);
-  return crossing_send(call, "/v3/kv/txn", body, end_of_forgetting);
+  transaction_request(&writer, "requestDeleteRange", key, "range_end", end, strlen(end));
+  transaction_end(&writer);
+  return broker_send_call(call->broker, "/v3/kv/txn", body, end_of_forgetting, call);
 }

@@ -138,7 +138,16 @@ static void ask_for_clock(struct holding *holding) {
   holding_later(holding, FAILED_AGAIN_MS);
 }
 
+/* Its owner, too, reckons from a moment before its lease was there: it stands still long before this time is over. */
+static int64_t silent_revision(const struct holding *holding) {
+  return clock_boot() - holding->seen_ns >= ttl_ns(holding) ? holding->seen_revision : 0;
+}
+
 static void take_refusal(struct holding *holding, muster_result result, const broker_lease *lease) {
+  if (result == MUSTER_E_STATE && holding->seen_revision != lease->revision) {
+    holding->seen_revision = lease->revision;
+    holding->seen_ns = clock_boot();
+  }
   if (result == MUSTER_E_STATE && strcmp(holding->told_owner, lease->owner) != 0) {
     snprintf(holding->told_owner, sizeof holding->told_owner, "%s", lease->owner);
     log_line(MUSTER_LOG_INFO, "world %s: zone %u runs on node %s", holding->process->name, holding->ground.number,
@@ -166,6 +175,7 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   holding->leased = true;
   holding->leased_ns = holding->asked_ns;
   holding->told_owner[0] = '\0';
+  holding->seen_revision = 0;
   holding->renewals_at_start = 0;
   holding->stage = HOLDING_FETCHING;
   log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %u", holding->process->name,
@@ -182,7 +192,9 @@ static void ask(struct holding *holding) {
   }
   holding_call *call = holding_call_begin(holding, NULL);
   holding->asked_ns = clock_boot();
-  if (call && broker_lease_take(holder->broker, holding->ground.number, true, take_lease, call) == MUSTER_OK) return;
+  if (call && broker_lease_take(holder->broker, holding->ground.number, true, silent_revision(holding), take_lease,
+                                call) == MUSTER_OK)
+    return;
   free(call);
   holding_later(holding, FAILED_AGAIN_MS);
 }

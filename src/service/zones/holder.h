@@ -5,11 +5,11 @@
  *                                     ^                                                                          |
  *                                     +--------- the process has ended, or the lease is lost -------------------+
  *
- * Each start of a process has a new epoch, also after a crash on the same node. With it the zone's outgoing subjects
- * get a mark each, before they are read: what stands behind the mark under an older epoch does not count (pair.h).
+ * Each start of a process has a new epoch, also after a crash on the same node. What an earlier owner sent is read with
+ * the lease: nothing of it can come behind that.
  *
- * A zone's newest snapshot goes into the object store with the record since, at most once in snapshot_interval; nothing
- * of a zone is published before its first one is there. With `journal_stream` each frame's record goes to a stream
+ * A zone's newest snapshot is stored by the brokers with the record since, at most once in snapshot_interval; nothing of
+ * a zone is published before its first one is there. With `journal_stream` each frame's record is kept by them, too,
  * before anything of that frame goes out. Loop's thread. */
 #ifndef SERVICE_ZONES_HOLDER_H
 #define SERVICE_ZONES_HOLDER_H

@@ -36,7 +36,6 @@ static void fill_broker(const struct settings *settings, broker_settings *to) {
   COPY(to->tls_ca, settings->cluster_ca);
   COPY(to->tls_certificate, settings->cluster_certificate);
   COPY(to->tls_key, settings->cluster_key);
-  to->lease_ttl_s = (uint32_t)(settings->lease_ttl_ns / 1000000000u);
 }
 
 /* As its process has them. */

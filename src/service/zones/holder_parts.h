@@ -72,9 +72,11 @@ struct holding {
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for last */
   bool renewing;
   uint32_t renewals_at_start;
-  uint64_t asked_ns; /* the take or the renewal under way */
+  uint64_t asked_ns;           /* the take or the renewal under way */
   bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
   char told_owner[NAME_BYTES]; /* that the log has told of */
+  int64_t seen_revision;       /* of the owner's lease, */
+  uint64_t seen_ns;            /* CLOCK_BOOTTIME since which it has not changed */
   uv_timer_t timer;
   uv_poll_t poll;
   bool polls;
@@ -91,19 +93,19 @@ struct holding {
   uint32_t store_count;
   stored_note storing_note, stored_note; /* that is being stored; that etcd has */
   broker_ends storing_ends;              /* what was kept before is not needed once it is stored */
-  bool brings_again; /* the files were not there yet */
-  bool has_files;    /* of its own, which may be older than what is stored */
-  char name[32];     /* of the object */
-  uint64_t journal_file, journal_at;    /* the file whose bytes are streamed, and how many have been */
-  uint32_t journal_chunk;               /* so many chunks follow the version that is stored */
-  int journal_descriptor;               /* of it; -1 = none */
-  uint64_t file_snapshots, file_frames; /* frames that were told while the journal had so many snapshots are in it: up
-                                           to this one */
-  bool journal_busy;                    /* a chunk has no answer yet, */
-  size_t chunk_bytes;                   /* this one; it stays the same until it is kept. 0 = none */
+  bool brings_again;                     /* the files were not there yet */
+  bool has_files;                        /* of its own, which may be older than what is stored */
+  char name[32];                         /* of the object */
+  uint64_t journal_file, journal_at;     /* the file whose bytes are streamed, and how many have been */
+  uint32_t journal_chunk;                /* so many chunks follow the version that is stored */
+  int journal_descriptor;                /* of it; -1 = none */
+  uint64_t file_snapshots, file_frames;  /* frames that were told while the journal had so many snapshots are in it: up
+                                            to this one */
+  bool journal_busy;                     /* a chunk has no answer yet, */
+  size_t chunk_bytes;                    /* this one; it stays the same until it is kept. 0 = none */
   uint64_t chunk_frames;
   struct journal_reading *journal_reading; /* of what earlier owners have streamed */
-  uint64_t safe_frames; /* that the process was told */
+  uint64_t safe_frames;                    /* that the process was told */
 };
 
 struct holder {

@@ -1,6 +1,10 @@
-/* The leases of zones, and the clock of the world: keys of etcd, changed by transactions that compare their revisions.
- */
-#include "service/zones/parts.h"
+/* The leases of zones, and the clock of the world: keys of etcd, changed by transactions that compare what stands
+ * there.
+ *
+ * An owner renews its lease by putting the same again, which changes the key's revision. Who wants the zone watches
+ * that revision, and may take the lease when it has not changed for the leases' time by the taker's own clock: etcd's
+ * leases would begin anew whenever its leader changes. */
+#include "service/zones/transactions.h"
 
 #include "base/error.h"
 
@@ -9,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BYTES = NAME_BYTES + 64, BODY_BYTES = 4096, TAKES_MAX = 3, RENEWALS_MAX = 3 };
+enum { BODY_BYTES = 4096, TAKES_MAX = 3 };
 
 /* One call of this file under way. */
 typedef struct lease_call {
@@ -18,34 +22,18 @@ typedef struct lease_call {
   broker_lease_done taken;
   broker_done done;
   bool own_again;
-  broker_lease lease;                     /* as it stands in etcd, or that is renewed */
-  int64_t lease_revision, epoch_revision; /* of its keys, as they were read; 0 = absent */
-  int64_t granted, replaced;              /* etcd's leases: that a take has made; that it takes the place of */
-  char last_owner[NAME_BYTES];            /* before the take */
-  int64_t term;                           /* of the members, when the lease was renewed */
+  int64_t silent;              /* a revision of the lease's key that may be taken over; 0 = none */
+  broker_lease lease;          /* as it stands in etcd */
+  int64_t epoch_revision;      /* of the other key, as it was read; 0 = absent */
+  uint32_t wanted;             /* the epoch that was put last; 0 = none */
+  char last_owner[NAME_BYTES]; /* before that */
   uint32_t tries;
 } lease_call;
 
 static lease_call *begin_lease_call(struct broker *broker, void *user) {
-  if (broker_count_call(broker) != MUSTER_OK) return NULL;
-  lease_call *call = calloc(1, sizeof *call);
-  if (!call) {
-    broker_end_call(broker);
-    error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
-    return NULL;
-  }
-  call->broker = broker;
-  call->user = user;
+  lease_call *call = broker_begin_call(broker, sizeof *call);
+  if (call) *call = (lease_call){.broker = broker, .user = user};
   return call;
-}
-
-/* Sends the first document of a call, which is freed when that fails. */
-static muster_result send_first(lease_call *call, const char *path, const char *body, etcd_take take) {
-  muster_result result = etcd_call(call->broker->etcd, path, body, take, call);
-  if (result == MUSTER_OK) return result;
-  broker_end_call(call->broker);
-  free(call);
-  return result;
 }
 
 /* Sends a further one; `take` hears of it at once when that fails. */
@@ -67,10 +55,6 @@ static void end_lease_call(lease_call *call, muster_result result) {
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-static void write_zone_key(const struct broker *broker, char key[KEY_BYTES], uint32_t zone, const char *what) {
-  snprintf(key, KEY_BYTES, "muster/%s/zone/%u/%s", broker->settings.world, zone, what);
-}
-
 static void write_range(json_writer *writer, const char *name, const char *key) {
   json_begin_object(writer, name);
   etcd_write_text(writer, "key", key);
@@ -85,12 +69,11 @@ static void write_read(json_writer *writer, const char *key) {
 }
 
 /* A part that puts a key. */
-static void write_put(json_writer *writer, const char *key, const char *value, int64_t lease) {
+static void write_put(json_writer *writer, const char *key, const char *value) {
   json_begin_object(writer, NULL);
   json_begin_object(writer, "requestPut");
   etcd_write_text(writer, "key", key);
   etcd_write_text(writer, "value", value);
-  if (lease) etcd_write_number(writer, "lease", lease);
   json_end_object(writer);
   json_end_object(writer);
 }
@@ -103,15 +86,6 @@ static void write_condition(json_writer *writer, const char *key, int64_t revisi
   etcd_write_text(writer, "key", key);
   etcd_write_number(writer, "mod_revision", revision);
   json_end_object(writer);
-}
-
-static void write_id(char body[BODY_BYTES], int64_t id) {
-  json_writer writer;
-  json_start(&writer, body, BODY_BYTES);
-  json_begin_object(&writer, NULL);
-  etcd_write_number(&writer, "ID", id);
-  json_end_object(&writer);
-  json_finish(&writer);
 }
 
 /* The first key that a reading found; null = none. */
@@ -133,38 +107,18 @@ static bool read_epoch(const struct document *key, uint32_t *epoch, char node[NA
 }
 
 /* What stands of a zone. False: it is nothing that a broker has written. */
-static bool read_lease(lease_call *call, const struct document *lease_key, const struct document *epoch_key) {
+static bool read_lease(lease_call *call, const struct document *of_lease, const struct document *of_epoch) {
   broker_lease *lease = &call->lease;
   uint32_t epoch = 0;
   *lease = (broker_lease){.zone = lease->zone};
-  call->lease_revision = etcd_read_number(lease_key, "mod_revision");
-  call->epoch_revision = etcd_read_number(epoch_key, "mod_revision");
-  if (epoch_key && !read_epoch(epoch_key, &lease->epoch, lease->last_owner)) return false;
-  if (!lease_key) return true;
-  lease->id = etcd_read_number(lease_key, "lease");
-  return read_epoch(lease_key, &epoch, lease->owner) && epoch == lease->epoch && lease->id != 0;
+  call->epoch_revision = etcd_read_number(of_epoch, "mod_revision");
+  if (of_epoch && !read_epoch(of_epoch, &lease->epoch, lease->last_owner)) return false;
+  if (!of_lease) return true;
+  lease->revision = etcd_read_number(of_lease, "mod_revision");
+  return read_epoch(of_lease, &epoch, lease->owner) && epoch == lease->epoch && lease->revision != 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- taking */
-
-static void take_nothing(muster_result result, const struct document *answer, void *user) {
-  (void)result;
-  (void)answer;
-  (void)user;
-}
-
-/* Ends a lease of etcd that is not needed; if this fails, it ends by itself. */
-static void revoke_lease(struct broker *broker, int64_t id) {
-  char body[BODY_BYTES];
-  if (!id || broker->closing) return;
-  write_id(body, id);
-  etcd_call(broker->etcd, "/v3/lease/revoke", body, take_nothing, NULL);
-}
-
-static void end_take(lease_call *call, muster_result result) {
-  revoke_lease(call->broker, result == MUSTER_OK ? call->replaced : call->granted);
-  end_lease_call(call, result);
-}
 
 static void read_both(lease_call *call);
 
@@ -175,87 +129,73 @@ static void end_of_put(muster_result result, const struct document *answer, void
   if (result == MUSTER_OK)
     read_both(call);
   else
-    end_take(call, MUSTER_E_SYSTEM);
+    end_lease_call(call, MUSTER_E_SYSTEM);
 }
 
 /* Puts both keys, unless one has changed since it was read. */
 static void put_both(lease_call *call) {
-  char body[BODY_BYTES], lease_key[KEY_BYTES], epoch_key[KEY_BYTES], value[NAME_BYTES + 16];
+  char body[BODY_BYTES], of_lease[LEASE_KEY_BYTES], of_epoch[LEASE_KEY_BYTES], value[LEASE_TEXT_BYTES];
   json_writer writer;
-  write_zone_key(call->broker, lease_key, call->lease.zone, "lease");
-  write_zone_key(call->broker, epoch_key, call->lease.zone, "epoch");
-  snprintf(value, sizeof value, "%u %s", call->lease.epoch + 1, call->broker->settings.node);
+  call->wanted = call->lease.epoch + 1;
+  memcpy(call->last_owner, call->lease.last_owner, NAME_BYTES);
+  lease_key(call->broker, call->lease.zone, "lease", of_lease);
+  lease_key(call->broker, call->lease.zone, "epoch", of_epoch);
+  lease_text(call->broker, call->wanted, value);
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "compare");
-  write_condition(&writer, lease_key, call->lease_revision);
-  write_condition(&writer, epoch_key, call->epoch_revision);
+  write_condition(&writer, of_lease, call->lease.revision);
+  write_condition(&writer, of_epoch, call->epoch_revision);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
-  write_put(&writer, lease_key, value, call->granted);
-  write_put(&writer, epoch_key, value, 0);
+  write_put(&writer, of_lease, value);
+  write_put(&writer, of_epoch, value);
   json_end_array(&writer);
   json_end_object(&writer);
   json_finish(&writer);
-  call->replaced = call->lease.id;
-  memcpy(call->last_owner, call->lease.last_owner, NAME_BYTES);
   send_further(call, "/v3/kv/txn", body, end_of_put);
 }
 
-static void end_of_grant(muster_result result, const struct document *answer, void *user) {
-  lease_call *call = user;
-  call->granted = etcd_read_number(answer, "ID");
-  if (result == MUSTER_OK && call->granted)
-    put_both(call);
-  else
-    end_take(call, result == MUSTER_OK ? error_set(MUSTER_E_SYSTEM, "etcd has given no lease") : MUSTER_E_SYSTEM);
-}
-
-static void ask_for_grant(lease_call *call) {
-  char body[BODY_BYTES];
-  json_writer writer;
-  json_start(&writer, body, sizeof body);
-  json_begin_object(&writer, NULL);
-  etcd_write_number(&writer, "TTL", call->broker->settings.lease_ttl_s);
-  json_end_object(&writer);
-  json_finish(&writer);
-  send_further(call, "/v3/lease/grant", body, end_of_grant);
+/* Whether the lease that stands there may be replaced. Each node asks for a zone in one place only: so what has this
+ * node's name, and an epoch that this call did not put, is of a process that has ended. */
+static bool may_take(const lease_call *call) {
+  bool own = strcmp(call->lease.owner, call->broker->settings.node) == 0;
+  return !call->lease.revision || (own && call->own_again) || call->lease.revision == call->silent;
 }
 
 /* What is to be done about a zone, by what stands there: at first, and after each try. */
 static void end_of_read_both(muster_result result, const struct document *answer, void *user) {
   lease_call *call = user;
+  const broker_lease *lease = &call->lease;
   const char *node = call->broker->settings.node;
   if (result != MUSTER_OK) {
-    end_take(call, MUSTER_E_SYSTEM);
+    end_lease_call(call, MUSTER_E_SYSTEM);
   } else if (!read_lease(call, key_of_part(answer, 0), key_of_part(answer, 1))) {
-    end_take(call, error_set(MUSTER_E_INPUT, "etcd: the keys of zone %u of %s are not those of a lease",
-                             call->lease.zone, call->broker->settings.world));
-  } else if (call->granted && call->lease.id == call->granted) {
+    end_lease_call(call, error_set(MUSTER_E_INPUT, "etcd: the keys of zone %u of %s are not those of a lease",
+                                   lease->zone, call->broker->settings.world));
+  } else if (call->wanted && lease->revision && lease->epoch == call->wanted && strcmp(lease->owner, node) == 0) {
     memcpy(call->lease.last_owner, call->last_owner, NAME_BYTES);
-    end_take(call, MUSTER_OK);
-  } else if (call->lease.id && !(call->own_again && strcmp(call->lease.owner, node) == 0)) {
-    end_take(call, error_set(MUSTER_E_STATE, "node %s has the lease of zone %u", call->lease.owner, call->lease.zone));
-  } else if (call->lease.epoch >= BROKER_EPOCH_MAX) {
-    end_take(call, error_set(MUSTER_E_FULL, "zone %u has used up its %d epochs", call->lease.zone, BROKER_EPOCH_MAX));
+    end_lease_call(call, MUSTER_OK);
+  } else if (!may_take(call)) {
+    end_lease_call(call, error_set(MUSTER_E_STATE, "node %s has the lease of zone %u", lease->owner, lease->zone));
+  } else if (lease->epoch >= BROKER_EPOCH_MAX) {
+    end_lease_call(call, error_set(MUSTER_E_FULL, "zone %u has used up its %d epochs", lease->zone, BROKER_EPOCH_MAX));
   } else if (call->tries++ == TAKES_MAX) {
-    end_take(call, error_set(MUSTER_E_SYSTEM, "the lease of zone %u changes all the time", call->lease.zone));
-  } else if (call->granted) {
-    put_both(call);
+    end_lease_call(call, error_set(MUSTER_E_SYSTEM, "the lease of zone %u changes all the time", lease->zone));
   } else {
-    ask_for_grant(call);
+    put_both(call);
   }
 }
 
 static void write_both(const lease_call *call, char body[BODY_BYTES]) {
-  char key[KEY_BYTES];
+  char key[LEASE_KEY_BYTES];
   json_writer writer;
   json_start(&writer, body, BODY_BYTES);
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "success");
-  write_zone_key(call->broker, key, call->lease.zone, "lease");
+  lease_key(call->broker, call->lease.zone, "lease", key);
   write_read(&writer, key);
-  write_zone_key(call->broker, key, call->lease.zone, "epoch");
+  lease_key(call->broker, call->lease.zone, "epoch", key);
   write_read(&writer, key);
   json_end_array(&writer);
   json_end_object(&writer);
@@ -268,8 +208,8 @@ static void read_both(lease_call *call) {
   send_further(call, "/v3/kv/txn", body, end_of_read_both);
 }
 
-muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, broker_lease_done done,
-                                void *user) {
+muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent,
+                                broker_lease_done done, void *user) {
   char body[BODY_BYTES];
   if (zone == 0 || zone > BROKER_ZONE_MAX)
     return error_set(MUSTER_E_ARGUMENT, "zone %u: zones are 1 .. %d", zone, BROKER_ZONE_MAX);
@@ -277,88 +217,47 @@ muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_a
   if (!call) return muster_last_result();
   call->taken = done;
   call->own_again = own_again;
+  call->silent = silent;
   call->lease.zone = zone;
   write_both(call, body);
-  return send_first(call, "/v3/kv/txn", body, end_of_read_both);
+  return broker_send_call(broker, "/v3/kv/txn", body, end_of_read_both, call);
 }
 
 /* --------------------------------------------------------------------------------------------------------- renewing */
 
-static void renew_now(lease_call *call);
-
-static muster_result lost(const lease_call *call) {
-  return error_set(MUSTER_E_STATE, "the lease of zone %u, epoch %u, is lost", call->lease.zone, call->lease.epoch);
+static void end_of_renewal(muster_result result, const struct document *answer, void *user) {
+  end_lease_call(user, transaction_result(result, answer));
 }
 
-/* A member that was deposed renews without a word. The reading is agreed on by the members of the term in which it is
- * answered: when that is the term in which the lease was renewed, it was renewed by the leader. */
-static void end_of_reading_renewed(muster_result result, const struct document *answer, void *user) {
-  lease_call *call = user;
-  const struct document *key = first_key(answer);
-  char owner[NAME_BYTES] = "";
-  uint32_t epoch = 0;
-  if (result != MUSTER_OK)
-    end_lease_call(call, MUSTER_E_SYSTEM);
-  else if (!key || !read_epoch(key, &epoch, owner) || epoch != call->lease.epoch ||
-           strcmp(owner, call->broker->settings.node) != 0 || etcd_read_number(key, "lease") != call->lease.id)
-    end_lease_call(call, lost(call));
-  else if (call->term && etcd_read_number(document_member(answer, "header"), "raft_term") == call->term)
-    end_lease_call(call, MUSTER_OK);
-  else if (++call->tries == RENEWALS_MAX)
-    end_lease_call(call, error_set(MUSTER_E_SYSTEM, "etcd changes its leader all the time"));
-  else
-    renew_now(call);
+/* One that is another's meanwhile has been given back, too. */
+static void end_of_release(muster_result result, const struct document *answer, void *user) {
+  end_lease_call(user, transaction_result(result, answer) == MUSTER_E_SYSTEM ? MUSTER_E_SYSTEM : MUSTER_OK);
 }
 
-static void end_of_renewing(muster_result result, const struct document *answer, void *user) {
-  lease_call *call = user;
-  char body[BODY_BYTES], key[KEY_BYTES];
+/* One request about the lease's key, if the lease still holds. */
+static muster_result change_lease(struct broker *broker, const broker_lease *lease, const char *request,
+                                  const char *value, etcd_take take, broker_done done, void *user) {
+  char body[BODY_BYTES], key[LEASE_KEY_BYTES];
   json_writer writer;
-  const struct document *renewed = document_member(answer, "result");
-  if (result == MUSTER_E_STALE || (renewed && etcd_read_number(renewed, "TTL") <= 0)) {
-    end_lease_call(call, lost(call));
-    return;
-  }
-  if (result != MUSTER_OK || !renewed) {
-    end_lease_call(call, result ? MUSTER_E_SYSTEM : error_set(MUSTER_E_SYSTEM, "etcd does not say what it renewed"));
-    return;
-  }
-  call->term = etcd_read_number(document_member(renewed, "header"), "raft_term");
-  write_zone_key(call->broker, key, call->lease.zone, "lease");
+  lease_call *call = begin_lease_call(broker, user);
+  if (!call) return muster_last_result();
+  call->done = done;
+  lease_key(broker, lease->zone, "lease", key);
   json_start(&writer, body, sizeof body);
-  write_range(&writer, NULL, key);
-  json_finish(&writer);
-  send_further(call, "/v3/kv/range", body, end_of_reading_renewed);
-}
-
-static void renew_now(lease_call *call) {
-  char body[BODY_BYTES];
-  write_id(body, call->lease.id);
-  send_further(call, "/v3/lease/keepalive", body, end_of_renewing);
+  transaction_begin(&writer, broker, lease);
+  transaction_request(&writer, request, key, "value", value, strlen(value));
+  transaction_end(&writer);
+  return broker_send_call(broker, "/v3/kv/txn", body, take, call);
 }
 
 muster_result broker_lease_renew(struct broker *broker, const broker_lease *lease, broker_done done, void *user) {
-  char body[BODY_BYTES];
-  lease_call *call = begin_lease_call(broker, user);
-  if (!call) return muster_last_result();
-  call->done = done;
-  call->lease = *lease;
-  write_id(body, lease->id);
-  return send_first(call, "/v3/lease/keepalive", body, end_of_renewing);
-}
-
-static void end_of_release(muster_result result, const struct document *answer, void *user) {
-  (void)answer;
-  end_lease_call(user, result == MUSTER_E_STALE ? MUSTER_OK : result);
+  char value[LEASE_TEXT_BYTES];
+  lease_text(broker, lease->epoch, value);
+  return change_lease(broker, lease, "requestPut", value, end_of_renewal, done, user);
 }
 
 muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user) {
-  char body[BODY_BYTES];
-  lease_call *call = begin_lease_call(broker, user);
-  if (!call) return muster_last_result();
-  call->done = done;
-  write_id(body, lease->id);
-  return send_first(call, "/v3/lease/revoke", body, end_of_release);
+  return change_lease(broker, lease, "requestDeleteRange", "", end_of_release, done, user);
 }
 
 /* --------------------------------------------------------------------------------------------------------- overview */
@@ -377,7 +276,7 @@ static int by_zone(const void *left, const void *right) {
 
 /* Adds what one key says; the keys of a zone stand side by side. Keys that are none of a zone are left out. */
 static size_t add_key(broker_lease *leases, size_t count, const struct broker *broker, const struct document *key) {
-  char text[KEY_BYTES], begin[KEY_BYTES], what[8];
+  char text[LEASE_KEY_BYTES], begin[LEASE_KEY_BYTES], what[8];
   uint32_t zone;
   if (!etcd_read_text(key, "key", text, sizeof text)) return count;
   size_t length = (size_t)snprintf(begin, sizeof begin, "muster/%s/zone/", broker->settings.world);
@@ -387,7 +286,7 @@ static size_t add_key(broker_lease *leases, size_t count, const struct broker *b
   broker_lease *lease = &leases[count - 1];
   if (strcmp(what, "epoch") == 0) read_epoch(key, &lease->epoch, lease->last_owner);
   if (strcmp(what, "lease") == 0 && read_epoch(key, &lease->epoch, lease->owner))
-    lease->id = etcd_read_number(key, "lease");
+    lease->revision = etcd_read_number(key, "mod_revision");
   return count;
 }
 
@@ -408,11 +307,10 @@ static void end_of_overview(muster_result result, const struct document *answer,
 
 muster_result broker_leases_read(struct broker *broker, void (*each)(const broker_lease *lease, void *user),
                                  broker_done done, void *user) {
-  char body[BODY_BYTES], key[KEY_BYTES];
+  char body[BODY_BYTES], key[LEASE_KEY_BYTES];
   json_writer writer;
-  muster_result result = broker_count_call(broker);
-  if (result != MUSTER_OK) return result;
-  overview_call *call = calloc(1, sizeof *call);
+  overview_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return muster_last_result();
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
   snprintf(key, sizeof key, "muster/%s/zone/", broker->settings.world);
@@ -421,14 +319,8 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
   etcd_write_text(&writer, "range_end", key);
   json_end_object(&writer);
   json_finish(&writer);
-  if (call) {
-    *call = (overview_call){broker, each, done, user};
-    result = etcd_call(broker->etcd, "/v3/kv/range", body, end_of_overview, call);
-    if (result == MUSTER_OK) return result;
-  }
-  free(call);
-  broker_end_call(broker);
-  return error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  *call = (overview_call){broker, each, done, user};
+  return broker_send_call(broker, "/v3/kv/range", body, end_of_overview, call);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ clock */
@@ -457,7 +349,7 @@ static void end_of_clock(muster_result result, const struct document *answer, vo
 
 /* Puts the offset where none is, and reads what is there then. */
 static void write_clock(const struct broker *broker, int64_t offset_ns, char body[BODY_BYTES]) {
-  char key[KEY_BYTES], value[32];
+  char key[LEASE_KEY_BYTES], value[32];
   json_writer writer;
   snprintf(key, sizeof key, "muster/%s/clock", broker->settings.world);
   snprintf(value, sizeof value, "%" PRId64, offset_ns);
@@ -467,7 +359,7 @@ static void write_clock(const struct broker *broker, int64_t offset_ns, char bod
   write_condition(&writer, key, 0);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
-  write_put(&writer, key, value, 0);
+  write_put(&writer, key, value);
   write_read(&writer, key);
   json_end_array(&writer);
   json_begin_array(&writer, "failure");
@@ -480,16 +372,9 @@ static void write_clock(const struct broker *broker, int64_t offset_ns, char bod
 muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
                            void (*done)(muster_result result, int64_t offset_ns, void *user), void *user) {
   char body[BODY_BYTES];
-  muster_result result = broker_count_call(broker);
-  if (result != MUSTER_OK) return result;
-  clock_call *call = calloc(1, sizeof *call);
-  if (call) {
-    *call = (clock_call){broker, done, user};
-    write_clock(broker, proposed_offset_ns, body);
-    result = etcd_call(broker->etcd, "/v3/kv/txn", body, end_of_clock, call);
-    if (result == MUSTER_OK) return result;
-  }
-  free(call);
-  broker_end_call(broker);
-  return error_set(MUSTER_E_MEMORY, "no memory for a call of etcd");
+  clock_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return muster_last_result();
+  *call = (clock_call){broker, done, user};
+  write_clock(broker, proposed_offset_ns, body);
+  return broker_send_call(broker, "/v3/kv/txn", body, end_of_clock, call);
 }

@@ -58,21 +58,14 @@ static void begin_work(object_call *call, uv_work_cb work, uv_after_work_cb afte
 static object_call *begin_object(struct broker *broker, const char *name, const char *path, broker_object_done done,
                                  void *user) {
   ASSERT(broker_name_is_good(name) && strlen(name) < NAME_BYTES && strlen(path) < PATH_BYTES);
-  if (broker_count_call(broker) != MUSTER_OK) return NULL;
-  object_call *call = calloc(1, sizeof *call);
-  XXH3_state_t *sum = XXH3_createState();
-  if (!call || !sum || XXH3_64bits_reset(sum) != XXH_OK) {
-    free(call);
-    XXH3_freeState(sum);
-    broker_end_call(broker);
-    error_set(MUSTER_E_MEMORY, "no memory for the object %s", name);
-    return NULL;
-  }
+  object_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return NULL;
+  call->sum = XXH3_createState();
+  if (!call->sum || XXH3_64bits_reset(call->sum) != XXH_OK) abort();
   call->broker = broker;
   call->done = done;
   call->user = user;
   call->file = -1;
-  call->sum = sum;
   snprintf(call->name, sizeof call->name, "%s", name);
   snprintf(call->path, sizeof call->path, "%s", path);
   broker->objects++;

@@ -47,9 +47,13 @@ struct broker {
   void *closed_user;
 };
 
-/* Counts one call more, or refuses it: MUSTER_E_FULL; MUSTER_E_STATE when the broker is closing. */
-muster_result broker_count_call(struct broker *broker);
+/* Counts one call more, with zeroed memory for what it has to know; null: MUSTER_E_FULL, MUSTER_E_MEMORY, or
+ * MUSTER_E_STATE when the broker is closing. Its end does not free it. */
+void *broker_begin_call(struct broker *broker, size_t bytes);
 void broker_end_call(struct broker *broker);
+
+/* Sends the first document of a call to etcd; when that fails, the call has ended, and is freed. */
+muster_result broker_send_call(struct broker *broker, const char *path, const char *body, etcd_take take, void *call);
 
 /* Whether a name may be part of a subject and of a key. */
 bool broker_name_is_good(const char *name);

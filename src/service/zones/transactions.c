@@ -1,0 +1,51 @@
+#include "service/zones/transactions.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+
+void lease_key(const struct broker *broker, uint32_t zone, const char *what, char key[LEASE_KEY_BYTES]) {
+  snprintf(key, LEASE_KEY_BYTES, "muster/%s/zone/%u/%s", broker->settings.world, zone, what);
+}
+
+void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEXT_BYTES]) {
+  snprintf(text, LEASE_TEXT_BYTES, "%u %s", epoch, broker->settings.node);
+}
+
+void transaction_begin(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
+  char key[LEASE_KEY_BYTES], owner[LEASE_TEXT_BYTES];
+  lease_key(broker, lease->zone, "lease", key);
+  lease_text(broker, lease->epoch, owner);
+  json_begin_object(writer, NULL);
+  json_begin_array(writer, "compare");
+  json_begin_object(writer, NULL);
+  json_string(writer, "target", "VALUE");
+  json_string(writer, "result", "EQUAL");
+  etcd_write_text(writer, "key", key);
+  etcd_write_text(writer, "value", owner);
+  json_end_object(writer);
+  json_end_array(writer);
+  json_begin_array(writer, "success");
+}
+
+void transaction_request(json_writer *writer, const char *request, const char *key, const char *name, const void *bytes,
+                         size_t count) {
+  json_begin_object(writer, NULL);
+  json_begin_object(writer, request);
+  etcd_write_text(writer, "key", key);
+  if (count) etcd_write_bytes(writer, name, bytes, count);
+  json_end_object(writer);
+  json_end_object(writer);
+}
+
+void transaction_end(json_writer *writer) {
+  json_end_array(writer);
+  json_end_object(writer);
+  json_finish(writer);
+}
+
+muster_result transaction_result(muster_result result, const struct document *answer) {
+  if (result != MUSTER_OK) return MUSTER_E_SYSTEM;
+  if (document_is_true(document_member(answer, "succeeded"))) return MUSTER_OK;
+  return error_set(MUSTER_E_STATE, "the lease of the zone is lost");
+}
