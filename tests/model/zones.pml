@@ -7,59 +7,58 @@
  * take_lease          a new epoch for every start                            leases.c
  * restore, read_out   the files, then what was sent                          holder_files.c, holder_pairs.c, zone_out.c
  * arrive, depart      frames, with their records on the node's disk          zone_in.c, zone_out.c
- * record              the journal's stream (-DSTREAM)                        holder_journal.c
- * put, answer         messages of a pair, one after the other                holder_pairs.c, crossings.c
- * store               a snapshot in the object store, and what it covers     holder_files.c, holder_pairs.c
+ * put, answer         messages of a pair, in order                           holder_pairs.c, crossings.c
+ * store               a version of the zone, and its note: what it covers    holder_files.c, holder_pairs.c
+ * put_chunk, keep     the journal's stream (-DSTREAM)                        holder_journal.c, copies.c
  *
- * What crosses from a zone to the next stands in one order, with its sender's epoch and number; pair.h says which of it
- * counts, so all who read come to one answer. The model gives it when a message is stored, and keeps only what counts:
- * the agent's hop. A position is how many of these a zone knows. They are gone as soon as the stored states of both
- * sides cover them: later would be no worse.
- *
- *   as it is    etcd takes what crosses, and what a stored snapshot covers, in one transaction with the question for
- *               the lease
- *   -DMARKED    a subject takes what crosses from anybody, twice and late: the broker is asked for nothing. A new owner
- *               puts a mark (its epoch, 0) there before it reads
- *   -DSTREAM    records of the journal go to a stream with marks before anything of their frames goes out, and a zone
- *               comes back from there. Without: from its node's disk, or where that is lost from the last snapshot
+ * What crosses from a zone to the next stands in etcd in one order, with its sender's epoch and number; pair.h says
+ * which of it counts, so all who read come to one answer. The model gives it when a message is stored, and keeps only
+ * what counts: the agent's hop. A position is how many of these a zone knows. They are gone as soon as the noted
+ * versions of both sides cover them: later would be no worse. etcd takes what crosses, and the note, in one transaction
+ * with the question for the lease. Without -DSTREAM a zone comes back from its node's disk, or where that is lost from
+ * the noted version; with it, also from the journal's chunks (zones_stored.pml).
  *
  * A paused owner goes on as if it had its lease: clocks make it stand still, but nothing here rests on that. An owner's
  * death with a message under way is the same as its death before or behind it, or as one that is paused and then only
  * lets that message go. A message that is lost is put again: so what can be lost here is an answer.
  *
  * Abstracted: everything but the agent; frames whose record is not on the disk, which have had no effect; where the
- * bytes of a snapshot are, and that the records before it go; how long anything takes.
+ * bytes of a version are, and that those before it go; how long anything takes.
  *
- * Checked in every state: owners with the lease that run frames never have the agent in two zones; with -DSTREAM the
- * records that count never have it in two zones; with -DOWNERS nothing of an owner counts, in any medium, behind
+ * Checked in every state: owners with the lease that run frames never have the agent in two zones; with -DSTREAM what
+ * is kept, or may be found, never has it in two zones; with -DOWNERS nothing of an owner counts, in any medium, behind
  * something of a later one, and a departure counts once. Checked whenever all zones run and nothing is under way, and
  * that always comes: the agent is in one zone, where its walk ends, and nobody waits.
  *
- * -DBORN   the agent is born when the search begins: it may be lost until a record that counts, a stored snapshot or a
- *          crossing has it.
- * -DDEATH  (with -DSTREAM) it dies at the end of its walk, and stays dead once a record that counts has that.
+ * -DBORN   the agent is born when the search begins: it may be lost until an owner with the lease has noted it, or has
+ *          a chunk with it kept, or it has crossed.
+ * -DDEATH  (with -DSTREAM) it dies at the end of its walk, and stays dead from the moment at which an owner with the
+ *          lease has that noted or kept.
+ * -DPACKS  (with -DSTREAM) a version is packed in one step, perhaps before what was sent is read, and noted in another.
  * -DLATE   the message without an answer comes once more at any time.
- * -DRESTLESS  a paused owner runs frames even when nothing of it can count any more.
  * -DHOPS=4 -DCRASHES=2 -DPAUSES=1 -DLOST=1 say how far it walks, and how much goes wrong.
  *
- * Faults: NO_FENCE (what crosses counts whatever its epoch), RECORDS_UNFENCED (records do), ACCEPTS_TWO (with EXPECTED:
- * no rule but the broker's, which takes what comes with the right last sequence, and once two of these), COVERED_EARLY
- * (gone before a stored state covers it), COVER_UNASKED (stored, and the cover told, without the question for the
+ * Faults: NO_FENCE (what crosses counts whatever its epoch), ACCEPTS_TWO (etcd lets two have a lease at once, with one
+ * epoch), COVERED_EARLY (gone before a noted version covers it), NOTE_UNASKED (noted without the question for the
  * lease), SAME_EPOCH (a start without a new epoch: numbers come again), READ_EARLY (what was sent is read before the
- * mark or the lease), UNREAD (not at all), HOP_LEFT_OUT (arrivals are not compared with departures), NOT_AGAIN
- * (departures that were not stored are not put again), START_OLDER (from an older snapshot than the one that covers),
- * JOURNAL_FIRST (the journal's mark before those of pairs). */
+ * lease is taken), UNREAD (not at all), HOP_LEFT_OUT (arrivals are not compared with departures), NOT_AGAIN (departures
+ * that were not stored are not put again), START_OLDER (from an older version than the note's).
+ *
+ * With -DSTREAM: EARLY_OUT (a new owner lets out before a version of its own is noted), MINORITY (safe as soon as one
+ * server has it), OLD_VERSION (chunks of another version than the note's are read), RESTORED_EARLY (the note and chunks
+ * are read before the lease is taken), SENT_OTHERWISE (a chunk is sent again with more frames), CHUNKS_BESIDE (chunks
+ * go on while the next version is stored), CHUNKS_BEHIND (behind a note without an answer). */
 
 #include "zones_state.pml"
+#include "zones_stored.pml"
 
 /* Of epochs only the order matters: where a zone has one owner its epoch is called 1, and those before it 0. */
 inline rename_epochs(zone) {
 #ifdef OWNERS
   if
-  :: stage[PAUSED] == OVER || zone_of[PAUSED] != zone ->
+  :: !pauses_in(zone) ->
      pair_number[zone] = pair_number[zone] * (pair_epoch[zone] == epoch[zone]);
      pair_epoch[zone] = (pair_epoch[zone] == epoch[zone]);
-     journal_epoch[zone] = (journal_epoch[zone] == epoch[zone]);
      counted[zone] = (counted[zone] == epoch[zone]);
      lease[zone] = 1; epoch[zone] = 1
   :: else
@@ -72,51 +71,29 @@ inline rename_epochs(zone) {
 /* --------------------------------------------------------------------------------------------------------- takeover */
 
 inline take_lease(i) {
-#ifndef SAME_EPOCH
+#if defined(ACCEPTS_TWO)
+  if
+  :: pauses_in(i) && !accepted_two -> accepted_two = true; epoch[i] = epoch[PAUSED]
+  :: else -> epoch[i]++
+  fi;
+#elif !defined(SAME_EPOCH)
   epoch[i]++;
 #endif
   lease[i] = epoch[i];
-#if defined(READ_EARLY) && defined(MARKED)
-  read_to[i] = count[i];
+  stage[i] = (on_disk[i] -> READS : RESTORES);
+#ifdef RESTORED_EARLY
+  if
+  :: restored[i] -> stage[i] = READS; on_disk[i] = true; restored[i] = false
+  :: else
+  fi;
 #endif
-  stage[i] = BEHIND_LEASE;
   rename_epochs(i)
 }
 
-inline mark_journal(i, zone) {
+inline restore(i, what) {
+  copy(world[i], what);
   if
-  :: epoch[i] > journal_epoch[zone] -> journal_epoch[zone] = epoch[i]
-  :: else
-  fi;
-  stage[i] = BEHIND_JOURNAL
-}
-
-inline mark_pair(i, zone) {
-  if
-#ifdef EXPECTED
-  :: epoch[i] < pair_epoch[zone] -> give_up(i) /* it sees a newer mark */
-#endif
-  :: epoch[i] > pair_epoch[zone] -> pair_epoch[zone] = epoch[i]; pair_number[zone] = 0
-  :: else
-  fi;
-#ifdef EXPECTED
-  if
-  :: stage[i] == MARKS_PAIR -> sequence[zone]++; expected[i] = sequence[zone]; stage[i] = BEHIND_PAIR
-  :: else
-  fi
-#else
-  stage[i] = BEHIND_PAIR
-#endif
-}
-
-inline restore(i, zone) {
-#ifdef START_OLDER
-  copy(world[i], older[zone]);
-#else
-  copy(world[i], stored[zone]);
-#endif
-  if
-  :: i != PAUSED -> on_disk[zone] = true
+  :: i != PAUSED -> on_disk[i] = true
   :: else
   fi;
   stage[i] = READS
@@ -209,48 +186,6 @@ inline die(i) {
   frame_ends(i)
 }
 
-/* The record, and so all before it. */
-inline record(i, zone) {
-  if
-#ifdef RECORDS_UNFENCED
-  :: true ->
-#else
-  :: journal_epoch[zone] == epoch[i] ->
-#endif
-     note_owner(zone, epoch[i]);
-     copy(stored[zone], world[i])
-#ifndef RECORDS_UNFENCED
-  :: else
-#endif
-  fi;
-#ifdef COVER_UNASKED
-  told_in[zone] = world[i].taken; told_out[zone] = world[i].told;
-#endif
-  safe[i] = (world[i].waits != 0) + (world[i].waits_2 != 0);
-  records[i] = false
-}
-
-/* Only who has the lease can. */
-inline store(i, zone) {
-  if
-#ifdef COVER_UNASKED
-  :: epoch[i] >= stored_epoch[zone] ->
-     stored_epoch[zone] = epoch[i]; stored_own[i] = true;
-#else
-  :: lease[zone] == epoch[i] ->
-#endif
-     note_owner(zone, epoch[i]);
-#ifdef START_OLDER
-     copy(older[zone], stored[zone]);
-#endif
-     copy(stored[zone], world[i]);
-#ifdef COVER_UNASKED
-     told_in[zone] = world[i].taken; told_out[zone] = world[i].told
-#endif
-  :: else -> give_up(i)
-  fi
-}
-
 /* --------------------------------------------------------------------------------------------------------- crossing */
 
 /* A message is stored, or is not; it counts, or does not. */
@@ -260,11 +195,6 @@ inline deliver(pair, of_epoch, of_number, of_hop) {
   :: of_epoch == pair_epoch[pair] && of_number <= pair_number[pair] /* once more */
   :: else ->
      pair_epoch[pair] = of_epoch; pair_number[pair] = of_number;
-#elif defined(MARKED)
-  if
-  :: of_epoch != pair_epoch[pair] || of_number != pair_number[pair] + 1
-  :: else ->
-     pair_number[pair] = of_number;
 #else
   if
   :: lease[pair] != of_epoch || (of_epoch == pair_epoch[pair] && of_number != pair_number[pair] + 1)
@@ -285,27 +215,16 @@ inline append(pair, of_hop) {
   :: else
   fi;
 #endif
+#ifdef BORN
+  heard_of = true;
+#endif
   message(pair, count[pair]) = of_hop;
   count[pair]++
 }
 
 inline put(i, zone) {
-#ifdef EXPECTED
-  if
-  :: expected[i] == sequence[zone] -> append(zone, world[i].waits); sequence[zone]++; asked[i] = true
-#ifdef ACCEPTS_TWO
-  :: expected[i] + 1 == sequence[zone] && !accepted_two ->
-     accepted_two = true; append(zone, world[i].waits); sequence[zone]++; asked[i] = true
-#endif
-  :: else ->
-     if
-     :: i == PAUSED -> give_up(i)
-     :: else -> end_tenure(i); begin_again(i)
-     fi
-  fi
-#else
   deliver(zone, epoch[i], number[i] + 1, world[i].waits);
-#ifdef MARKED
+#ifdef NO_FENCE
   asked[i] = true
 #else
   if
@@ -313,17 +232,13 @@ inline put(i, zone) {
   :: else -> give_up(i)
   fi
 #endif
-#endif
 }
 
 inline answer(i, zone) {
   world[i].waits = world[i].waits_2; world[i].waits_2 = 0; world[i].told = count[zone];
   number[i]++; asked[i] = false;
 #ifdef STREAM
-  safe[i]--;
-#endif
-#ifdef EXPECTED
-  expected[i] = sequence[zone];
+  safe[i] = safe[i] - (safe[i] != 0);
 #endif
 #ifdef COVERED_EARLY
   told_out[zone] = world[i].told
@@ -332,17 +247,13 @@ inline answer(i, zone) {
 
 /* ----------------------------------------------------------------------------------------------------------- owners */
 
-/* It has heard that the lease is another's, or it has ended. */
-inline give_up(i) {
-  stage[i] = OVER; rename_epochs(zone_of[i]);
-  zone_of[i] = 0; epoch[i] = 0; number[i] = 0; asked[i] = false; records[i] = false; safe[i] = 0; clear(world[i])
-}
-
-/* A node or process is gone. */
-inline end_tenure(i) {
-  stage[i] = FREE; number[i] = 0; asked[i] = false; records[i] = false; safe[i] = 0;
-#if defined(COVER_UNASKED) && !defined(STREAM)
-  stored_own[i] = false;
+inline forget(i) {
+  number[i] = 0; asked[i] = false;
+#ifdef STREAM
+  records[i] = false; safe[i] = 0; version[i] = NO_VERSION;
+#endif
+#ifdef PACKS
+  clear(packed[i]); is_packed[i] = false;
 #endif
 #ifdef READ_EARLY
   read_to[i] = 0;
@@ -350,14 +261,25 @@ inline end_tenure(i) {
   skip
 }
 
+/* It has heard that the lease is another's, or it has ended. */
+inline give_up(i) {
+  stage[i] = OVER; rename_epochs(zone_of[i]);
+  zone_of[i] = 0; epoch[i] = 0; forget(i); clear(world[i])
+}
+
+/* A node or process is gone. */
+inline end_tenure(i) {
+  stage[i] = FREE; forget(i)
+}
+
 inline pause(z) {
   zone_of[PAUSED] = z; stage[PAUSED] = stage[z]; epoch[PAUSED] = epoch[z]; number[PAUSED] = number[z];
-  asked[PAUSED] = asked[z]; records[PAUSED] = records[z]; safe[PAUSED] = safe[z]; copy(world[PAUSED], world[z]);
-#ifdef EXPECTED
-  expected[PAUSED] = expected[z];
+  asked[PAUSED] = asked[z]; copy(world[PAUSED], world[z]);
+#ifdef STREAM
+  records[PAUSED] = records[z]; safe[PAUSED] = safe[z]; version[PAUSED] = version[z];
 #endif
-#if defined(COVER_UNASKED) && !defined(STREAM)
-  stored_own[PAUSED] = stored_own[z];
+#ifdef PACKS
+  copy(packed[PAUSED], packed[z]); is_packed[PAUSED] = is_packed[z];
 #endif
 #ifdef READ_EARLY
   read_to[PAUSED] = read_to[z];
@@ -369,7 +291,7 @@ inline pause(z) {
 /* Where no paused owner can use it, time without a lease is as good as time with a slow owner. */
 inline begin_again(i) {
   if
-  :: stage[PAUSED] == OVER || zone_of[PAUSED] != i -> take_lease(i)
+  :: !pauses_in(i) -> take_lease(i)
   :: else
   fi
 }
@@ -377,29 +299,44 @@ inline begin_again(i) {
 proctype Owner(byte i) {
 end_owner:
   do
-#if defined(READ_EARLY) && !defined(MARKED)
+#ifdef READ_EARLY
   :: d_step { i != PAUSED && stage[i] == FREE && read_to[i] < count[i] -> read_to[i] = count[i] }
 #endif
+#ifdef RESTORED_EARLY
+  :: d_step {
+       i != PAUSED && stage[i] == FREE && !on_disk[i] && !restored[i] -> restored[i] = true; copy(world[i], stored[i])
+     }
+#endif
   :: d_step { i != PAUSED && stage[i] == FREE -> take_lease(i) }
-  :: d_step { stage[i] == MARKS_PAIR -> mark_pair(i, zone_of[i]) }
-  :: d_step { stage[i] == MARKS_JOURNAL -> mark_journal(i, zone_of[i]) }
-  :: d_step { stage[i] == RESTORES && !has_disk(i) -> restore(i, zone_of[i]) }
-  :: d_step { stage[i] == READS || stage[i] == RESTORES && has_disk(i) -> read_out(i, zone_of[i]) }
-  :: d_step { frames(i) && world[i].taken < count[before(zone_of[i])] -> arrive(i, zone_of[i]) }
-  :: d_step { frames(i) && world[i].here != 0 && world[i].here <= HOPS && world[i].waits_2 == 0 -> depart(i) }
-#ifdef DEATH
-  :: d_step { frames(i) && world[i].here == HOPS + 1 -> die(i) }
+#if defined(START_OLDER) || defined(OLD_VERSION)
+  :: d_step { stage[i] == RESTORES -> restore(i, older[zone_of[i]]) }
+#else
+  :: d_step { stage[i] == RESTORES -> restore(i, stored[zone_of[i]]) }
 #endif
 #ifdef STREAM
-  :: d_step { runs(i) && records[i] -> record(i, zone_of[i]) }
-#else
-  :: d_step { runs(i) && may_store(i, zone_of[i]) -> store(i, zone_of[i]) }
+  :: d_step { stage[i] == RESTORES && is_loose[zone_of[i]] -> restore(i, loose[zone_of[i]]) }
 #endif
+#ifdef SENT_OTHERWISE
+  :: d_step { stage[i] == RESTORES && is_shorter[zone_of[i]] -> restore(i, shorter[zone_of[i]]) }
+#endif
+  :: d_step { stage[i] == READS -> read_out(i, zone_of[i]) }
+  :: d_step { runs(i) && world[i].taken < count[before(zone_of[i])] -> arrive(i, zone_of[i]) }
+  :: d_step { runs(i) && world[i].here != 0 && world[i].here <= HOPS && world[i].waits_2 == 0 -> depart(i) }
+#ifdef DEATH
+  :: d_step { runs(i) && world[i].here == HOPS + 1 -> die(i) }
+#endif
+#ifdef STREAM
+  :: d_step { runs(i) && records[i] && may_put_chunk(i, zone_of[i]) -> put_chunk(i, zone_of[i]) }
+  :: d_step { i != PAUSED && is_loose[i] -> keep(i) }
+  :: d_step { lost > 0 && stores(i) -> lost--; store(i, zone_of[i], false) }
+#endif
+#ifdef PACKS
+  :: d_step { (stage[i] == READS || runs(i)) && !is_packed[i] && may_store(i, zone_of[i]) -> pack(i) }
+#endif
+  :: d_step { stores(i) -> store(i, zone_of[i], true) }
   :: d_step { runs(i) && !asked[i] && may_put(i) -> put(i, zone_of[i]) }
   :: d_step { runs(i) && asked[i] -> answer(i, zone_of[i]) }
-#ifndef EXPECTED
   :: d_step { runs(i) && asked[i] && lost > 0 -> lost--; asked[i] = false }
-#endif
 #ifdef LATE
   :: d_step { /* as well, and behind whatever comes between */
        runs(i) && asked[i] && lost > 0 ->
@@ -424,26 +361,33 @@ end_owner:
 
 /* ---------------------------------------------------------------------------------------------------------- checked */
 
-#define runs_here(z)   (stage[z] == RUNS && world[z].here != 0)
-#define stored_here(z) (stored[z].here != 0)
+#define runs_here(z) (stage[z] == RUNS && world[z].here != 0)
+#ifdef STREAM
+#ifdef SENT_OTHERWISE
+#define found_here(z) (stored[z].here != 0 || loose[z].here != 0 || shorter[z].here != 0)
+#else
+#define found_here(z) (stored[z].here != 0 || loose[z].here != 0)
+#endif
+#define is_recorded(z) (!records[z] && !is_loose[z] && version[z] == NOTED_VERSION)
+#else
+#define is_recorded(z) true
+#endif
 #ifdef DEATH
 #define LAST (HOPS + 1)
 #else
 #define LAST HOPS
 #endif
-#define quiet_zone(z) (stage[z] == RUNS && !records[z] && world[z].waits == 0 && !asked[z] && \
+#define quiet_zone(z) (stage[z] == RUNS && is_recorded(z) && world[z].waits == 0 && !asked[z] && \
                        world[z].taken == count[before(z)] && (world[z].here == 0 || world[z].here > LAST))
 #define all(what)      (what(0) && what(1) && what(2))
 #define any(what)      (what(0) || what(1) || what(2))
 #define one(what)      (what(0) + what(1) + what(2) == 1)
 #define two(what)      (what(0) + what(1) + what(2) > 1)
-#define known(z)       (stored_here(z) || stored[z].mark != 0 || count[z] != 0)
-#define dead(z)        stored[z].died
 
 #if defined(DEATH)
-#define is_well (any(dead) && !any(runs_here))
+#define is_well (dead && !any(runs_here))
 #elif defined(BORN)
-#define is_well (one(runs_here) || !any(known))
+#define is_well (one(runs_here) || !heard_of)
 #else
 #define is_well one(runs_here)
 #endif
@@ -456,10 +400,7 @@ init {
     :: else ->
        zone_of[z] = z; stage[z] = RUNS; epoch[z] = 1; lease[z] = 1; on_disk[z] = true; pair_epoch[z] = 1;
 #ifdef STREAM
-       journal_epoch[z] = 1;
-#endif
-#if defined(COVER_UNASKED) && !defined(STREAM)
-       stored_own[z] = true; stored_epoch[z] = 1;
+       version[z] = NOTED_VERSION;
 #endif
        z++
     od;
@@ -469,7 +410,7 @@ init {
 #elif defined(STREAM)
     records[0] = true;
 #endif
-#ifdef START_OLDER
+#if defined(START_OLDER) || defined(OLD_VERSION)
     older[0].here = stored[0].here;
 #endif
     stage[PAUSED] = OVER; z = 0
@@ -479,10 +420,10 @@ end_init:
   do
   :: d_step { two(runs_here) -> assert(agent_runs_in_one_zone) }
 #ifdef STREAM
-  :: d_step { two(stored_here) -> assert(agent_is_in_one_journal) }
+  :: d_step { two(found_here) -> assert(agent_is_in_one_journal) }
 #endif
 #ifdef DEATH
-  :: d_step { any(dead) && any(runs_here) -> assert(agent_stays_dead) }
+  :: d_step { dead && any(runs_here) -> assert(agent_stays_dead) }
 #endif
   :: d_step { all(quiet_zone) && !is_well -> assert(agent_is_there) }
   :: timeout -> assert(all(quiet_zone) || nobody_waits); break
