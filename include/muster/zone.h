@@ -9,7 +9,7 @@
  * simulation time: only then are bytes of one accepted by another.
  *
  *     A: muster_agent_depart(a, agent, B, put, &bytes)     B: muster_agent_arrive(b, bytes, count, &agent)
- *     A: muster_zone_messages(a, take, &out)               B: muster_zone_deliver(b, &message)
+ *     A: muster_zone_messages(a, take, &out)               B: muster_zone_deliver_after(b, &message, follows)
  *     A: muster_ghosts_pack(a, near_b, count, put, &bytes) B: muster_ghosts_set(b, A, bytes, count, true)
  *
  * Ids. An agent's id is valid in all zones for as long as the agent lives: it is made of the zone in which the agent
@@ -179,10 +179,9 @@ typedef struct muster_zone_message {
   muster_agent from; /* null: the host, by muster_agent_send() */
   muster_agent to;
   uint64_t sequence; /* of the sender's messages to other zones, ascending; of the host's those of this zone */
-  uint64_t follows; /* sequence of the message before it to the same receiver, while that one may be on its way; or 0 */
-  uint64_t sent_ns; /* simulation time of the frame in which it was sent */
-  uint32_t zone;    /* where `to` is, as far as this world knows */
-  uint32_t size;    /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
+  uint64_t sent_ns;  /* simulation time of the frame in which it was sent */
+  uint32_t zone;     /* where `to` is, as far as this world knows */
+  uint32_t size;     /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
   const void *bytes; /* null when there are none */
 } muster_zone_message;
 
@@ -194,13 +193,23 @@ typedef struct muster_zone_message {
 MUSTER_API uint32_t muster_zone_messages(muster_world *world,
                                          void (*take)(const muster_zone_message *message, void *user), void *user);
 
+/* Which message a message follows: the sequence of the one before it that its sender sent to the same receiver, while
+ * that may be on its way; 0 = none. It goes with the message to muster_zone_deliver_after(). Asked within the `take` of
+ * muster_zone_messages(), for its message alone; 0 for null. Any thread. O(1). */
+MUSTER_API uint64_t muster_zone_message_follows(const muster_zone_message *message);
+
 /* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it, once
- * the one that it follows has come; or, when the receiver has moved on or is a ghost, into the queue to other zones
+ * the message that it follows has come; or, when the receiver has moved on or is a ghost, into the queue to other zones
  * again. A full box drops it as it would any other, and MUSTER_OK is returned. `zone` is not looked at. MUSTER_E_STALE
  * when it came before, or the receiver is gone: passed over; MUSTER_E_FULL when it should go out again and the queue is
- * full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above that which it follows, or its sender is no
+ * full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above `follows`, or its sender is no
  * agent and no host of a zone; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames;
  * recorded. O(1). */
+MUSTER_API muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message,
+                                                   uint64_t follows);
+
+/* The same of a message that follows none: it waits for no other, and may come before those that were sent earlier.
+ * Thread of the frames, between frames; recorded. O(1). */
 MUSTER_API muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message);
 
 /* ----------------------------------------------------------------------------------------------------------- herds */

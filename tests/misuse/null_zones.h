@@ -42,6 +42,7 @@ static inline null_zones null_zones_open(void) {
 #define OF_ZONES(X)                                                                                                    \
   X(muster_zone_read,                                                                                                  \
     REFUSES(muster_zone_read(NULL, &with.zone)) && REFUSES(muster_zone_read(with.little.world, NULL)))                 \
+  X(muster_zone_message_follows, muster_zone_message_follows(NULL) == 0)                                               \
   X(muster_zone_set_epoch, REFUSES(muster_zone_set_epoch(NULL, 1)))                                                    \
   X(muster_agent_hop, REFUSES(muster_agent_hop(NULL, with.agent, &with.hop)) &&                                        \
                           REFUSES(muster_agent_hop(with.little.world, with.agent, NULL)))                              \
@@ -61,6 +62,8 @@ static inline null_zones null_zones_open(void) {
   X(muster_agent_is_ghost, !muster_agent_is_ghost(NULL, with.agent))                                                   \
   X(muster_zone_messages, REFUSES(!muster_zone_messages(NULL, null_zone_take, NULL)) &&                                \
                               REFUSES(!muster_zone_messages(with.little.world, NULL, NULL)))                           \
+  X(muster_zone_deliver_after, REFUSES(muster_zone_deliver_after(NULL, &with.message, 0)) &&                           \
+                                   REFUSES(muster_zone_deliver_after(with.little.world, NULL, 0)))                     \
   X(muster_zone_deliver,                                                                                               \
     REFUSES(muster_zone_deliver(NULL, &with.message)) && REFUSES(muster_zone_deliver(with.little.world, NULL)))        \
   X(muster_herd_depart, REFUSES(muster_herd_depart(NULL, with.herd, 2, null_zone_put, NULL)) &&                        \

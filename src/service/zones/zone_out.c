@@ -127,7 +127,7 @@ static void out_letter(const muster_zone_message *message, void *user) {
   const parcel_letter letter = {.from = message->from.value,
                                 .to = message->to.value,
                                 .sequence = message->sequence,
-                                .follows = message->follows,
+                                .follows = muster_zone_message_follows(message),
                                 .sent_ns = message->sent_ns};
   world->zone->published.lost += !link;
   if (!link) return;
