@@ -45,7 +45,8 @@
  * together.
  *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; an id that is gone is answered 404,
- * even if another one has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
+ * even if another one has its index now; in a zone, an observer that has left it 409 "moved", and the message says to
+ * which zone. Durations are nanoseconds in whole numbers, lengths are metres.
  *
  * Errors are {"error": {"code", "message", "field"}}: 400 the request is wrong (nothing was changed), 404 there is no
  * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 a wrong kind

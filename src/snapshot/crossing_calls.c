@@ -211,6 +211,10 @@ bool crossing_repeat(struct muster_world *world, const zone_call *call, const vo
   case ZONE_CALL_HERD_DEPART:
   case ZONE_CALL_HERD_ARRIVE:
     return crossing_repeat_herd(world, call, bytes, count);
+  case ZONE_CALL_OBSERVER_DEPART:
+  case ZONE_CALL_OBSERVER_ARRIVE:
+  case ZONE_CALL_OBSERVER_LEFT:
+    return crossing_repeat_observer(world, call, bytes, count);
   }
   return false;
 }

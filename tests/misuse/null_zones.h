@@ -10,6 +10,7 @@ typedef struct null_zones {
   little_world little;
   muster_agent agent;
   muster_herd herd;
+  muster_observer observer;
   muster_zone_def zone;
   muster_zone_status status;
   muster_zone_message message;
@@ -54,6 +55,14 @@ static inline null_zones null_zones_open(void) {
                              REFUSES(muster_agent_arrive(with.little.world, NULL, 1, NULL)))                           \
   X(muster_agent_packed, REFUSES(muster_agent_packed(NULL, 1, &with.agent, &with.hop)))                                \
   X(muster_agent_left, REFUSES(muster_agent_left(NULL, with.agent, 1, 2)))                                             \
+  X(muster_observer_depart, REFUSES(muster_observer_depart(NULL, with.observer, 2, null_zone_put, NULL)) &&            \
+                                REFUSES(muster_observer_depart(with.little.world, with.observer, 2, NULL, NULL)))      \
+  X(muster_observer_arrive, REFUSES(muster_observer_arrive(NULL, "a", 1, NULL)) &&                                     \
+                                REFUSES(muster_observer_arrive(with.little.world, NULL, 1, NULL)))                     \
+  X(muster_observer_packed, REFUSES(muster_observer_packed(NULL, 1, &with.observer, &with.hop)))                       \
+  X(muster_observer_left, REFUSES(muster_observer_left(NULL, with.observer, 1, 2)))                                    \
+  X(muster_observer_zone, REFUSES(muster_observer_zone(NULL, with.observer, &with.hop)) &&                             \
+                              REFUSES(muster_observer_zone(with.little.world, with.observer, NULL)))                   \
   X(muster_ghosts_pack, REFUSES(muster_ghosts_pack(NULL, &with.agent, 1, null_zone_put, NULL)) &&                      \
                             REFUSES(muster_ghosts_pack(with.little.world, NULL, 1, null_zone_put, NULL)) &&            \
                             REFUSES(muster_ghosts_pack(with.little.world, &with.agent, 1, NULL, NULL)))                \

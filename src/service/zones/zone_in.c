@@ -55,6 +55,8 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
       return IN_FULL;
     else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
       return IN_FULL;
+    else if (item.kind == PARCEL_OBSERVER && !zone_take_observer(world, link, item_bytes, item.bytes))
+      return IN_FULL;
     else if (item.kind == PARCEL_MESSAGE && !in_deliver(world, item_bytes, item.bytes))
       return IN_FULL;
   pair_takes(&link->in, sequence, head.epoch, head.number);
