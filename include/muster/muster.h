@@ -440,13 +440,15 @@ typedef struct muster_observer_def {
 MUSTER_DEFAULTS(muster_observer_def);
 
 /* An observer is a player or a camera: what makes agents near it important. An agent's importance is the maximum
- * over the observers of its partition. Queued as the agent calls are. Any thread. */
+ * over the observers of its partition. Queued as the agent calls are. In a zone an observer may leave for another one
+ * (muster/zone.h): then its id is stale here. Any thread. */
 MUSTER_API muster_observer muster_observer_add(muster_world *world, const muster_observer_def *def);
 MUSTER_API muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position);
 MUSTER_API muster_result muster_observer_remove(muster_world *world, muster_observer observer);
 
-/* The observer after this one in the order of their indices, the first after null; null at the end. Observers added
- * since the last frame are not among them yet. Thread of the frames, between frames. */
+/* The observer after this one in the order of their indices, the first after null; null at the end, and in a zone also
+ * when this one is gone. Observers added since the last frame are not among them yet. Thread of the frames, between
+ * frames. */
 MUSTER_API muster_observer muster_observer_next(const muster_world *world, muster_observer observer);
 
 /* Reads where an observer is and how far it sees. MUSTER_E_STALE when the id is gone, or was added since the last

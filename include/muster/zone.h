@@ -9,20 +9,22 @@
  * simulation time: only then are bytes of one accepted by another.
  *
  *     A: muster_agent_depart(a, agent, B, put, &bytes)     B: muster_agent_arrive(b, bytes, count, &agent)
- *     A: muster_zone_messages(a, take, &out)               B: muster_zone_deliver(b, &message)
+ *     A: muster_observer_depart(a, observer, B, ...)       B: muster_observer_arrive(b, bytes, count, &observer)
+ *     A: muster_zone_messages(a, take, &out)               B: muster_zone_deliver_after(b, &message, follows)
  *     A: muster_ghosts_pack(a, near_b, count, put, &bytes) B: muster_ghosts_set(b, A, bytes, count, true)
  *
- * Ids. An agent's id is valid in all zones for as long as the agent lives: it is made of the zone in which the agent
- * was born, the epoch in which that was, and what tells apart the agents that were born there. An epoch is the time in
- * which the zone has one owner: an owner that has only an older state of the zone begins a new epoch
- * (muster_zone_set_epoch), so that it gives no id that its predecessor gave to another agent. The index of a zone's
- * agent serves for 65,536 agents of one epoch, and rests until the next one after that.
+ * Ids. An agent's id is valid in all zones for as long as the agent lives, and an observer's until it is removed: it is
+ * made of the zone in which the agent was born, the epoch in which that was, and what tells apart the agents that were
+ * born there. An epoch is the time in which the zone has one owner: an owner that has only an older state of the zone
+ * begins a new epoch (muster_zone_set_epoch), so that it gives no id that its predecessor gave to another agent. The
+ * index of a zone's agent serves for 65,536 agents of one epoch, and rests until the next one after that.
  *
  * Crossings. An agent counts its crossings: its hop. Whoever carries agents between worlds may come twice, or late,
  * when a machine failed; the hop tells which of two packed agents is the newer one. A world that an agent has left
  * keeps a mark: which zone it went to, and with which hop. By the marks messages follow the agent, and an agent that
  * comes back with a hop that is not higher is refused. A world keeps the marks of its last agents_max departures (at
- * least 1,024); older ones are dropped, and counted (muster_zone_status.marks_dropped).
+ * least 1,024); older ones are dropped, and counted (muster_zone_status.marks_dropped). All of this holds for observers
+ * as well, with marks of their own, of the last observers_max departures.
  *
  * Ghosts. A ghost has the place, the type and the published state of an agent that another zone runs. Atoms perceive it
  * as any agent: muster_update_nearby(), muster_update_published_of() and muster_update_position_of() find it, so do
@@ -99,6 +101,8 @@ typedef struct muster_zone_status {
   uint64_t messages_in;        /* messages from other zones that were delivered, or dropped as the box was full */
   uint64_t messages_twice;     /* messages from other zones that had been delivered already */
   uint64_t messages_unordered; /* messages that were delivered before, or behind, others of their sender */
+  uint64_t observers_departed; /* observers that left, */
+  uint64_t observers_arrived;  /* and that came */
   uint32_t messages_held;      /* messages that wait now for one that was sent before them */
   uint32_t reserved;
 } muster_zone_status;
@@ -151,6 +155,44 @@ MUSTER_API muster_result muster_agent_packed(const void *bytes, size_t count, mu
  * frames; recorded. O(1). */
 MUSTER_API muster_result muster_agent_left(muster_world *world, muster_agent agent, uint32_t hop, uint32_t to);
 
+/* ------------------------------------------------------------------------------------------------------- observers */
+
+/* Takes an observer out of the world as bytes, handed to `put` in order, in one call or several: its id, its place, how
+ * far it sees, its partition and its hop, one higher than before. What it made important is so no more. From here on
+ * muster_observer_move() and all other calls with its id are refused with MUSTER_E_STALE, and the message names the
+ * zone `to`; muster_observer_zone() tells it as a number.
+ *
+ * MUSTER_E_STATE, and nothing has changed, when the world is no zone, or the observer waits for its first intake or
+ * a command about it for the next one: try again after the next frame. MUSTER_E_STALE when it is gone;
+ * MUSTER_E_ARGUMENT when `to` is no other zone; MUSTER_E_SYSTEM when `put` returned false. Thread of the frames,
+ * between frames; recorded. O(commands that wait). */
+MUSTER_API muster_result muster_observer_depart(muster_world *world, muster_observer observer, uint32_t to,
+                                                muster_zone_put put, void *user);
+
+/* Puts an observer that departed elsewhere into this world, under its own id, which is written to `observer` (may be
+ * null): it is there from the next frame on, and is found, read and moved as one that was added here. MUSTER_E_STALE
+ * when this world has it, or it left from here with a hop that is not lower than the one that it has now; MUSTER_E_FULL
+ * when observers_max observers exist; MUSTER_E_INPUT when the bytes are damaged, of another version, or of something
+ * else; MUSTER_E_STATE when the world is no zone. Nothing has changed then. Thread of the frames, between frames;
+ * recorded. O(1). */
+MUSTER_API muster_result muster_observer_arrive(muster_world *world, const void *bytes, size_t count,
+                                                muster_observer *observer);
+
+/* The id and the hop of a packed observer; either may be null. MUSTER_E_INPUT when the bytes are damaged, of another
+ * version, or of something else. Any thread. O(1). */
+MUSTER_API muster_result muster_observer_packed(const void *bytes, size_t count, muster_observer *observer,
+                                                uint32_t *hop);
+
+/* A restored world learns that an observer left for zone `to` with that hop, as by muster_agent_left(). MUSTER_E_STATE
+ * when the world is no zone; MUSTER_E_ARGUMENT when `to` is no other zone, or the id is none of a zone. Thread of the
+ * frames, between frames; recorded. O(1). */
+MUSTER_API muster_result muster_observer_left(muster_world *world, muster_observer observer, uint32_t hop, uint32_t to);
+
+/* The zone in which an observer is, as far as this world knows: its own number when it is here, also before its first
+ * intake; or the zone for which it left from here, from where it may have moved on. MUSTER_E_STALE when it is gone, or
+ * was never here; MUSTER_E_STATE when the world is no zone. Any thread. O(1). */
+MUSTER_API muster_result muster_observer_zone(const muster_world *world, muster_observer observer, uint32_t *zone);
+
 /* ---------------------------------------------------------------------------------------------------------- ghosts */
 
 /* Packs what a neighbour perceives of some agents, and hands it to `put` in order, in one call or several. Ids that are
@@ -179,10 +221,9 @@ typedef struct muster_zone_message {
   muster_agent from; /* null: the host, by muster_agent_send() */
   muster_agent to;
   uint64_t sequence; /* of the sender's messages to other zones, ascending; of the host's those of this zone */
-  uint64_t follows; /* sequence of the message before it to the same receiver, while that one may be on its way; or 0 */
-  uint64_t sent_ns; /* simulation time of the frame in which it was sent */
-  uint32_t zone;    /* where `to` is, as far as this world knows */
-  uint32_t size;    /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
+  uint64_t sent_ns;  /* simulation time of the frame in which it was sent */
+  uint32_t zone;     /* where `to` is, as far as this world knows */
+  uint32_t size;     /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
   const void *bytes; /* null when there are none */
 } muster_zone_message;
 
@@ -194,13 +235,23 @@ typedef struct muster_zone_message {
 MUSTER_API uint32_t muster_zone_messages(muster_world *world,
                                          void (*take)(const muster_zone_message *message, void *user), void *user);
 
+/* Which message a message follows: the sequence of the one before it that its sender sent to the same receiver, while
+ * that may be on its way; 0 = none. It goes with the message to muster_zone_deliver_after(). Asked within the `take` of
+ * muster_zone_messages(), for its message alone; 0 for null. Any thread. O(1). */
+MUSTER_API uint64_t muster_zone_message_follows(const muster_zone_message *message);
+
 /* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it, once
- * the one that it follows has come; or, when the receiver has moved on or is a ghost, into the queue to other zones
+ * the message that it follows has come; or, when the receiver has moved on or is a ghost, into the queue to other zones
  * again. A full box drops it as it would any other, and MUSTER_OK is returned. `zone` is not looked at. MUSTER_E_STALE
  * when it came before, or the receiver is gone: passed over; MUSTER_E_FULL when it should go out again and the queue is
- * full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above that which it follows, or its sender is no
+ * full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above `follows`, or its sender is no
  * agent and no host of a zone; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames;
  * recorded. O(1). */
+MUSTER_API muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message,
+                                                   uint64_t follows);
+
+/* The same of a message that follows none: it waits for no other, and may come before those that were sent earlier.
+ * Thread of the frames, between frames; recorded. O(1). */
 MUSTER_API muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message);
 
 /* ----------------------------------------------------------------------------------------------------------- herds */

@@ -7,8 +7,8 @@
 #include "record/recorder.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/observer_ids.h"
 #include "world/world_commands.h"
-#include "world/world_observers.h"
 #include "world/zone_mail.h"
 
 #include <muster/tune.h>
@@ -180,30 +180,29 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
     error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.limits.observers_max);
     return none;
   }
-  uint32_t generation = identity_open(&world->observers->ids, index);
+  muster_observer id = observer_ids_open(world, index);
   struct command command = {.kind = COMMAND_OBSERVER_ADD,
                             .index = index,
-                            .generation = generation,
+                            .generation = identity_generation(&world->observers->ids, index),
+                            .epoch = world->zone ? muster_agent_epoch((muster_agent){id.value}) : 0,
                             .partition = def.partition,
                             .position = def.position,
                             .first = def.near_m,
                             .second = def.far_m};
   if (guard_queue(world, &command)) {
-    identity_close(&world->observers->ids, index);
-    identity_give_back(&world->observers->ids, index);
+    observer_ids_close(world, index);
     return none;
   }
-  return muster_observer_make(index, generation);
+  return id;
 }
 
 static muster_result send_observer(muster_world *world, muster_observer observer, struct command command) {
   muster_result result;
   if (!guard_asks(world, "observer", &result)) return result;
-  if (!identity_is_live(&world->observers->ids, muster_observer_index(observer), muster_observer_generation(observer)))
-    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", muster_observer_index(observer),
-                     muster_observer_generation(observer));
-  command.index = muster_observer_index(observer);
-  command.generation = muster_observer_generation(observer);
+  muster_observer found = observer_ids_find(world, observer);
+  if (!observer_ids_is_live(world, found)) return observer_ids_gone(world, observer);
+  command.index = muster_observer_index(found);
+  command.generation = muster_observer_generation(found);
   return guard_queue(world, &command);
 }
 

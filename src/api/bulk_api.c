@@ -7,9 +7,9 @@
 #include "frame/frame.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/observer_ids.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"
-#include "world/world_observers.h"
 #include "world/world_record.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
@@ -200,11 +200,10 @@ uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *
   uint32_t moved = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
-    if (!identity_is_live(&world->observers->ids, muster_observer_index(observers[i]),
-                          muster_observer_generation(observers[i])))
-      continue;
+    muster_observer found = observer_ids_find(world, observers[i]);
+    if (!observer_ids_is_live(world, found)) continue;
     if (space_accepts(positions[i]))
-      moved += bulk_api_move_observer(world, observers[i], positions[i]);
+      moved += bulk_api_move_observer(world, found, positions[i]);
     else
       world->sums->statistics.positions_refused++;
   }

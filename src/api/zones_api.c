@@ -42,6 +42,16 @@ muster_result muster_zone_status_read(const muster_world *world, muster_zone_sta
   return sized_write(SIZED(zone_status), &whole, status);
 }
 
+/* A message as it is handed over, and what it follows. */
+typedef struct given_message {
+  muster_zone_message message; /* first */
+  uint64_t follows;
+} given_message;
+
+uint64_t muster_zone_message_follows(const muster_zone_message *message) {
+  return message ? ((const given_message *)(const void *)message)->follows : 0;
+}
+
 uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zone_message *message, void *user),
                               void *user) {
   if (zone_check(world, "messages to other zones", false)) return 0;
@@ -54,15 +64,15 @@ uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zon
   enum occupation before = guard_hold(world);
   for (uint32_t i = 0; i < count; i++) {
     const zone_outgoing *from = &zone->queue[i];
-    const muster_zone_message message = {.from = from->from,
-                                         .to = from->to,
-                                         .sequence = from->sequence,
-                                         .follows = from->follows,
-                                         .sent_ns = from->sent_ns,
-                                         .zone = from->zone,
-                                         .size = from->size,
-                                         .bytes = from->size ? from->bytes : NULL};
-    take(&message, user);
+    const given_message given = {.message = {.from = from->from,
+                                             .to = from->to,
+                                             .sequence = from->sequence,
+                                             .sent_ns = from->sent_ns,
+                                             .zone = from->zone,
+                                             .size = from->size,
+                                             .bytes = from->size ? from->bytes : NULL},
+                                 .follows = from->follows};
+    take(&given.message, user);
   }
   guard_release(world, before);
   zone->queued = 0;
@@ -70,10 +80,14 @@ uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zon
 }
 
 muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message) {
+  return muster_zone_deliver_after(world, message, 0);
+}
+
+muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message, uint64_t follows) {
   muster_result result = zone_check(world, "message", false);
   if (!result && !message) result = error_missing("message", "message");
   if (result || recorder_replays(world->recorder)) return result;
-  result = zone_check_delivery(world, message);
+  result = zone_check_delivery(world, message, follows);
   if (result) {
     world->zone->counts.messages_twice += zone_came_before(world, message);
     return result;
@@ -82,9 +96,9 @@ muster_result muster_zone_deliver(muster_world *world, const muster_zone_message
                           .one = message->from,
                           .other = message->to,
                           .sequence = message->sequence,
-                          .follows = message->follows,
+                          .follows = follows,
                           .sent_ns = message->sent_ns};
   world_record_zone(world, &call, message->bytes, message->size);
-  zone_deliver(world, message);
+  zone_deliver(world, message, follows);
   return MUSTER_OK;
 }

@@ -8,13 +8,13 @@
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/observer_ids.h"
 #include "world/penalties.h"
 #include "world/reactions.h"
 #include "world/timing.h"
 #include "world/tune.h"
 #include "world/world_commands.h"
 #include "world/world_links.h"
-#include "world/world_observers.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_record.h"
@@ -79,8 +79,7 @@ static void apply_observer(struct muster_world *world, const struct command *com
   default:
     if (world->observers->table.rows[command->index].present)
       observers_remove(&world->observers->table, command->index);
-    identity_close(&world->observers->ids, command->index);
-    identity_give_back(&world->observers->ids, command->index);
+    observer_ids_close(world, command->index);
   }
 }
 

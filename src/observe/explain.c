@@ -5,10 +5,10 @@
 #include "plan/due.h"
 #include "plan/importance.h"
 #include "world/guard.h"
+#include "world/observer_ids.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"
 #include "world/world_learnt.h"
-#include "world/world_observers.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sums.h"
@@ -26,7 +26,7 @@ static void name_observer(const muster_world *world, uint32_t index, muster_agen
   const observer_row *row = &world->observers->table.rows[index];
   muster_position at = whole->observed ? source->position : row->position;
   double x = at.x - whole->position.x, y = at.y - whole->position.y, z = at.z - whole->position.z;
-  whole->observer = muster_observer_make(index, identity_generation(&world->observers->ids, index));
+  whole->observer = observer_ids_at(world, index);
   whole->near_m = whole->observed ? source->near_m : row->near_m;
   whole->far_m = whole->observed ? source->far_m : row->far_m;
   whole->distance_m = (float)sqrt(x * x + y * y + z * z);

@@ -3,6 +3,7 @@
 #include "agents/batch.h"
 #include "base/sized.h"
 #include "world/guard.h"
+#include "world/observer_ids.h"
 #include "world/overruns_state.h"
 #include "world/planner_state.h"
 #include "world/timing.h"
@@ -11,7 +12,6 @@
 #include "world/world_herds.h"
 #include "world/world_learnt.h"
 #include "world/world_links.h"
-#include "world/world_observers.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
@@ -218,17 +218,17 @@ muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
 
 static bool observer_is_present(const muster_world *world, muster_observer observer) {
   return muster_observer_index(observer) < world->observers->table.maximum &&
-         world->observers->table.rows[muster_observer_index(observer)].present &&
-         identity_is_live(&world->observers->ids, muster_observer_index(observer),
-                          muster_observer_generation(observer));
+         world->observers->table.rows[muster_observer_index(observer)].present && observer_ids_is_live(world, observer);
 }
 
 muster_observer muster_observer_next(const muster_world *world, muster_observer observer) {
   if (guard_read(world, "next observer")) return (muster_observer){0};
-  uint32_t index = muster_observer_generation(observer) ? muster_observer_index(observer) + 1 : 0;
+  muster_observer after = observer_ids_find(world, observer);
+  if (!muster_observer_is_null(observer) && muster_observer_is_null(after)) return after; /* of a zone, and gone */
+  uint32_t index = muster_observer_generation(after) ? muster_observer_index(after) + 1 : 0;
   for (; index < world->observers->table.high; index++) {
     muster_observer next = muster_observer_make(index, identity_generation(&world->observers->ids, index));
-    if (observer_is_present(world, next)) return next;
+    if (observer_is_present(world, next)) return observer_ids_at(world, index);
   }
   return (muster_observer){0};
 }
@@ -236,10 +236,9 @@ muster_observer muster_observer_next(const muster_world *world, muster_observer 
 muster_result muster_observer_read(const muster_world *world, muster_observer observer, muster_observer_def *def) {
   muster_result result = guard_read(world, "observer");
   if (result) return result;
-  if (!observer_is_present(world, observer))
-    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", muster_observer_index(observer),
-                     muster_observer_generation(observer));
-  const observer_row *row = &world->observers->table.rows[muster_observer_index(observer)];
+  muster_observer found = observer_ids_find(world, observer);
+  if (!observer_is_present(world, found)) return observer_ids_gone(world, observer);
+  const observer_row *row = &world->observers->table.rows[muster_observer_index(found)];
   muster_observer_def whole = {
       .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};
   return sized_write(SIZED(observer_def), &whole, def);
@@ -339,6 +338,29 @@ static uint64_t hash_early(const struct world_zone *zone) {
   return hash;
 }
 
+static uint64_t hash_marks(const struct recent *marks) {
+  recent_key key;
+  uint64_t value, hash = 0, number = marks->added;
+  for (uint32_t left = marks->count; left > 0;)
+    if (recent_entry(marks, --number, &key, &value)) {
+      hash += XXH3_64bits_withSeed(&value, sizeof value, key.first);
+      left--;
+    }
+  return hash;
+}
+
+/* Observers, each by its id. */
+static uint64_t hash_observers(const struct muster_world *world) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < world->observers->table.high; i++) {
+    const observer_row *row = &world->observers->table.rows[i];
+    if (!row->present) continue;
+    uint64_t of_hop = world->zone->observer_hops[i];
+    hash += XXH3_64bits_withSeed(&row->position, sizeof row->position, observer_ids_at(world, i).value + of_hop);
+  }
+  return hash;
+}
+
 /* What a zone has besides its agents. */
 static uint64_t hash_zone(const struct muster_world *world, uint64_t hash) {
   const struct world_zone *zone = world->zone;
@@ -348,13 +370,7 @@ static uint64_t hash_zone(const struct muster_world *world, uint64_t hash) {
     i = bits_next(store->ghosts, words, i);
     hash += XXH3_64bits_withSeed(&zone->rows[i], sizeof *zone->rows, hash_ghost(world, i));
   }
-  recent_key key;
-  uint64_t value, number = zone->ids.marks.added;
-  for (uint32_t marks = zone->ids.marks.count; marks > 0;)
-    if (recent_entry(&zone->ids.marks, --number, &key, &value)) {
-      hash += XXH3_64bits_withSeed(&value, sizeof value, key.first);
-      marks--;
-    }
+  hash += hash_marks(&zone->ids.marks) + 3 * hash_marks(&zone->observer_ids.marks) + hash_observers(world);
   for (uint32_t i = 0; i < zone->queued; i++)
     hash = XXH3_64bits_withSeed(&zone->queue[i], offsetof(zone_outgoing, bytes) + zone->queue[i].size, hash);
   hash += hash_ends(world, &zone->out) + 3 * hash_ends(world, &zone->in) + hash_early(zone);

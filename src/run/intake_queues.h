@@ -108,7 +108,7 @@ struct command {
   uint8_t derive;      /* tune; it and the next hold with any value but 0: files have them */
   uint8_t rated;       /* tune: the next two are given, each RATING_OF_TYPE when it is not */
   uint8_t designer, role;
-  uint32_t unused; /* 0 */
+  uint32_t epoch; /* observer that is added, in a zone: that of its id; else 0 */
 };
 
 /* A command about an agent. */

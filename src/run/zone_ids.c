@@ -88,11 +88,15 @@ static muster_agent find_by_chain(const struct zone_ids *zone, muster_agent id) 
 /* --------------------------------------------------------------------------------------------------------------- ids
  */
 
+muster_agent zone_ids_of(const struct zone_ids *zone, uint32_t index, uint32_t generation, uint32_t epoch) {
+  return (muster_agent){(uint64_t)zone->number << (64 - ZONE_EPOCH_BITS) |
+                        (uint64_t)epoch << (ZONE_INDEX_BITS + ZONE_GENERATION_BITS) |
+                        (uint64_t)(generation >> 1 & GENERATION_MASK) << ZONE_INDEX_BITS | index};
+}
+
 muster_agent zone_ids_open(struct zone_ids *zone, uint32_t index) {
   uint32_t generation = identity_generation(zone->agents, index) + 1;
-  muster_agent id = {(uint64_t)zone->number << (64 - ZONE_EPOCH_BITS) |
-                     (uint64_t)load_relaxed_u32(&zone->epoch) << (ZONE_INDEX_BITS + ZONE_GENERATION_BITS) |
-                     (uint64_t)(generation >> 1 & GENERATION_MASK) << ZONE_INDEX_BITS | index};
+  muster_agent id = zone_ids_of(zone, index, generation, load_relaxed_u32(&zone->epoch));
   store_relaxed_u64(&zone->ids[index], id.value);
   identity_open(zone->agents, index); /* release: a thread that sees it live sees its id */
   return id;

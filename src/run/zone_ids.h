@@ -1,4 +1,5 @@
-/* run/zone_ids.h - ids that are valid in all zones of a larger world (muster/zone.h).
+/* run/zone_ids.h - ids that are valid in all zones of a larger world (muster/zone.h): of agents, and of observers,
+ * which have a table of their own.
  *
  *   id:  zone (14) | epoch (14) | generation (16) | index (20)
  *
@@ -50,6 +51,9 @@ typedef struct zone_mark {
  * there. */
 void zone_ids_create(struct zone_ids *zone, uint32_t number, uint32_t epoch, struct identity *agents, muster_agent *ids,
                      uint64_t *ghosts, struct arena *arena);
+
+/* The id of an agent that was born here in some epoch. Any thread. */
+muster_agent zone_ids_of(const struct zone_ids *zone, uint32_t index, uint32_t generation, uint32_t epoch);
 
 /* Opens a taken index for an agent that is born here; returns its id. The thread that took the index. */
 muster_agent zone_ids_open(struct zone_ids *zone, uint32_t index);

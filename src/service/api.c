@@ -11,6 +11,7 @@
 #include "service/metrics.h"
 #include "service/token.h"
 
+#include <muster/zone.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,21 @@ bool api_succeeded(api_call *call, muster_result result, const char *field) {
   return api_complain(&call->problem, 409, "refused", field, "%s", muster_last_error());
 }
 
+/* An observer that another zone has is not gone. */
+static bool api_has_moved(const api_call *call) {
+  uint32_t zone;
+  return strcmp(call->named, "observer") == 0 && call->world->zone &&
+         muster_observer_zone(call->world->world, muster_observer_make(call->index, call->generation), &zone) ==
+             MUSTER_OK;
+}
+
 void api_confirm(api_call *call, muster_result result, const char *field) {
+  char why[sizeof call->problem.message];
+  snprintf(why, sizeof why, "%s", muster_last_error());
+  if (result == MUSTER_E_STALE && api_has_moved(call)) {
+    api_complain(&call->problem, 409, "moved", call->named, "%s", why);
+    return;
+  }
   if (api_succeeded(call, result, result == MUSTER_E_STALE ? call->named : field))
     json_string(&call->writer, call->named, api_id_of(call->index, call->generation).text);
 }

@@ -32,6 +32,8 @@
  *     POST   /v1/worlds/W/observers/positions     the same for observers
  *     GET    /v1/worlds/W/module                  settings in force, commands and metrics of its modules
  *     POST   /v1/worlds/W/module/COMMAND          JSON or text: a command of the module; INSTANCE.COMMAND of several
+ *     POST   /v1/worlds/W/restore                 a zone that the brokers have lost goes on from this node's files
+ *     GET    /v1/zones                            all zones of the cluster: who has them, and what is stored
  *     GET    /v1/modules                          the loaded modules
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
  *     GET    /v1/snapshot                         the state of the snapshots
@@ -45,7 +47,8 @@
  * together.
  *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; an id that is gone is answered 404,
- * even if another one has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
+ * even if another one has its index now; in a zone, an observer that has left it 409 "moved", and the message says to
+ * which zone. Durations are nanoseconds in whole numbers, lengths are metres.
  *
  * Errors are {"error": {"code", "message", "field"}}: 400 the request is wrong (nothing was changed), 404 there is no
  * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 a wrong kind
@@ -173,6 +176,8 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 
 /* The one route of a world that a supervisor does not pass on (service/supervise/). */
 #define API_RESTART "/v1/worlds/{world}/restart"
+#define API_RESTORE "/v1/worlds/{world}/restore"
+#define API_ZONES   "/v1/zones"
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],

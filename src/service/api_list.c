@@ -73,10 +73,9 @@ static bool api_list_passes(const list_input *input, const muster_agent_info *in
 static uint32_t api_list_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_agent_info_default();
-  muster_agent agent =
-      muster_agent_next(world, page->cursor ? muster_agent_make(page->cursor - 1u, 1) : (muster_agent){0});
+  muster_agent agent = muster_agent_next(world, (muster_agent){page_begins_after(call, page)});
   if (muster_agent_is_null(agent)) return 0;
-  page->cursor = muster_agent_index(agent) + 1;
+  page_passes(call, page, agent.value);
   if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(call->input, &info)) return 1;
   json_begin_object(&call->writer, NULL);
   api_write_agent(&call->writer, world, agent, &info);

@@ -13,10 +13,9 @@ static muster_observer observer_of(const api_call *call) {
 static uint32_t api_observers_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_observer_def def = muster_observer_def_default();
-  muster_observer observer =
-      muster_observer_next(world, page->cursor ? muster_observer_make(page->cursor - 1u, 1) : (muster_observer){0});
+  muster_observer observer = muster_observer_next(world, (muster_observer){page_begins_after(call, page)});
   if (muster_observer_is_null(observer)) return 0;
-  page->cursor = muster_observer_index(observer) + 1;
+  page_passes(call, page, observer.value);
   if (muster_observer_read(world, observer, &def) != MUSTER_OK) return 1;
   json_print(&call->writer, "{ observer=%s position{ x=%g y=%g z=%g } partition=%u near_m=%f far_m=%f held=%d }",
              api_id_of(muster_observer_index(observer), muster_observer_generation(observer)).text, def.position.x,

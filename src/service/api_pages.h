@@ -14,13 +14,18 @@ enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096, PAGE_LOOKS_GI
 
 /* Stands first in the input of a call that lists things. */
 struct page {
-  uint32_t cursor; /* the first index that is still to be looked at */
+  uint64_t cursor; /* the first index that is still to be looked at; or as page_passes() says */
   uint32_t limit, given;
   bool begun;
 };
 
 /* An order's `query` that reads cursor and limit; its room is that of one thing. */
 bool page_query(api_call *call);
+
+/* The id, as a value, behind which a list of agents or observers goes on; and it is behind this one. In a zone an id
+ * does not tell an index: there the cursor is the id, and a list ends where the last thing of a page has gone since. */
+uint64_t page_begins_after(const api_call *call, const struct page *page);
+void page_passes(const api_call *call, struct page *page, uint64_t id);
 
 /* An order's work: writes the list. `look` looks at the next thing from the cursor on, and moves the cursor behind it;
  * it returns 0 when there is none, 1, or when it wrote the thing PAGE_LOOKS_GIVEN. Frames' thread. */

@@ -168,6 +168,20 @@ static void refuse_restart(api_call *call) {
       call->world->name);
 }
 
+static void refuse_restore(api_call *call) {
+  api_complain(&call->problem, 409, "state", NULL, "world %s is no zone that the brokers have lost", call->world->name);
+}
+
+/* A supervisor answers that itself: only with one there are zones. */
+static void list_no_zones(api_call *call) {
+  const struct settings *settings = &call->service->settings;
+  const char *cluster = *settings->cluster ? settings->cluster : NULL, *node = *settings->node ? settings->node : NULL;
+  json_print(&call->writer, "cluster=%s node=%s problem=%s", cluster, node,
+             cluster ? "zones need isolation = process" : NULL);
+  json_begin_array(&call->writer, "zones");
+  json_end_array(&call->writer);
+}
+
 enum { SMALL_BODY = 16384, WORLD_ROOM = 12288, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
 
 const http_route api_world_routes[] = {
@@ -180,6 +194,9 @@ const http_route api_world_routes[] = {
      API_ORDER(take_steps, step_read, sizeof(uint32_t)), .body_max = SMALL_BODY},
     {"POST", API_RESTART, "stop the world's process in order, if it runs, and start it again at once",
      API_ORDER(refuse_restart, .at_once = true)},
+    {"POST", API_RESTORE, "a zone that the brokers have lost goes on from this node's files",
+     API_ORDER(refuse_restore, .at_once = true)},
+    {"GET", API_ZONES, "all zones of the cluster", API_ORDER(list_no_zones, .at_once = true)},
     {"GET", "/v1/worlds/{world}/weights", "weights and workers in force", API_ORDER(read_weights)},
     {"GET", "/v1/worlds/{world}/levels", "agents by capability level", API_ORDER(show_levels, .at_once = true)},
     {0},

@@ -45,7 +45,8 @@ static bool service_herds_passes(const herds_input *input, const muster_herd_inf
 static uint32_t service_herds_look(api_call *call, struct page *page) {
   const muster_world *world = call->world->world;
   muster_herd_info info = muster_herd_info_default();
-  muster_herd herd = muster_herd_next(world, page->cursor ? muster_herd_make(page->cursor - 1u, 1) : (muster_herd){0});
+  muster_herd herd =
+      muster_herd_next(world, page->cursor ? muster_herd_make((uint32_t)page->cursor - 1u, 1) : (muster_herd){0});
   if (muster_herd_is_null(herd)) return 0;
   page->cursor = muster_herd_index(herd) + 1;
   if (muster_herd_read(world, herd, &info) != MUSTER_OK || !service_herds_passes(call->input, &info)) return 1;

@@ -1,5 +1,5 @@
-/* crossing.h - what crosses between zones (muster/zone.h) as bytes: agents, ghosts, folded herds; and the calls of a
- * record that are made again. Frame's thread, between frames. */
+/* crossing.h - what crosses between zones (muster/zone.h) as bytes: agents, ghosts, folded herds, observers; and the
+ * calls of a record that are made again. Frame's thread, between frames. */
 #ifndef CROSSING_H
 #define CROSSING_H
 
@@ -68,8 +68,9 @@ muster_result crossing_open(struct snapshot *snapshot, struct muster_world *worl
                             const void *bytes, size_t count);
 muster_result crossing_read(struct snapshot *snapshot, uint32_t section, snapshot_part *part, const char *what);
 
-/* As crossing_repeat(), for ghosts and herds. */
+/* As crossing_repeat(), for ghosts, herds and observers. */
 bool crossing_repeat_ghosts(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);
 bool crossing_repeat_herd(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);
+bool crossing_repeat_observer(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);
 
 #endif

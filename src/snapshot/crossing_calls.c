@@ -178,12 +178,11 @@ static bool repeat_delivery(struct muster_world *world, const zone_call *call, c
   const muster_zone_message message = {.from = call->one,
                                        .to = call->other,
                                        .sequence = call->sequence,
-                                       .follows = call->follows,
                                        .sent_ns = call->sent_ns,
                                        .size = (uint32_t)count,
                                        .bytes = bytes};
-  if (count > MUSTER_MESSAGE_BYTES_MAX || zone_check_delivery(world, &message)) return false;
-  zone_deliver(world, &message);
+  if (count > MUSTER_MESSAGE_BYTES_MAX || zone_check_delivery(world, &message, call->follows)) return false;
+  zone_deliver(world, &message, call->follows);
   return true;
 }
 
@@ -212,6 +211,10 @@ bool crossing_repeat(struct muster_world *world, const zone_call *call, const vo
   case ZONE_CALL_HERD_DEPART:
   case ZONE_CALL_HERD_ARRIVE:
     return crossing_repeat_herd(world, call, bytes, count);
+  case ZONE_CALL_OBSERVER_DEPART:
+  case ZONE_CALL_OBSERVER_ARRIVE:
+  case ZONE_CALL_OBSERVER_LEFT:
+    return crossing_repeat_observer(world, call, bytes, count);
   }
   return false;
 }

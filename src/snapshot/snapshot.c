@@ -61,7 +61,7 @@ static const struct section {
 _Static_assert(sizeof sections / sizeof *sections == SNAPSHOT_SECTIONS, "each number has its section");
 
 static const char *snapshot_name_of_section(uint32_t section) {
-  static const char *const alone[] = {"the agent", "the ghosts", "the herd"};
+  static const char *const alone[] = {"the agent", "the ghosts", "the herd", "the observer"};
   return section < SNAPSHOT_SECTIONS ? sections[section].name : alone[section - SNAPSHOT_SECTIONS];
 }
 

@@ -28,7 +28,8 @@ enum {
   SNAPSHOT_SECTIONS = 18,
   SNAPSHOT_OF_AGENT = SNAPSHOT_SECTIONS, /* from here on they are the only one of what crosses between zones */
   SNAPSHOT_OF_GHOSTS,
-  SNAPSHOT_OF_HERD
+  SNAPSHOT_OF_HERD,
+  SNAPSHOT_OF_OBSERVER
 };
 
 typedef enum snapshot_mode { SNAPSHOT_SAVES = 0, SNAPSHOT_CHECKS, SNAPSHOT_LOADS } snapshot_mode;

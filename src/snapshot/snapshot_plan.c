@@ -2,7 +2,7 @@
  * cost. */
 #include "base/assert.h"
 #include "snapshot/snapshot.h"
-#include "world/world_observers.h"
+#include "world/observer_ids.h"
 #include "world/world_score.h"
 
 #include <float.h>
@@ -22,6 +22,19 @@ static bool is_sight(muster_position position, float near_m, float far_m) {
   return space_accepts(position) && near_m >= 0.0f && far_m > near_m && isfinite(far_m);
 }
 
+/* The id of an index, and how often its observer crossed. */
+static void exchange_observer_id(struct snapshot *snapshot, uint32_t index, uint32_t generation) {
+  struct muster_world *world = snapshot->world;
+  muster_agent id = {0};
+  if (world->zone) {
+    if (snapshot_saves(snapshot)) id.value = observer_ids_at(world, index).value;
+    snapshot_exchange(snapshot, &id, sizeof id);
+    snapshot_exchange_own(snapshot, &world->zone->observer_hops[index], sizeof *world->zone->observer_hops);
+    snapshot_expect(snapshot, !(generation & 1) || zone_ids_is_id(id), "observer %u has an id of no zone", index);
+  }
+  if (snapshot_loads(snapshot)) observer_ids_assign(world, index, generation, id);
+}
+
 static void exchange_observers(struct snapshot *snapshot) {
   struct world_observers *observers = snapshot->world->observers;
   for (uint32_t i = 0; i < snapshot->observer_ids; i++) {
@@ -30,7 +43,7 @@ static void exchange_observers(struct snapshot *snapshot) {
     uint32_t generation = snapshot_number(snapshot, identity_generation(&observers->ids, i));
     snapshot_columns(snapshot, row_columns, row);
     snapshot_columns(snapshot, source_columns, source);
-    if (snapshot_loads(snapshot)) identity_assign(&observers->ids, i, generation);
+    exchange_observer_id(snapshot, i, generation);
     if (!snapshot_checks(snapshot)) continue;
     snapshot_expect_columns(snapshot, "observer %u is what none can be", i); /* before answers are read as such */
     bool fits = (!row->present || ((generation & 1) && is_sight(row->position, row->near_m, row->far_m))) &&
@@ -57,6 +70,16 @@ static void exchange_free_observer(struct snapshot *snapshot, void *value) {
   *index = exchange_listed(snapshot, *index, 0, OBSERVER_IS_FREE);
   if (snapshot_checks(snapshot))
     snapshot_expect(snapshot, !(snapshot->observers[*index] & OBSERVER_IS_LIVE), "observer %u is free", *index);
+}
+
+/* In a zone an index that is no observer's and not among the free ones is one that rests. */
+static void rest_observers(struct snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  ASSERT(world->zone);
+  for (uint32_t i = 0; i < snapshot->observer_ids; i++)
+    if (!(snapshot->observers[i] & (OBSERVER_IS_LIVE | OBSERVER_IS_FREE)) &&
+        zone_ids_rests(identity_generation(&world->observers->ids, i)))
+      zone_ids_rest(&world->zone->observer_ids, i);
 }
 
 static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which) {
@@ -128,6 +151,7 @@ void snapshot_observers(struct snapshot *snapshot) {
   uint32_t high = snapshot_count_own(snapshot, &table->high, snapshot->observer_ids, "observers");
   exchange_observers(snapshot);
   snapshot_ring(snapshot, &identity->given_back, "free observers", &free_observer, exchange_free_observer);
+  if (snapshot_loads(snapshot) && world->zone) rest_observers(snapshot);
   for (uint32_t which = 0; which < OBSERVER_QUEUES; which++) exchange_observer_queue(snapshot, which);
   exchange_sources(snapshot);
   for (uint32_t i = 0; i < snapshot->observer_ids && snapshot_checks(snapshot); i++) {

@@ -78,6 +78,7 @@ void snapshot_zone(struct snapshot *snapshot) {
   struct world_zone *zone = world->zone;
   if (!zone) return;
   if (snapshot_loads(snapshot)) zone_ids_restore_epoch(&zone->ids, world->def.zone.epoch);
+  if (snapshot_loads(snapshot)) zone_ids_restore_epoch(&zone->observer_ids, world->def.zone.epoch);
   for (uint32_t i = 0; i < snapshot->high; i++) {
     const agent_row *row = &snapshot->rows[i];
     bool there = row->generation & 1;
@@ -85,6 +86,7 @@ void snapshot_zone(struct snapshot *snapshot) {
     if (there) exchange_id(snapshot, i);
   }
   exchange_recent(snapshot, &zone->ids.marks, true);
+  exchange_recent(snapshot, &zone->observer_ids.marks, true);
   exchange_recent(snapshot, &zone->delivered, false);
   exchange_queue(snapshot);
   snapshot_order(snapshot);

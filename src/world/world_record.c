@@ -5,8 +5,8 @@
 #include "base/assert.h"
 #include "record/recorder_fields.h"
 #include "world/guard.h"
+#include "world/observer_ids.h"
 #include "world/world_commands.h"
-#include "world/world_observers.h"
 #include "world/world_zone.h"
 
 #include <muster/tune.h>
@@ -110,7 +110,9 @@ bool world_record_accepts(struct muster_world *world, const struct command *comm
   if (!command_is_possible(world, command) || (adds && !known && !identity_claim(observers, command->index)))
     return recorder_diverges(world->recorder, "its record has a command %u for %u, which cannot be", command->kind,
                              command->index);
-  if (adds) identity_assign(&world->observers->ids, command->index, command->generation);
+  if (adds && !known)
+    observer_ids_assign(world, command->index, command->generation,
+                        observer_ids_born(world, command->index, command->generation, command->epoch));
   return true;
 }
 

@@ -40,7 +40,8 @@ typedef struct zone_early {
 } zone_early;
 
 struct world_zone {
-  struct zone_ids ids;
+  struct zone_ids ids, observer_ids;
+  uint32_t *observer_hops; /* by index: how often it crossed */
   zone_row *rows;
   uint64_t host_sent; /* as zone_row.sent, of the host's messages */
   zone_outgoing *queue;
@@ -63,14 +64,17 @@ typedef enum zone_call_kind {
   ZONE_CALL_TAKEN, /* muster_zone_messages() */
   ZONE_CALL_DELIVER,
   ZONE_CALL_HERD_DEPART,
-  ZONE_CALL_HERD_ARRIVE
+  ZONE_CALL_HERD_ARRIVE,
+  ZONE_CALL_OBSERVER_DEPART,
+  ZONE_CALL_OBSERVER_ARRIVE, /* `number` and `hop`: the index that it got, and its generation */
+  ZONE_CALL_OBSERVER_LEFT
 } zone_call_kind;
 
 struct zone_call {
   uint32_t kind;   /* zone_call_kind */
   uint32_t number; /* a zone, or the epoch */
   uint32_t hop, whole;
-  muster_agent one, other; /* the agent; or of a message the sender and the receiver; or a herd */
+  muster_agent one, other; /* the agent; or of a message the sender and the receiver; or a herd, an observer */
   uint64_t sequence, follows, sent_ns;
 };
 

@@ -1,9 +1,21 @@
 /* zone.c - see world_zone.h. */
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "record/recorder.h"
 #include "world/guard.h"
+#include "world/world_observers.h"
 #include "world/world_zone.h"
+
+static void create_observer_ids(struct muster_world *world, struct world_zone *zone, struct arena *arena) {
+  const muster_world_def *def = &world->def;
+  muster_agent *ids;
+  uint64_t *ghosts; /* none */
+  ARENA_ARRAY(arena, ids, def->limits.observers_max);
+  ARENA_ARRAY(arena, ghosts, bits_words(def->limits.observers_max));
+  ARENA_ARRAY(arena, zone->observer_hops, def->limits.observers_max);
+  zone_ids_create(&zone->observer_ids, def->zone.number, def->zone.epoch, &world->observers->ids, ids, ghosts, arena);
+}
 
 void zone_create(struct muster_world *world, struct world_zone *zone) {
   const muster_world_def *def = &world->def;
@@ -12,6 +24,7 @@ void zone_create(struct muster_world *world, struct world_zone *zone) {
   if (!def->zone.number || arena->failed) return;
   store_reserve_zone(store, arena);
   zone_ids_create(&zone->ids, def->zone.number, def->zone.epoch, &world->agents.ids, store->ids, store->ghosts, arena);
+  create_observer_ids(world, zone, arena);
   ARENA_ARRAY(arena, world->agents.handles, def->limits.agents_max);
   ARENA_ARRAY(arena, zone->rows, def->limits.agents_max);
   ARENA_ARRAY(arena, zone->queue, def->limits.sends_per_frame);
@@ -39,6 +52,7 @@ muster_result zone_check_other(const struct muster_world *world, const char *wha
 void zone_restore(struct muster_world *world, const muster_zone_def *def) {
   world->def.zone = *def;
   zone_ids_restore_epoch(&world->zone->ids, def->epoch);
+  zone_ids_restore_epoch(&world->zone->observer_ids, def->epoch);
 }
 
 /* What an owner before this one sent since the state that this one has, nobody can tell. */
@@ -50,6 +64,7 @@ void zone_set_epoch(struct muster_world *world, uint32_t epoch) {
   ASSERT(epoch > world->def.zone.epoch && epoch <= MUSTER_EPOCHS_MAX);
   world->def.zone.epoch = epoch;
   zone_ids_set_epoch(&world->zone->ids, epoch);
+  zone_ids_set_epoch(&world->zone->observer_ids, epoch);
   for (uint32_t i = 0; store_finds(&world->agents.store, &i); i++)
     world->zone->rows[i].sent = later_sequence(world->zone->rows[i].sent);
   world->zone->host_sent = later_sequence(world->zone->host_sent);

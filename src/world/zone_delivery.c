@@ -16,12 +16,13 @@ bool zone_came_before(const struct muster_world *world, const muster_zone_messag
   return (message->from.value | message->sequence) && recent_find(&world->zone->delivered, key_of(message), NULL);
 }
 
-muster_result zone_check_delivery(const struct muster_world *world, const muster_zone_message *message) {
+muster_result zone_check_delivery(const struct muster_world *world, const muster_zone_message *message,
+                                  uint64_t follows) {
   if (message->size > MUSTER_MESSAGE_BYTES_MAX || (message->size && !message->bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", message->size,
                      MUSTER_MESSAGE_BYTES_MAX);
   bool of_host = muster_agent_is_null(message->from);
-  if (!message->sequence || message->follows >= message->sequence ||
+  if (!message->sequence || follows >= message->sequence ||
       (of_host ? !zone_order_peer(message->from, message->sequence) : !zone_ids_is_id(message->from)))
     return error_set(MUSTER_E_ARGUMENT, "message: its sequence must be above 0 and above that of the message that it "
                                         "follows, and its sender an agent or a host of a zone");
@@ -39,14 +40,14 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
 }
 
 /* What is passed on has not come: it may pass here once more, behind an agent that comes back. */
-void zone_deliver(struct muster_world *world, const muster_zone_message *message) {
+void zone_deliver(struct muster_world *world, const muster_zone_message *message, uint64_t follows) {
   struct world_zone *zone = world->zone;
   ASSERT(!zone_came_before(world, message) && message->size <= MUSTER_MESSAGE_BYTES_MAX);
   bool here = world_is_live(world, world_find(world, message->to));
   zone_outgoing taken = {.from = message->from,
                          .to = message->to,
                          .sequence = message->sequence,
-                         .follows = message->follows,
+                         .follows = follows,
                          .sent_ns = message->sent_ns,
                          .zone = here ? world->def.zone.number : zone_of_absent(world, message->to),
                          .size = message->size};

@@ -7,8 +7,9 @@
 /* Whether a message from another zone came before. */
 bool zone_came_before(const struct muster_world *world, const muster_zone_message *message);
 
-/* Whether a message from another zone can be delivered; and delivers it. */
-muster_result zone_check_delivery(const struct muster_world *world, const muster_zone_message *message);
-void zone_deliver(struct muster_world *world, const muster_zone_message *message);
+/* Whether a message from another zone, which follows one, can be delivered; and delivers it. */
+muster_result zone_check_delivery(const struct muster_world *world, const muster_zone_message *message,
+                                  uint64_t follows);
+void zone_deliver(struct muster_world *world, const muster_zone_message *message, uint64_t follows);
 
 #endif

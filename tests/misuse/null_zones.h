@@ -10,6 +10,7 @@ typedef struct null_zones {
   little_world little;
   muster_agent agent;
   muster_herd herd;
+  muster_observer observer;
   muster_zone_def zone;
   muster_zone_status status;
   muster_zone_message message;
@@ -42,6 +43,7 @@ static inline null_zones null_zones_open(void) {
 #define OF_ZONES(X)                                                                                                    \
   X(muster_zone_read,                                                                                                  \
     REFUSES(muster_zone_read(NULL, &with.zone)) && REFUSES(muster_zone_read(with.little.world, NULL)))                 \
+  X(muster_zone_message_follows, muster_zone_message_follows(NULL) == 0)                                               \
   X(muster_zone_set_epoch, REFUSES(muster_zone_set_epoch(NULL, 1)))                                                    \
   X(muster_agent_hop, REFUSES(muster_agent_hop(NULL, with.agent, &with.hop)) &&                                        \
                           REFUSES(muster_agent_hop(with.little.world, with.agent, NULL)))                              \
@@ -53,6 +55,14 @@ static inline null_zones null_zones_open(void) {
                              REFUSES(muster_agent_arrive(with.little.world, NULL, 1, NULL)))                           \
   X(muster_agent_packed, REFUSES(muster_agent_packed(NULL, 1, &with.agent, &with.hop)))                                \
   X(muster_agent_left, REFUSES(muster_agent_left(NULL, with.agent, 1, 2)))                                             \
+  X(muster_observer_depart, REFUSES(muster_observer_depart(NULL, with.observer, 2, null_zone_put, NULL)) &&            \
+                                REFUSES(muster_observer_depart(with.little.world, with.observer, 2, NULL, NULL)))      \
+  X(muster_observer_arrive, REFUSES(muster_observer_arrive(NULL, "a", 1, NULL)) &&                                     \
+                                REFUSES(muster_observer_arrive(with.little.world, NULL, 1, NULL)))                     \
+  X(muster_observer_packed, REFUSES(muster_observer_packed(NULL, 1, &with.observer, &with.hop)))                       \
+  X(muster_observer_left, REFUSES(muster_observer_left(NULL, with.observer, 1, 2)))                                    \
+  X(muster_observer_zone, REFUSES(muster_observer_zone(NULL, with.observer, &with.hop)) &&                             \
+                              REFUSES(muster_observer_zone(with.little.world, with.observer, NULL)))                   \
   X(muster_ghosts_pack, REFUSES(muster_ghosts_pack(NULL, &with.agent, 1, null_zone_put, NULL)) &&                      \
                             REFUSES(muster_ghosts_pack(with.little.world, NULL, 1, null_zone_put, NULL)) &&            \
                             REFUSES(muster_ghosts_pack(with.little.world, &with.agent, 1, NULL, NULL)))                \
@@ -61,6 +71,8 @@ static inline null_zones null_zones_open(void) {
   X(muster_agent_is_ghost, !muster_agent_is_ghost(NULL, with.agent))                                                   \
   X(muster_zone_messages, REFUSES(!muster_zone_messages(NULL, null_zone_take, NULL)) &&                                \
                               REFUSES(!muster_zone_messages(with.little.world, NULL, NULL)))                           \
+  X(muster_zone_deliver_after, REFUSES(muster_zone_deliver_after(NULL, &with.message, 0)) &&                           \
+                                   REFUSES(muster_zone_deliver_after(with.little.world, NULL, 0)))                     \
   X(muster_zone_deliver,                                                                                               \
     REFUSES(muster_zone_deliver(NULL, &with.message)) && REFUSES(muster_zone_deliver(with.little.world, NULL)))        \
   X(muster_herd_depart, REFUSES(muster_herd_depart(NULL, with.herd, 2, null_zone_put, NULL)) &&                        \

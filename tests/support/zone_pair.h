@@ -50,7 +50,9 @@ static inline void pair_cross(zone_pair *pair, uint32_t from, uint32_t number) {
 
 static inline void pair_take(const muster_zone_message *message, void *user) {
   zone_bytes *to = user;
+  const uint64_t follows = muster_zone_message_follows(message);
   zone_put(message, sizeof *message, to);
+  zone_put(&follows, sizeof follows, to);
   zone_put(message->bytes, message->size, to);
 }
 
@@ -63,13 +65,17 @@ static inline void pair_carry(zone_pair *pair, uint32_t from) {
     muster_zone_message message;
     memcpy(&message, bytes.bytes + at, sizeof message);
     at += sizeof message;
+    uint64_t follows;
+    memcpy(&follows, bytes.bytes + at, sizeof follows);
+    at += sizeof follows;
     message.bytes = bytes.bytes + at;
     at += message.size;
-    muster_result result = muster_zone_deliver(pair->zones[!from].world, &message);
+    muster_result result = muster_zone_deliver_after(pair->zones[!from].world, &message, follows);
     cr_assert(result == MUSTER_OK || result == MUSTER_E_STALE, "%s", muster_last_error());
     pair->delivered += result == MUSTER_OK;
     if (result == MUSTER_OK && muster_agent_exists(pair->zones[!from].world, message.to))
-      cr_assert_eq(muster_zone_deliver(pair->zones[!from].world, &message), MUSTER_E_STALE, "it comes twice");
+      cr_assert_eq(muster_zone_deliver_after(pair->zones[!from].world, &message, follows), MUSTER_E_STALE,
+                   "it comes twice");
   }
   free(bytes.bytes);
 }

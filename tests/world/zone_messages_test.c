@@ -3,6 +3,7 @@
 
 typedef struct taken_messages {
   muster_zone_message heads[64];
+  uint64_t follows[64];
   unsigned char bytes[64][MUSTER_MESSAGE_BYTES_MAX];
   uint32_t count;
 } taken_messages;
@@ -10,6 +11,7 @@ typedef struct taken_messages {
 static void keep_message(const muster_zone_message *message, void *user) {
   taken_messages *taken = user;
   taken->heads[taken->count] = *message;
+  taken->follows[taken->count] = muster_zone_message_follows(message);
   if (message->size) memcpy(taken->bytes[taken->count], message->bytes, message->size);
   taken->count++;
 }
@@ -29,7 +31,7 @@ static uint64_t word_of(const taken_messages *taken, uint32_t number) {
 static muster_result deliver(const little_world *to, const taken_messages *taken, uint32_t number) {
   muster_zone_message message = taken->heads[number];
   message.bytes = taken->bytes[number];
-  return muster_zone_deliver(to->world, &message);
+  return muster_zone_deliver_after(to->world, &message, taken->follows[number]);
 }
 
 Test(zone_messages, follow_an_agent_that_moved_on) {

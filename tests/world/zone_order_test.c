@@ -27,6 +27,7 @@ typedef struct cargo {
   uint64_t due;
   bool is_agent;
   muster_zone_message message;
+  uint64_t follows;
   unsigned char letter[MUSTER_MESSAGE_BYTES_MAX];
   zone_bytes agent;
 } cargo;
@@ -133,6 +134,7 @@ static void send_letter(const muster_zone_message *message, void *user) {
   const sending *now = user;
   cargo *it = put_on_way(now->all, now->from, message->zone - 1);
   it->message = *message;
+  it->follows = muster_zone_message_follows(message);
   memcpy(it->letter, message->bytes, message->size);
   it->message.bytes = it->letter;
 }
@@ -141,10 +143,10 @@ static void send_letter(const muster_zone_message *message, void *user) {
 static void take_cargo(land *all, uint32_t to, cargo *it) {
   muster_world *world = all->zones[to].world;
   muster_result result = it->is_agent ? muster_agent_arrive(world, it->agent.bytes, it->agent.count, NULL)
-                                      : muster_zone_deliver(world, &it->message);
+                                      : muster_zone_deliver_after(world, &it->message, it->follows);
   cr_assert_eq(result, MUSTER_OK, "frame %lu: %s", all->frame, muster_last_error());
   bool here = !it->is_agent && muster_agent_exists(world, it->message.to);
-  if (here) cr_assert_eq(muster_zone_deliver(world, &it->message), MUSTER_E_STALE);
+  if (here) cr_assert_eq(muster_zone_deliver_after(world, &it->message, it->follows), MUSTER_E_STALE);
   free(it->agent.bytes);
   free(it);
 }
@@ -268,6 +270,7 @@ Test(zone_order, holds_while_both_cross_at_random) {
 typedef struct taken_letters {
   uint32_t count;
   muster_zone_message messages[8];
+  uint64_t follows[8];
   unsigned char letters[8][MUSTER_MESSAGE_BYTES_MAX];
 } taken_letters;
 
@@ -275,6 +278,7 @@ static void keep_letter(const muster_zone_message *message, void *user) {
   taken_letters *taken = user;
   memcpy(taken->letters[taken->count], message->bytes, message->size);
   taken->messages[taken->count] = *message;
+  taken->follows[taken->count] = muster_zone_message_follows(message);
   taken->messages[taken->count].bytes = taken->letters[taken->count];
   taken->count++;
 }
@@ -289,8 +293,8 @@ static void letters_of_host(little_world *from, muster_agent to, uint32_t count,
   run_frame(from);
   muster_zone_messages(from->world, keep_letter, taken);
   cr_assert_eq(taken->count, count);
-  for (uint32_t i = 1; i < count; i++) cr_assert_eq(taken->messages[i].follows, taken->messages[i - 1].sequence);
-  cr_assert_eq(taken->messages[0].follows, 0);
+  for (uint32_t i = 1; i < count; i++) cr_assert_eq(taken->follows[i], taken->messages[i - 1].sequence);
+  cr_assert_eq(taken->follows[0], 0);
 }
 
 Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
@@ -301,7 +305,8 @@ Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
   cross(&a, &b, one);
   taken_letters taken;
   letters_of_host(&a, one, 4, &taken);
-  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  for (uint32_t i = 3; i > 0; i--)
+    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
   run_frames(&b, MUSTER_ZONE_ORDER_FRAMES - 8);
   cr_assert_eq(zone_status(&b).messages_held, 3);
   run_frames(&b, 16);
@@ -310,7 +315,8 @@ Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
   cr_assert_gt(zone_status(&b).messages_unordered, 0);
   cr_assert_eq(own->got[WRITERS], 4);
   cr_assert_eq(own->early, 1, "from 0 to 2, and in order from there");
-  cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[0]), MUSTER_OK, "it was late, and not lost");
+  cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[0], taken.follows[0]), MUSTER_OK,
+               "it was late, and not lost");
   run_frames(&b, 4);
   cr_assert_eq(own->twice, 1);
   little_world_destroy(&a);
@@ -325,12 +331,13 @@ Test(zone_order, what_is_held_back_crosses_with_its_receiver) {
   cross(&a, &b, one);
   taken_letters taken;
   letters_of_host(&a, one, 4, &taken);
-  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  for (uint32_t i = 3; i > 0; i--)
+    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
   cross(&b, &c, one);
   cr_assert_eq(zone_status(&b).messages_held, 0);
   cr_assert_eq(zone_status(&c).messages_held, 3);
   run_frames(&c, 4);
-  cr_assert_eq(muster_zone_deliver(c.world, &taken.messages[0]), MUSTER_OK);
+  cr_assert_eq(muster_zone_deliver_after(c.world, &taken.messages[0], taken.follows[0]), MUSTER_OK);
   run_frames(&c, 4);
   const writer *own = info_of(&c, one).state;
   cr_assert_eq(own->got[WRITERS], 4);
@@ -351,11 +358,12 @@ Test(zone_order, what_finds_no_room_is_held_back_no_longer) {
   cross(&a, &b, one);
   taken_letters taken;
   letters_of_host(&a, one, 7, &taken);
-  for (uint32_t i = 1; i < 6; i++) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  for (uint32_t i = 1; i < 6; i++)
+    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
   cr_assert_eq(zone_status(&b).messages_held, 0, "the first of five went, and the others follow it");
   cr_assert_eq(info_of(&b, one).messages, 5);
   cr_assert_eq(zone_status(&b).messages_unordered, 1);
-  cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[6]), MUSTER_OK);
+  cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[6], taken.follows[6]), MUSTER_OK);
   cr_assert_eq(info_of(&b, one).messages, 6);
   little_world_destroy(&a);
   little_world_destroy(&b);
@@ -369,11 +377,12 @@ Test(zone_order, who_is_gone_is_waited_for_no_more) {
   cross(&a, &b, one);
   taken_letters taken;
   letters_of_host(&a, one, 4, &taken);
-  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[i]), MUSTER_OK);
+  for (uint32_t i = 3; i > 0; i--)
+    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
   cr_assert_eq(muster_agent_remove(b.world, one), MUSTER_OK);
   run_frame(&b);
   cr_assert_eq(zone_status(&b).messages_held, 0);
-  cr_assert_eq(muster_zone_deliver(b.world, &taken.messages[0]), MUSTER_E_STALE);
+  cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[0], taken.follows[0]), MUSTER_E_STALE);
   run_frames(&b, 3);
   little_world_destroy(&a);
   little_world_destroy(&b);

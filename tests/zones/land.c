@@ -89,16 +89,30 @@ void land_revive(land *all, uint32_t node) {
   launch_node(all, node);
 }
 
-/* Its children first when it stops, and itself first when it goes on: it misses none of them meanwhile. */
-void land_pause(land *all, uint32_t node, bool is_paused) {
+enum { CHILDREN = 16 };
+
+static uint32_t list_children(int process, int children[CHILDREN]) {
   char path[96];
-  int process = all->nodes[node].process, child, children[16];
   uint32_t count = 0;
+  int child;
   snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
   FILE *file = fopen(path, "re");
   cr_assert_not_null(file);
-  while (count < 16 && fscanf(file, "%d", &child) == 1) children[count++] = child;
+  while (count < CHILDREN && fscanf(file, "%d", &child) == 1) children[count++] = child;
   fclose(file);
+  return count;
+}
+
+void land_crash(land *all, uint32_t node) {
+  int children[CHILDREN];
+  uint32_t count = list_children(all->nodes[node].process, children);
+  for (uint32_t i = 0; i < count; i++) kill(children[i], SIGKILL);
+}
+
+/* Its children first when it stops, and itself first when it goes on: it misses none of them meanwhile. */
+void land_pause(land *all, uint32_t node, bool is_paused) {
+  int process = all->nodes[node].process, children[CHILDREN];
+  uint32_t count = list_children(process, children);
   if (!is_paused) kill(process, SIGCONT);
   for (uint32_t i = 0; i < count; i++) kill(children[i], is_paused ? SIGSTOP : SIGCONT);
   if (is_paused) kill(process, SIGSTOP);
@@ -146,6 +160,15 @@ static bool command_zone(const land *all, uint32_t node, uint32_t zone, const ch
   snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", names[zone], command);
   daemon_ask_bytes(&all->nodes[node], "POST", path, "text/plain", body, strlen(body), &land_reply);
   return land_reply.status == 200;
+}
+
+bool land_ask(land *all, uint32_t zone, const char *method, const char *path, const char *body, daemon_reply *reply) {
+  char whole[128];
+  int node = land_owner(all, zone);
+  if (node < 0) return false;
+  snprintf(whole, sizeof whole, "/v1/worlds/%s%s", names[zone], path);
+  daemon_ask(&all->nodes[node], method, whole, body, reply);
+  return true;
 }
 
 int land_owner(land *all, uint32_t zone) {

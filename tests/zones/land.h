@@ -46,6 +46,9 @@ void land_end(land *all);
 /* Which node runs a zone and answers for it now; -1 = none. */
 int land_owner(land *all, uint32_t zone);
 
+/* Asks the node that runs a zone; `path` stands behind that of the world. False: none runs it now. */
+bool land_ask(land *all, uint32_t zone, const char *method, const char *path, const char *body, daemon_reply *reply);
+
 /* Looks at all zones once: what their books have since the last look, and how many have arrived. */
 void land_watch(land *all);
 
@@ -63,6 +66,9 @@ void land_await_takeover(land *all, const char *after);
 /* kill -9 of a node with all its zones, and its start again with its files. */
 void land_kill(land *all, uint32_t node);
 void land_revive(land *all, uint32_t node);
+
+/* kill -9 of the processes of a node's zones, which it starts again. */
+void land_crash(land *all, uint32_t node);
 
 /* Stops a node with all its processes, and lets it go on (SIGSTOP, SIGCONT). */
 void land_pause(land *all, uint32_t node, bool is_paused);

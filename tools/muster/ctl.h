@@ -91,6 +91,9 @@ const char *ctl_words_of(const struct json_t *process, char out[CTL_WORDS_BYTES]
 /* Prints the worlds: first those that do not run, with the reason. */
 void ctl_show_worlds(const struct json_t *answer);
 
+/* Prints the zones of a cluster. Changes the answer. */
+void ctl_show_zones(const struct json_t *answer);
+
 /* Prints what became of a restart. */
 void ctl_show_restart(const struct json_t *process);
 

@@ -209,6 +209,27 @@ static int restart_world(const ctl_call *call, const ctl_verb *verb) {
   return ask_and_show(&(ctl_call){&options, 1, call->arguments}, verb);
 }
 
+/* The answer with null nodes when etcd does not tell is a failure, and shown all the same. */
+static int show_zones(const ctl_call *call, const ctl_verb *verb) {
+  json_t *answer;
+  if (!ctl_ask(call->options, "GET", verb->path, NULL, &answer)) return STATUS_FAILED;
+  bool whole = json_is_null(json_object_get(answer, "problem"));
+  if (call->options->json)
+    ctl_show_json(answer);
+  else
+    ctl_show_zones(answer);
+  json_decref(answer);
+  return whole ? STATUS_OK : STATUS_FAILED;
+}
+
+static int restore_zone(const ctl_call *call, const ctl_verb *verb) {
+  ctl_options options = *call->options;
+  if (strcmp(call->arguments[1], "restore") != 0)
+    return complain_usage("write it so: muster ctl zones [restore WORLD]");
+  options.world = call->arguments[2];
+  return ask_and_show(&(ctl_call){&options, 1, call->arguments}, verb);
+}
+
 /* An ID begins with a digit and has a point; else it is a type. */
 static int reinstate(const ctl_call *call, const ctl_verb *verb) {
   const char *name = call->arguments[1];
@@ -292,6 +313,9 @@ static const ctl_verb verbs[] = {
     {"health", "", 0, 0, "whether all worlds run, and why not", "GET", "/readyz", .run = show_health},
     {"restart", "WORLD", 1, 1, "stop its process in order, and start it again at once", "POST", .path = "/restart",
      .show = ctl_show_restart, .run = restart_world},
+    {"zones", "[restore WORLD]", 0, 0, "zones of the cluster; or one that the brokers have lost goes on here", "GET",
+     "/v1/zones", .run = show_zones},
+    {"zones", "", 2, 2, NULL, "POST", .path = "/restore", .show = ctl_show_restart, .run = restore_zone},
     {"world", "", 0, 0, "one world", "GET", .path = "", .show = show_world},
     {"budget", "10ms", 1, 1, "what a frame may take", "PATCH", "",
      .body = {read_number, 1, "budget_ns", BUDGET_LEAST_NS, BUDGET_MOST_NS, parse_duration}},

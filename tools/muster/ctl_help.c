@@ -14,6 +14,13 @@ static const struct help {
     {"restart", "For a world that has failed or waits for its next start, and for one that runs; its ends are\n"
                 "forgotten. It goes on from its newest snapshot. The daemon must have isolation = process.\n"
                 "Example: muster ctl restart forest\n"},
+    {"zones", "A row for each zone of the cluster: its world, the node that has its lease (also one\n"
+              "that has died, until another takes it), the epoch, which version of it is stored\n"
+              "and since when; and what it is on this node, and why. The exit status is 1 when\n"
+              "the brokers do not answer. `restore` is for a zone that the brokers have lost\n"
+              "with all that was stored: on the node with the newest files it goes on from them.\n"
+              "Example: muster ctl zones\n"
+              "Example: muster ctl zones restore west\n"},
     {"world", "All figures of one world, and what its agents get, by importance.\n"
               "Example: muster ctl --world desert world\n"},
     {"budget", "TIME is wall time with its unit, 10us .. 10s. It takes effect at the next frame.\n"

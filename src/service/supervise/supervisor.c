@@ -59,6 +59,24 @@ static void restart_world(http_request *request, world_process *process) {
     refuse_stopped(request, process);
 }
 
+/* What restart does, and only where a person has to say it. */
+static void restore_world(struct supervisor *supervisor, http_request *request, world_process *process) {
+  if (supervisor->holder && holder_is_restorable(supervisor->holder, process))
+    restart_world(request, process);
+  else
+    http_refuse(request, 409, "state", NULL,
+                "world %s is no zone that the brokers have lost and that stands by here: `muster ctl zones` tells more",
+                process->name);
+}
+
+static void list_zones(struct supervisor *supervisor, http_request *request) {
+  static const char none[] = "{\"cluster\": null, \"node\": null, \"problem\": null, \"zones\": []}\n";
+  if (supervisor->holder)
+    holder_list_zones(supervisor->holder, request);
+  else
+    http_answer(request, 200, HTTP_JSON, none, sizeof none - 1);
+}
+
 static void handle_of_world(struct supervisor *supervisor, http_request *request) {
   const char *name = http_path_value(request, "world");
   world_process *process = processes_find(&supervisor->processes, name);
@@ -66,6 +84,8 @@ static void handle_of_world(struct supervisor *supervisor, http_request *request
     api_refuse_world(request, &supervisor->settings, name);
   else if (strcmp(http_route_of(request)->pattern, API_RESTART) == 0)
     restart_world(request, process);
+  else if (strcmp(http_route_of(request)->pattern, API_RESTORE) == 0)
+    restore_world(supervisor, request, process);
   else if (process->state >= PROCESS_STOPPING || *process->standby)
     refuse_stopped(request, process);
   else
@@ -76,6 +96,8 @@ static void supervisor_handle(http_request *request) {
   struct supervisor *supervisor = http_user(request);
   if (http_has_path_value(request, "world"))
     handle_of_world(supervisor, request);
+  else if (strcmp(http_route_of(request)->pattern, API_ZONES) == 0)
+    list_zones(supervisor, request);
   else if (!joins_handle(request, &(const joins_of){supervisor->front, &supervisor->processes, supervisor->http,
                                                     supervisor->metrics}))
     http_route_of(request)->handle(request); /* the page's files, which need no world */

@@ -348,7 +348,7 @@ bool holder_may_start(world_process *process, void *user) {
   }
   if (holding->stage != HOLDING_IDLE) return false;
   holding->restores = holding->stands_by;
-  holding->stands_by = false;
+  holding->stands_by = holding->restorable = false;
   holding->stage = HOLDING_ASKING;
   holding_tell(holding, "the lease of its zone is asked for");
   holding_later(holding, holding->tenure == 0 ? (uint64_t)rank * PREFERRED_MS : 0);

@@ -8,12 +8,13 @@
  * Each start of a process has a new epoch, also after a crash on the same node. What an earlier owner sent is read with
  * the lease: nothing of it can come behind that.
  *
- * A zone's newest snapshot is stored by the brokers with the record since, at most once in snapshot_interval; nothing of
- * a zone is published before its first one is there. With `journal_stream` each frame's record is kept by them, too,
+ * A zone's newest snapshot is stored by the brokers with the record since, at most once in snapshot_interval; nothing
+ * of a zone is published before its first one is there. With `journal_stream` each frame's record is kept by them, too,
  * before anything of that frame goes out. Loop's thread. */
 #ifndef SERVICE_ZONES_HOLDER_H
 #define SERVICE_ZONES_HOLDER_H
 
+#include "service/http.h"
 #include "service/supervise/processes.h"
 
 struct holder;
@@ -29,6 +30,12 @@ int holder_give_socket(world_process *process, void *user);
 
 /* The state of a world's process has changed. */
 void holder_note_change(struct holder *holder, const world_process *process);
+
+/* Answers GET /v1/zones, once etcd has told who has them, or does not answer. */
+void holder_list_zones(struct holder *holder, http_request *request);
+
+/* Whether a zone stands by until a person says that it goes on from this node's files. */
+bool holder_is_restorable(const struct holder *holder, const world_process *process);
 
 /* Whether zones that have ended are still being stored. */
 bool holder_is_busy(const struct holder *holder);
@@ -60,6 +67,12 @@ static inline int holder_give_socket(world_process *process, void *user) {
 }
 static inline void holder_note_change(struct holder *holder, const world_process *process) {
   (void)holder, (void)process;
+}
+static inline void holder_list_zones(struct holder *holder, http_request *request) {
+  (void)holder, (void)request;
+}
+static inline bool holder_is_restorable(const struct holder *holder, const world_process *process) {
+  return holder && process && false;
 }
 static inline bool holder_is_busy(const struct holder *holder) {
   return holder != NULL;

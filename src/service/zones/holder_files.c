@@ -285,9 +285,11 @@ static bool is_to_be_restored(struct holding *holding, bool files, bool *this_bo
     return true;
   }
   char why[PROCESS_STANDBY_BYTES];
-  snprintf(why, sizeof why, "the brokers have lost its zone: `muster ctl restart %s` goes on from this node's files",
+  snprintf(why, sizeof why,
+           "the brokers have lost its zone: `muster ctl zones restore %s` goes on from this node's files",
            holding->process->name);
   log_line(MUSTER_LOG_ERROR, "world %s: %s, of epoch %u", holding->process->name, why, before);
+  holding->restorable = true;
   holding_stand_by(holding, why);
   return true;
 }

@@ -56,7 +56,7 @@ typedef struct stored_head {
 typedef struct stored_note {
   broker_object object; /* no version: nothing is stored */
   stored_head head;
-  uint32_t count, reserved;
+  uint32_t count, stored_s; /* CLOCK_REALTIME, in seconds */
   wire_position positions[2 * NEIGHBOURS_MAX];
 } stored_note;
 
@@ -74,6 +74,7 @@ struct holding {
   uint32_t renewals_at_start;
   uint64_t asked_ns;           /* the take or the renewal under way */
   bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
+  bool restorable;             /* it stands by for that */
   char told_owner[NAME_BYTES]; /* that the log has told of */
   int64_t seen_revision;       /* of the owner's lease, */
   uint64_t seen_ns;            /* CLOCK_BOOTTIME since which it has not changed */

@@ -10,7 +10,8 @@
 typedef enum parcel_kind {
   PARCEL_AGENT = 1, /* muster_agent_depart() */
   PARCEL_HERD,      /* muster_herd_depart() */
-  PARCEL_MESSAGE    /* a parcel_letter, and what was sent */
+  PARCEL_MESSAGE,   /* a parcel_letter, and what was sent */
+  PARCEL_OBSERVER   /* muster_observer_depart() */
 } parcel_kind;
 
 typedef struct parcel_head {

@@ -27,11 +27,10 @@ static bool in_deliver(hosted_world *world, const void *bytes, size_t count) {
   const muster_zone_message message = {.from = {letter.from},
                                        .to = {letter.to},
                                        .sequence = letter.sequence,
-                                       .follows = letter.follows,
                                        .sent_ns = letter.sent_ns,
                                        .size = (uint32_t)(count - sizeof letter),
                                        .bytes = (const unsigned char *)bytes + sizeof letter};
-  muster_result result = muster_zone_deliver(world->world, &message);
+  muster_result result = muster_zone_deliver_after(world->world, &message, letter.follows);
   if (result == MUSTER_E_FULL) return false;
   world->zone->published.delivered += !result;
   world->zone->published.lost += result != MUSTER_OK;
@@ -55,6 +54,8 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
     if (item.kind == PARCEL_AGENT && !in_arrive(world, link, item_bytes, item.bytes))
       return IN_FULL;
     else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
+      return IN_FULL;
+    else if (item.kind == PARCEL_OBSERVER && !zone_take_observer(world, link, item_bytes, item.bytes))
       return IN_FULL;
     else if (item.kind == PARCEL_MESSAGE && !in_deliver(world, item_bytes, item.bytes))
       return IN_FULL;

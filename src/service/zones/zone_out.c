@@ -127,7 +127,7 @@ static void out_letter(const muster_zone_message *message, void *user) {
   const parcel_letter letter = {.from = message->from.value,
                                 .to = message->to.value,
                                 .sequence = message->sequence,
-                                .follows = message->follows,
+                                .follows = muster_zone_message_follows(message),
                                 .sent_ns = message->sent_ns};
   world->zone->published.lost += !link;
   if (!link) return;
@@ -201,6 +201,7 @@ void zone_send_out(hosted_world *world) {
   if (!zone) return;
   out_scan(world, part_of_round(world));
   zone_scan_herds(world);
+  zone_scan_observers(world);
   muster_zone_messages(world->world, out_letter, world);
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_send(world);
@@ -246,5 +247,7 @@ bool zone_take_sent(hosted_world *world, zone_link *link, uint64_t sequence, con
       left(world, link, item_bytes, item.bytes);
     else if (item.kind == PARCEL_HERD)
       zone_herd_left(world, link, item_bytes, item.bytes);
+    else if (item.kind == PARCEL_OBSERVER)
+      zone_observer_left(world, link, item_bytes, item.bytes);
   return !damaged;
 }

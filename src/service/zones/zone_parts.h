@@ -134,8 +134,12 @@ void zone_herd_left(struct hosted_world *world, const zone_link *link, const voi
 bool zone_keep_herd(struct zone *zone, zone_herd herd);
 void zone_forget_herd(struct zone *zone, uint64_t own);
 
-/* zone_watchers.c: observers that see into a neighbour are told to it; those of a neighbour are added, moved and
- * removed; all of them are. zone_keep_watcher: false when there is no memory. */
+/* zone_watchers.c: observers that are beyond the border leave; one of an earlier life left; one comes (false: no room).
+ * Those that see into a neighbour are told to it; those of a neighbour are added, moved and removed; all of them are.
+ * zone_keep_watcher: false when there is no memory. */
+void zone_scan_observers(struct hosted_world *world);
+void zone_observer_left(struct hosted_world *world, const zone_link *link, const void *bytes, size_t count);
+bool zone_take_observer(struct hosted_world *world, const zone_link *link, const void *bytes, size_t count);
 void zone_tell_observers(struct hosted_world *world, const zone_link *link, struct parcel *to);
 void zone_take_observers(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
 void zone_drop_observers(struct hosted_world *world, zone_link *link);

@@ -1,6 +1,7 @@
-/* zone_watchers.c - observers of neighbours that see into this zone: told with what stands near the border, and added
- * to this world as observers of its own, so that who is near them matters here, too. An observer belongs to the zone
- * that it was added to, wherever it goes. */
+/* zone_watchers.c - observers that leave this zone and come to it, as agents do; and observers of neighbours that see
+ * into it: told with what stands near the border, and added to this world as observers of its own, so that who is near
+ * them matters here, too. */
+#include "service/log.h"
 #include "service/service.h"
 #include "service/zones/zone_parts.h"
 
@@ -20,6 +21,50 @@ static bool is_watcher(const struct zone *zone, muster_observer observer) {
     for (uint32_t j = 0; j < zone->links[i].watcher_count; j++)
       if (muster_observer_equal(zone->links[i].watchers[j].own, observer)) return true;
   return false;
+}
+
+/* --------------------------------------------------------------------------------------------------------- crossing */
+
+/* One about which the next intake is asked something goes a little later. Where it was held it stays held no more. */
+static void watcher_departs(hosted_world *world, zone_link *link, muster_observer observer) {
+  struct parcel *parcel = zone_parcel(world, link);
+  parcel_open(parcel, PARCEL_OBSERVER);
+  if (muster_observer_depart(world->world, observer, link->zone, parcel_put, parcel) == MUSTER_OK) {
+    parcel_close(parcel);
+    holds_drop(&world->holds, observer);
+  } else {
+    parcel_undo(parcel);
+  }
+}
+
+void zone_scan_observers(hosted_world *world) {
+  struct zone *zone = world->zone;
+  muster_observer_def def = muster_observer_def_default();
+  muster_observer next = muster_observer_next(world->world, (muster_observer){0});
+  while (!muster_observer_is_null(next)) {
+    muster_observer observer = next;
+    next = muster_observer_next(world->world, observer);
+    if (muster_observer_read(world->world, observer, &def) != MUSTER_OK || is_watcher(zone, observer)) continue;
+    zone_link *target = zone_link_of(zone, ground_target(&zone->lease.ground, def.position.x, def.position.y));
+    if (target) watcher_departs(world, target, observer);
+  }
+}
+
+void zone_observer_left(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
+  muster_observer observer;
+  uint32_t hop;
+  if (muster_observer_packed(bytes, count, &observer, &hop) == MUSTER_OK)
+    muster_observer_left(world->world, observer, hop, link->zone);
+}
+
+bool zone_take_observer(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
+  muster_result result = muster_observer_arrive(world->world, bytes, count, NULL);
+  if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
+  world->zone->published.refused += result != MUSTER_OK;
+  if (result && result != MUSTER_E_STALE)
+    log_line(MUSTER_LOG_ERROR, "world %s: an observer of zone %u was not taken in: %s", world->name, link->zone,
+             muster_last_error());
+  return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- telling */
