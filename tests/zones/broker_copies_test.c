@@ -218,6 +218,25 @@ Test(broker_copies, a_removal_takes_what_was_there_before) {
   EXPECT_FOUND(broker, 2, 1, "new");
 }
 
+/* One that comes back without its disk counts from 1 again: what was known of it must not remove what is new. */
+Test(broker_copies, a_removal_spares_a_server_that_lost_its_disk) {
+  struct broker *broker = start(1, 0);
+  broker_ends ends;
+  char command[256];
+  for (uint32_t i = 1; i <= 20; i++) cr_assert_eq(keep(broker, 1, i, "old").result, MUSTER_OK);
+  broker_read_ends(broker, &ends);
+  brokers_kill(here.servers, BROKERS_NATS, 0);
+  LAB_AWAIT(&here, !here.all[0].nats);
+  snprintf(command, sizeof command, "rm -r %s/jetstream", brokers_folder(here.servers, BROKERS_NATS, 0));
+  cr_assert_eq(system(command), 0);
+  brokers_revive(here.servers, BROKERS_NATS, 0);
+  LAB_AWAIT(&here, here.all[0].nats);
+  cr_assert_eq(keep(broker, 2, 1, "new").result, MUSTER_OK);
+  broker_remove(broker, "zone-1", &ends);
+  for (uint32_t i = 1; i <= 20; i++) cr_assert_eq(keep(broker, 3, i, "newer").result, MUSTER_OK);
+  EXPECT_FOUND(broker, 2, 1, "new");
+}
+
 static void note_told(const void *bytes, size_t count, void *user) {
   cr_expect(count == 5 && memcmp(bytes, "ghost", 5) == 0);
   ++*(uint32_t *)user;

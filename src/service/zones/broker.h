@@ -193,9 +193,11 @@ typedef void (*broker_found)(muster_result result, const void *bytes, size_t cou
 muster_result broker_find(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
                           uint32_t number, broker_found found, void *user);
 
-/* How far each server's streams have come, as far as this broker has seen. */
+/* How far each server's streams have come, as far as this broker has seen in the connection that it has: one that comes
+ * back without its disk counts from 1 again. */
 typedef struct broker_ends {
   uint64_t last[BROKER_SERVERS_MAX][BROKER_STREAMS];
+  uint64_t connections[BROKER_SERVERS_MAX]; /* so many there were */
 } broker_ends;
 
 /* As they are now. */

@@ -147,6 +147,7 @@ void broker_read_ends(const struct broker *broker, broker_ends *ends) {
   *ends = (broker_ends){0};
   for (uint32_t i = 0; i < broker->server_count; i++)
     memcpy(ends->last[i], broker->servers[i].last, sizeof ends->last[i]);
+  for (uint32_t i = 0; i < broker->server_count; i++) ends->connections[i] = broker->servers[i].connections;
 }
 
 /* Removal goes as far as it goes: the next one goes on. */
@@ -169,6 +170,7 @@ static void remove_from(struct nats_server *server, broker_stream stream, const 
 void broker_remove(struct broker *broker, const char *name, const broker_ends *ends) {
   for (uint32_t i = 0; i < broker->server_count && !broker->closing; i++)
     for (broker_stream stream = 0; stream < BROKER_STREAMS; stream++)
-      if (server_is_ready(&broker->servers[i]) && ends->last[i][stream])
+      if (server_is_ready(&broker->servers[i]) && ends->connections[i] == broker->servers[i].connections &&
+          ends->last[i][stream])
         remove_from(&broker->servers[i], stream, name, ends->last[i][stream]);
 }

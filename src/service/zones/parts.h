@@ -22,7 +22,8 @@ struct nats_server {
   uint32_t streams;                       /* so many of the streams are there, as far as this connection has seen */
   bool linked, asks_stream, makes_stream; /* connected; one is asked for, or being made */
   uint64_t streams_retry_ms;
-  uint64_t last[BROKER_STREAMS]; /* the highest sequence at which something of this broker was kept */
+  uint64_t connections;          /* made so far */
+  uint64_t last[BROKER_STREAMS]; /* the highest sequence at which something of this broker was kept, in this one */
 };
 
 struct broker {

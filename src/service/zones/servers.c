@@ -121,6 +121,8 @@ static void note_connected(const char *url, void *user) {
   struct nats_server *server = user;
   server->linked = true;
   server->streams = 0; /* another process, perhaps, with another disk */
+  server->connections++;
+  memset(server->last, 0, sizeof server->last);
   server->streams_retry_ms = 0;
   log_line(MUSTER_LOG_INFO, "NATS: connected to %s", url);
   look_after_streams(server);
