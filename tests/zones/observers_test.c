@@ -1,5 +1,5 @@
-/* Players walk over three zones while the processes of zones die: each is in one zone, and who moves it where it was is
- * told where it is. With real brokers and three nodes. */
+/* Players walk over three zones while processes of zones and nodes die: each is in one zone, and who moves it where it
+ * was is told where it is. With real brokers and three nodes. */
 #include "land.h"
 
 #include <criterion/criterion.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PLAYERS = 8, STEPS = 16, CRASH_AT = 8, TRIES = 300, PAUSE_US = 100000 };
+enum { PLAYERS = 8, STEPS = 16, DEATH_AT = 8, TRIES = 300, PAUSE_US = 100000 };
 
 typedef struct player {
   char id[32];
@@ -101,18 +101,38 @@ static void add_player(land *all, player *one, uint32_t number) {
   json_decref(document);
 }
 
-Test(observers, are_in_one_zone_wherever_they_go_and_whatever_dies) {
+static void crash_all(land *all) {
+  for (uint32_t node = 0; node < LAND_NODES; node++) land_crash(all, node);
+}
+
+static void kill_one(land *all) {
+  land_note_owned(all, 0);
+  land_kill(all, 0);
+  land_await_takeover(all, "node killed");
+  land_revive(all, 0);
+}
+
+/* Players walk, while `die` happens. */
+static void walk_about(const land_options *options, void (*die)(land *all)) {
   player players[PLAYERS];
-  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5});
+  land *all = land_start(options);
   for (uint32_t i = 0; i < PLAYERS; i++) add_player(all, &players[i], i);
   for (uint32_t step = 1; step <= STEPS; step++) {
     for (uint32_t i = 0; i < PLAYERS; i++) move_player(all, &players[i], (double)((step * 37 + i * 71) % 300));
-    if (step == CRASH_AT)
-      for (uint32_t node = 0; node < LAND_NODES; node++) land_crash(all, node);
+    if (step == DEATH_AT) die(all);
     land_watch(all);
   }
   for (uint32_t i = 0; i < PLAYERS; i++) move_player(all, &players[i], (double)((i * 71) % 3 * 100 + 50));
   for (uint32_t i = 0; i < PLAYERS; i++) await_player(all, &players[i]);
   cr_assert_gt(told, STEPS, "%u", told);
   land_end(all);
+}
+
+Test(observers, are_in_one_zone_wherever_they_go_and_whatever_process_dies) {
+  walk_about(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5}, crash_all);
+}
+
+Test(observers, are_in_one_zone_when_a_node_has_died) {
+  walk_about(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .journal_stream = true, .agents = 10, .speed = 5},
+             kill_one);
 }
