@@ -161,7 +161,7 @@ static void ask_for_nothing(hostile *request) {
                                       "/../etc/passwd",
                                       "/v1/worlds/main/agents?limit=-1",
                                       "/v1/worlds/main/agents?near=1,1,nan",
-                                      "/v1/worlds/main/agents?cursor=4294967295",
+                                      "/v1/worlds/main/agents?cursor=18446744073709551616",
                                       "/v1/worlds/main/agents?type=",
                                       "/v1/worlds/main/agents?type=%ff%fe",
                                       "/v1/worlds/%6dain%00/agents",
