@@ -22,10 +22,12 @@ muster_agent observer_ids_born(const struct muster_world *world, uint32_t index,
 }
 
 void observer_ids_close(struct muster_world *world, uint32_t index) {
-  if (world->zone)
+  if (world->zone) {
     zone_ids_close(&world->zone->observer_ids, index);
-  else
+    world->zone->observer_hops[index] = 0; /* whoever has its index next begins anew */
+  } else {
     identity_close(&world->observers->ids, index);
+  }
   observer_ids_give_back(world, index);
 }
 

@@ -38,6 +38,31 @@ static bool has_observer(const little_world *little, muster_observer observer) {
   return muster_observer_read(little->world, observer, &def) == MUSTER_OK;
 }
 
+/* A world that is restored knows nothing of who had an index before: so nothing of it may be left in this one. */
+Test(zone_observers, begin_anew_where_another_was) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_observer comes = observer_at(&a, 10), born[16];
+  zone_bytes bytes = {0};
+  uint32_t hop;
+  run_frame(&a);
+  run_frame(&b);
+  observer_departs(&a, comes, 2, &bytes);
+  observer_arrives(&b, &bytes, comes);
+  run_frame(&b);
+  cr_assert_eq(muster_observer_remove(b.world, comes), MUSTER_OK);
+  run_frame(&b);
+  for (uint32_t i = 0; i < 16; i++) born[i] = observer_at(&b, 20); /* one of them has its index */
+  run_frame(&b);
+  for (uint32_t i = 0; i < 16; i++) {
+    observer_departs(&b, born[i], 1, &bytes);
+    cr_assert_eq(muster_observer_packed(bytes.bytes, bytes.count, NULL, &hop), MUSTER_OK);
+    cr_expect_eq(hop, 1);
+  }
+  free(bytes.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
 Test(zone_observers, cross_under_their_ids) {
   little_world a = zone_world(1), b = zone_world(2);
   muster_observer one = observer_at(&a, 10), other = observer_at(&b, 900);
