@@ -68,6 +68,10 @@ muster_result crossing_open(struct snapshot *snapshot, struct muster_world *worl
                             const void *bytes, size_t count);
 muster_result crossing_read(struct snapshot *snapshot, uint32_t section, snapshot_part *part, const char *what);
 
+/* Reads what a stream's section begins with, unchecked: it is opened for no world. */
+muster_result crossing_peek(const void *bytes, size_t count, uint32_t section, void *head, size_t size,
+                            const char *what);
+
 /* As crossing_repeat(), for ghosts, herds and observers. */
 bool crossing_repeat_ghosts(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);
 bool crossing_repeat_herd(struct muster_world *world, const zone_call *call, const void *bytes, size_t count);

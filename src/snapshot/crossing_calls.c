@@ -95,15 +95,9 @@ muster_result muster_agent_arrive(muster_world *world, const void *bytes, size_t
 }
 
 muster_result muster_agent_packed(const void *bytes, size_t count, muster_agent *agent, uint32_t *hop) {
-  const chunks_format format = crossing_format();
-  chunk_reader reader;
   crossing_head head;
-  if (!bytes) return error_missing("packed agent", "bytes");
-  muster_result result = chunks_read_from(&reader, &format, bytes, count);
+  muster_result result = crossing_peek(bytes, count, SNAPSHOT_OF_AGENT, &head, sizeof head, "packed agent");
   if (result) return result;
-  bool entered = chunks_enter(&reader, SNAPSHOT_OF_AGENT);
-  if (entered) chunks_take(&reader, &head, sizeof head);
-  if (!entered || reader.failed) return error_set(MUSTER_E_INPUT, "packed agent: these bytes are of something else");
   if (agent) *agent = head.id;
   if (hop) *hop = head.hop;
   return MUSTER_OK;

@@ -63,7 +63,6 @@ static void observer_leaves(struct muster_world *world, uint32_t index, zone_mar
   struct world_zone *zone = world->zone;
   ASSERT(mark.zone != world->def.zone.number);
   zone_ids_mark(&zone->observer_ids, (muster_agent){observer_ids_at(world, index).value}, mark);
-  zone->observer_hops[index] = 0;
   if (world->observers->table.rows[index].present) observers_remove(&world->observers->table, index);
   observer_ids_close(world, index);
 }
@@ -152,15 +151,9 @@ muster_result muster_observer_arrive(muster_world *world, const void *bytes, siz
 }
 
 muster_result muster_observer_packed(const void *bytes, size_t count, muster_observer *observer, uint32_t *hop) {
-  const chunks_format format = crossing_format();
-  chunk_reader reader;
   packed_observer packed;
-  if (!bytes) return error_missing("packed observer", "bytes");
-  muster_result result = chunks_read_from(&reader, &format, bytes, count);
+  muster_result result = crossing_peek(bytes, count, SNAPSHOT_OF_OBSERVER, &packed, sizeof packed, "packed observer");
   if (result) return result;
-  bool entered = chunks_enter(&reader, SNAPSHOT_OF_OBSERVER);
-  if (entered) chunks_take(&reader, &packed, sizeof packed);
-  if (!entered || reader.failed) return error_set(MUSTER_E_INPUT, "packed observer: these bytes are of something else");
   if (observer) *observer = packed.id;
   if (hop) *hop = packed.hop;
   return MUSTER_OK;

@@ -34,6 +34,19 @@ muster_result crossing_read(struct snapshot *snapshot, uint32_t section, snapsho
   return MUSTER_OK;
 }
 
+muster_result crossing_peek(const void *bytes, size_t count, uint32_t section, void *head, size_t size,
+                            const char *what) {
+  const chunks_format format = crossing_format();
+  chunk_reader reader;
+  if (!bytes) return error_missing(what, "bytes");
+  muster_result result = chunks_read_from(&reader, &format, bytes, count);
+  if (result) return result;
+  bool entered = chunks_enter(&reader, section);
+  if (entered) chunks_take(&reader, head, size);
+  if (entered && !reader.failed) return MUSTER_OK;
+  return error_set(MUSTER_E_INPUT, "%s: these bytes are of something else", what);
+}
+
 muster_result crossing_open(struct snapshot *snapshot, struct muster_world *world, const chunks_format *format,
                             const void *bytes, size_t count) {
   snapshot->world = world;

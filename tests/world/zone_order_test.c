@@ -297,16 +297,23 @@ static void letters_of_host(little_world *from, muster_agent to, uint32_t count,
   cr_assert_eq(taken->follows[0], 0);
 }
 
+/* An agent that crossed from one zone to the other, to which the first one's host wrote four letters: all but the first
+ * have come. */
+static muster_agent hold_three_back(little_world *from, little_world *to, taken_letters *taken) {
+  muster_agent one = spawn_at(from, 1);
+  run_frame(from);
+  run_frame(to);
+  cross(from, to, one);
+  letters_of_host(from, one, 4, taken);
+  for (uint32_t i = 3; i > 0; i--)
+    cr_assert_eq(muster_zone_deliver_after(to->world, &taken->messages[i], taken->follows[i]), MUSTER_OK);
+  return one;
+}
+
 Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
   little_world a = land_zone(1), b = land_zone(2);
-  muster_agent one = spawn_at(&a, 1);
-  run_frame(&a);
-  run_frame(&b);
-  cross(&a, &b, one);
   taken_letters taken;
-  letters_of_host(&a, one, 4, &taken);
-  for (uint32_t i = 3; i > 0; i--)
-    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
+  muster_agent one = hold_three_back(&a, &b, &taken);
   run_frames(&b, MUSTER_ZONE_ORDER_FRAMES - 8);
   cr_assert_eq(zone_status(&b).messages_held, 3);
   run_frames(&b, 16);
@@ -326,13 +333,9 @@ Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
 /* They were sent to the first zone, and are held back there; what they wait for finds the agent in the last one. */
 Test(zone_order, what_is_held_back_crosses_with_its_receiver) {
   little_world a = land_zone(1), b = land_zone(2), c = land_zone(3);
-  muster_agent one = spawn_at(&a, 1);
-  for (int i = 0; i < 3; i++) run_frame(i == 0 ? &a : i == 1 ? &b : &c);
-  cross(&a, &b, one);
   taken_letters taken;
-  letters_of_host(&a, one, 4, &taken);
-  for (uint32_t i = 3; i > 0; i--)
-    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
+  muster_agent one = hold_three_back(&a, &b, &taken);
+  run_frame(&c);
   cross(&b, &c, one);
   cr_assert_eq(zone_status(&b).messages_held, 0);
   cr_assert_eq(zone_status(&c).messages_held, 3);
@@ -371,14 +374,8 @@ Test(zone_order, what_finds_no_room_is_held_back_no_longer) {
 
 Test(zone_order, who_is_gone_is_waited_for_no_more) {
   little_world a = land_zone(1), b = land_zone(2);
-  muster_agent one = spawn_at(&a, 1);
-  run_frame(&a);
-  run_frame(&b);
-  cross(&a, &b, one);
   taken_letters taken;
-  letters_of_host(&a, one, 4, &taken);
-  for (uint32_t i = 3; i > 0; i--)
-    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
+  muster_agent one = hold_three_back(&a, &b, &taken);
   cr_assert_eq(muster_agent_remove(b.world, one), MUSTER_OK);
   run_frame(&b);
   cr_assert_eq(zone_status(&b).messages_held, 0);
