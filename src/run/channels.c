@@ -8,8 +8,7 @@ _Static_assert(sizeof(channel) == 56, "it has no gaps");
 
 void channels_create(struct channels *channels, uint32_t maximum, uint32_t owners, struct arena *arena) {
   ASSERT(maximum > 0);
-  uint32_t chains = 1;
-  while (chains < maximum) chains *= 2;
+  uint32_t chains = round_up_to_power_of_two(maximum);
   *channels = (struct channels){.maximum = maximum, .mask = chains - 1};
   ARENA_ARRAY(arena, channels->all, maximum);
   ARENA_ARRAY(arena, channels->firsts, owners);

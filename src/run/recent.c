@@ -6,8 +6,7 @@
 
 void recent_create(struct recent *recent, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
-  uint32_t chains = 1;
-  while (chains < maximum) chains *= 2;
+  uint32_t chains = round_up_to_power_of_two(maximum);
   *recent = (struct recent){.maximum = maximum, .mask = chains - 1};
   ARENA_ARRAY(arena, recent->firsts, maximum);
   ARENA_ARRAY(arena, recent->seconds, maximum);
