@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

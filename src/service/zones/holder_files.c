@@ -164,7 +164,7 @@ static void begin_without_files(struct holding *holding) {
   holding_start(holding, false);
 }
 
-/* NATS has lost what etcd knows of: a person must say that it may begin anew. */
+/* NATS has lost what etcd knows of, or damaged it: a person must say that it may begin anew. */
 static void take_lost(struct holding *holding) {
   char why[PROCESS_STANDBY_BYTES];
   if (holding->restores) {
@@ -182,17 +182,15 @@ static void take_fetched(muster_result result, const broker_object *object, void
   struct holding *holding = call->holding;
   (void)object;
   if (!holding_call_end(call)) return;
-  if (result == MUSTER_E_STALE || result == MUSTER_E_INPUT)
+  if (!result) {
+    start_unpacking(holding);
+  } else if (result == MUSTER_E_STALE || result == MUSTER_E_INPUT) {
     log_line(MUSTER_LOG_ERROR, "world %s: its files cannot be fetched: %s", holding->process->name,
              muster_last_error());
-  if (!result)
-    start_unpacking(holding);
-  else if (result == MUSTER_E_STALE)
     take_lost(holding);
-  else if (result == MUSTER_E_INPUT)
-    holding_lose(holding, "its files cannot be fetched");
-  else
+  } else {
     holding->brings_again = true; /* when there are servers enough */
+  }
 }
 
 static void fetch(struct holding *holding) {

@@ -5,7 +5,10 @@
  * A chunk is safe when a majority of the servers has it: then the process is told, and lets the effects of its frames
  * go. A new owner reads the chunks of the version that etcd names, with the lease: so it finds every chunk that was
  * safe while the lease was another's. What an earlier owner adds later was not safe then, and nothing of it has gone
- * out. The new owner lets nothing go before it has stored a version of its own. tests/model/zones.pml searches this. */
+ * out. The new owner lets nothing go before it has stored a version of its own.
+ *
+ * No chunk makes safe what a version lacks that may have followed meanwhile: a new version has a new snapshot, whose
+ * frames stand in another file, and these wait until its note is answered. tests/model/zones.pml searches all this. */
 #include "service/log.h"
 #include "service/zones/holder_parts.h"
 

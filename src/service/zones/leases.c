@@ -55,25 +55,11 @@ static void end_lease_call(lease_call *call, muster_result result) {
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-static void write_range(json_writer *writer, const char *name, const char *key) {
-  json_begin_object(writer, name);
-  etcd_write_text(writer, "key", key);
-  json_end_object(writer);
-}
-
 /* A part of a transaction that reads a key. */
 static void write_read(json_writer *writer, const char *key) {
   json_begin_object(writer, NULL);
-  write_range(writer, "requestRange", key);
-  json_end_object(writer);
-}
-
-/* A part that puts a key. */
-static void write_put(json_writer *writer, const char *key, const char *value) {
-  json_begin_object(writer, NULL);
-  json_begin_object(writer, "requestPut");
+  json_begin_object(writer, "requestRange");
   etcd_write_text(writer, "key", key);
-  etcd_write_text(writer, "value", value);
   json_end_object(writer);
   json_end_object(writer);
 }
@@ -148,8 +134,8 @@ static void put_both(lease_call *call) {
   write_condition(&writer, of_epoch, call->epoch_revision);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
-  write_put(&writer, of_lease, value);
-  write_put(&writer, of_epoch, value);
+  transaction_request(&writer, "requestPut", of_lease, "value", value, strlen(value));
+  transaction_request(&writer, "requestPut", of_epoch, "value", value, strlen(value));
   json_end_array(&writer);
   json_end_object(&writer);
   json_finish(&writer);
@@ -359,7 +345,7 @@ static void write_clock(const struct broker *broker, int64_t offset_ns, char bod
   write_condition(&writer, key, 0);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
-  write_put(&writer, key, value);
+  transaction_request(&writer, "requestPut", key, "value", value, strlen(value));
   write_read(&writer, key);
   json_end_array(&writer);
   json_begin_array(&writer, "failure");
