@@ -32,28 +32,33 @@ static void kill_broker(land *all, uint64_t random) {
   brokers_await(all->brokers);
 }
 
-static void kill_node(land *all, uint64_t random) {
+/* A node is lost, and comes back once others have taken over what it ran. */
+static void lose_node(land *all, uint64_t random, void (*lose)(land *all, uint32_t node, bool is_lost),
+                      const char *how) {
   uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
   land_note_owned(all, node);
-  land_kill(all, node);
-  land_await_takeover(all, "a node's death");
-  land_revive(all, node);
+  lose(all, node, true);
+  land_await_takeover(all, how);
+  lose(all, node, false);
+}
+
+static void kill_or_revive(land *all, uint32_t node, bool is_dead) {
+  if (is_dead)
+    land_kill(all, node);
+  else
+    land_revive(all, node);
+}
+
+static void kill_node(land *all, uint64_t random) {
+  lose_node(all, random, kill_or_revive, "a node's death");
 }
 
 static void pause_node(land *all, uint64_t random) {
-  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
-  land_note_owned(all, node);
-  land_pause(all, node, true);
-  land_await_takeover(all, "a pause");
-  land_pause(all, node, false);
+  lose_node(all, random, land_pause, "a pause");
 }
 
 static void cut_node(land *all, uint64_t random) {
-  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
-  land_note_owned(all, node);
-  land_cut(all, node, true);
-  land_await_takeover(all, "a partition");
-  land_cut(all, node, false);
+  lose_node(all, random, land_cut, "a partition");
 }
 
 typedef struct trouble {
