@@ -112,6 +112,33 @@ uint32_t muster_agents_view(const muster_world *world, const muster_view *given,
   return count;
 }
 
+/* As view_look(), of the others. */
+static uint32_t view_look_outside(const struct muster_world *world, const muster_view *view, uint32_t first,
+                                  uint32_t end, muster_agent *agents, muster_position *positions, uint32_t capacity,
+                                  uint32_t *count) {
+  for (uint32_t index = first; index < end; index++) {
+    if (!store_is_active(&world->agents.store, index)) continue;
+    muster_position position = world_position(world, index);
+    bool inside = position.x >= view->x0 && position.y >= view->y0 && position.x < view->x1 && position.y < view->y1;
+    if (inside || world->agents.types.types[world->agents.store.places[index].type].blocks) continue;
+    if (*count == capacity) return index;
+    agents[*count] = world_id(world, index);
+    positions[(*count)++] = position;
+  }
+  return end;
+}
+
+uint32_t muster_agents_outside(const muster_world *world, const muster_view *given, muster_agent *agents,
+                               muster_position *positions, uint32_t capacity, uint32_t *cursor) {
+  muster_view view;
+  uint32_t count = 0;
+  bool complete = given && agents && positions && capacity > 0;
+  if (view_check(world, complete, cursor, "agents outside") || !view_take(given, &view, cursor)) return 0;
+  uint32_t end = end_of(world, *cursor, view.looks_max);
+  *cursor = next_cursor(world, view_look_outside(world, &view, *cursor, end, agents, positions, capacity, &count));
+  return count;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- raster */
 
 static uint32_t cell_along(double at_m, double cells_per_m, uint32_t cells) {

@@ -4,6 +4,7 @@
 
 #include "support/little_world.h"
 
+#include <muster/view.h>
 #include <muster/zone.h>
 
 typedef struct null_zones {
@@ -14,7 +15,9 @@ typedef struct null_zones {
   muster_zone_def zone;
   muster_zone_status status;
   muster_zone_message message;
-  uint32_t hop;
+  muster_view view;
+  muster_position place;
+  uint32_t hop, cursor;
 } null_zones;
 
 static inline bool null_zone_put(const void *bytes, size_t count, void *user) {
@@ -34,6 +37,7 @@ static inline null_zones null_zones_open(void) {
   def.zone.number = 1;
   null_zones with = {.little = little_world_create(1, &def)};
   with.status = muster_zone_status_default();
+  with.view = muster_view_default();
   register_type(&with.little, &type);
   with.agent = spawn_at(&with.little, 0);
   run_frame(&with.little);
@@ -68,6 +72,12 @@ static inline null_zones null_zones_open(void) {
                             REFUSES(muster_ghosts_pack(with.little.world, &with.agent, 1, NULL, NULL)))                \
   X(muster_ghosts_set, REFUSES(muster_ghosts_set(NULL, 2, "a", 1, true)) &&                                            \
                            REFUSES(muster_ghosts_set(with.little.world, 2, NULL, 1, true)))                            \
+  X(muster_agents_outside,                                                                                             \
+    REFUSES(!muster_agents_outside(NULL, &with.view, &with.agent, &with.place, 1, &with.cursor)) &&                    \
+        REFUSES(!muster_agents_outside(with.little.world, NULL, &with.agent, &with.place, 1, &with.cursor)) &&         \
+        REFUSES(!muster_agents_outside(with.little.world, &with.view, NULL, &with.place, 1, &with.cursor)) &&          \
+        REFUSES(!muster_agents_outside(with.little.world, &with.view, &with.agent, NULL, 1, &with.cursor)) &&          \
+        REFUSES(!muster_agents_outside(with.little.world, &with.view, &with.agent, &with.place, 1, NULL)))             \
   X(muster_agent_is_ghost, !muster_agent_is_ghost(NULL, with.agent))                                                   \
   X(muster_zone_messages, REFUSES(!muster_zone_messages(NULL, null_zone_take, NULL)) &&                                \
                               REFUSES(!muster_zone_messages(with.little.world, NULL, NULL)))                           \

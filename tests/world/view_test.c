@@ -102,6 +102,36 @@ Test(view, looks_at_no_more_agents_than_it_may) {
   cr_expect_eq(cursor, 100);
 }
 
+/* In parts of `capacity`; in how many looks all are found must not matter. */
+static uint32_t see_outside(const muster_view *view, uint32_t capacity, muster_agent *ids, muster_position *places) {
+  uint32_t cursor = 0, count = 0;
+  while (cursor != MUSTER_VIEW_END) {
+    uint32_t room = AGENTS - count < capacity ? AGENTS - count : capacity;
+    count += muster_agents_outside(little.world, view, ids + count, places + count, room, &cursor);
+  }
+  return count;
+}
+
+Test(view, outside_are_all_others_of_all_partitions) {
+  static muster_agent ids[AGENTS], again[AGENTS];
+  static muster_position places[AGENTS];
+  muster_view view = muster_view_default();
+  view.x0 = 10;
+  view.x1 = 20;
+  view.y0 = -20;
+  view.y1 = -15;
+  uint32_t count = see_outside(&view, AGENTS, ids, places);
+  cr_assert_eq(count, AGENTS - 10 * 5);
+  for (uint32_t i = 0; i < count; i++) {
+    muster_position place = info_of(&little, ids[i]).position;
+    cr_expect(place.x < 10 || place.x >= 20 || place.y >= -15);
+    cr_expect_eq(memcmp(&place, &places[i], sizeof place), 0);
+  }
+  view.looks_max = 7;
+  cr_assert_eq(see_outside(&view, 3, again, places), count);
+  cr_expect_eq(memcmp(ids, again, count * sizeof *ids), 0);
+}
+
 Test(view, tells_who_is_due_and_who_was_woken) {
   muster_view view = all();
   uint32_t count = see(&view, AGENTS), woken = 0;
