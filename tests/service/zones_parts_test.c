@@ -67,10 +67,16 @@ Test(zones_parts, what_is_near_a_neighbour_is_seen_there) {
   ground_of(&settings, &settings.worlds[0], &west);
   const zone_neighbour *east = ground_neighbour(&west, 2);
   cr_assert(east != NULL);
-  cr_expect(ground_is_inner(&west, 50, 50));
-  cr_expect(!(ground_is_inner(&west, 95, 50)));
+  zone_rectangle inner = ground_inner(&west);
+  cr_expect(inner.x0 == 10 && inner.y0 == 10 && inner.x1 == 90 && inner.y1 == 90);
   cr_expect(ground_is_seen(&west, east, 95, 50));
   cr_expect(!(ground_is_seen(&west, east, 89, 50)));
+}
+
+Test(zones_parts, of_a_narrow_zone_all_is_seen) {
+  zone_ground ground = {.number = 1, .rectangle = {0, 0, 20, 100}, .border_m = 10};
+  zone_rectangle inner = ground_inner(&ground);
+  cr_expect(inner.x0 > 1e9 && inner.x0 < inner.x1 && inner.y0 < inner.y1, "a view of it finds nobody");
 }
 
 Test(zones_parts, settings_that_contradict_are_told) {

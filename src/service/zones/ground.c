@@ -120,6 +120,14 @@ bool ground_is_seen(const zone_ground *ground, const zone_neighbour *neighbour, 
   return gap_to_place(&neighbour->rectangle, x, y) <= ground->border_m;
 }
 
+zone_rectangle ground_inner(const zone_ground *ground) {
+  const zone_rectangle *own = &ground->rectangle;
+  double border_m = ground->border_m;
+  zone_rectangle inner = {own->x0 + border_m, own->y0 + border_m, own->x1 - border_m, own->y1 - border_m};
+  bool any = inner.x0 < inner.x1 && inner.y0 < inner.y1;
+  return any ? inner : (zone_rectangle){1e300, 1e300, 2e300, 2e300};
+}
+
 const zone_neighbour *ground_neighbour(const zone_ground *ground, uint32_t number) {
   for (uint32_t i = 0; i < ground->neighbour_count; i++)
     if (ground->neighbours[i].number == number) return &ground->neighbours[i];

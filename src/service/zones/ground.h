@@ -50,12 +50,9 @@ bool ground_is_seen(const zone_ground *ground, const zone_neighbour *neighbour, 
 /* How far a place is from the ground of a neighbour; 0 = on it. */
 double ground_distance_m(const zone_neighbour *neighbour, double x, double y);
 
-/* Whether a place is so far inside that nobody beside sees it, and nothing there crosses: the quick question. */
-static inline bool ground_is_inner(const zone_ground *ground, double x, double y) {
-  const zone_rectangle *own = &ground->rectangle;
-  double border_m = ground->border_m;
-  return x >= own->x0 + border_m && x < own->x1 - border_m && y >= own->y0 + border_m && y < own->y1 - border_m;
-}
+/* Where no neighbour sees an agent, and none crosses; in a zone that is narrower than its two borders that is nowhere,
+ * which is a rectangle in which no agent can be. */
+zone_rectangle ground_inner(const zone_ground *ground);
 
 /* The neighbour of that number; null when it is none. */
 const zone_neighbour *ground_neighbour(const zone_ground *ground, uint32_t number);

@@ -75,6 +75,7 @@ void zone_close(hosted_world *world) {
     free(zone->links[i].telling.bytes);
   }
   wire_close(&zone->wire);
+  parcel_free(&zone->pack);
   free(zone->herds);
   free(zone->gone);
   free(zone);

@@ -24,29 +24,28 @@ typedef struct telling_head {
 /* One pack, cut into as many messages as it needs. */
 static void tell_neighbour(hosted_world *world, zone_link *link) {
   struct zone *zone = world->zone;
-  struct parcel pack = {.count = 0};
+  struct parcel *pack = &zone->pack;
   telling_sizes sizes = {.ghosts = 0};
   unsigned char message[sizeof(telling_head) + PART_BYTES];
-  parcel_put(&sizes, sizeof sizes, &pack);
-  muster_result result = muster_ghosts_pack(world->world, link->seen, link->seen_count, parcel_put, &pack);
-  sizes.ghosts = pack.count - sizeof sizes;
-  zone_tell_observers(world, link, &pack);
-  sizes.observers = pack.count - sizeof sizes - sizes.ghosts;
-  if (!result && !pack.failed) {
-    memcpy(pack.bytes, &sizes, sizeof sizes);
-    const uint32_t parts = (uint32_t)((pack.count + PART_BYTES - 1) / PART_BYTES);
-    for (uint32_t part = 0; part < parts; part++) {
-      size_t first = (size_t)part * PART_BYTES, left = pack.count - first,
-             count = left < PART_BYTES ? left : PART_BYTES;
-      const telling_head head = {.epoch = zone->lease.epoch, .part = part, .parts = parts, .round = zone->round};
-      memcpy(message, &head, sizeof head);
-      memcpy(message + sizeof head, pack.bytes + first, count);
-      wire_put(&zone->wire,
-               (wire_head){.kind = WIRE_TELL, .zone = link->zone, .number = zone->round, .bytes = sizeof head + count},
-               message);
-    }
+  pack->count = 0;
+  pack->failed = false;
+  parcel_put(&sizes, sizeof sizes, pack);
+  muster_result result = muster_ghosts_pack(world->world, link->seen, link->seen_count, parcel_put, pack);
+  sizes.ghosts = pack->count - sizeof sizes;
+  zone_tell_observers(world, link, pack);
+  sizes.observers = pack->count - sizeof sizes - sizes.ghosts;
+  if (result || pack->failed) return;
+  memcpy(pack->bytes, &sizes, sizeof sizes);
+  const uint32_t parts = (uint32_t)((pack->count + PART_BYTES - 1) / PART_BYTES);
+  for (uint32_t part = 0; part < parts; part++) {
+    size_t first = (size_t)part * PART_BYTES, left = pack->count - first, count = left < PART_BYTES ? left : PART_BYTES;
+    const telling_head head = {.epoch = zone->lease.epoch, .part = part, .parts = parts, .round = zone->round};
+    memcpy(message, &head, sizeof head);
+    memcpy(message + sizeof head, pack->bytes + first, count);
+    wire_put(&zone->wire,
+             (wire_head){.kind = WIRE_TELL, .zone = link->zone, .number = zone->round, .bytes = sizeof head + count},
+             message);
   }
-  parcel_free(&pack);
 }
 
 void zone_tell_round(hosted_world *world) {

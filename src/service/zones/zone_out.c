@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-#include <muster/replicate.h>
+#include <muster/view.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,6 @@ static void out_see(zone_link *link, muster_agent agent) {
 
 static void out_look_at(hosted_world *world, muster_agent agent, const muster_position *place) {
   struct zone *zone = world->zone;
-  if (ground_is_inner(&zone->lease.ground, place->x, place->y) || muster_agent_is_ghost(world->world, agent)) return;
   zone_link *target = zone_link_of(zone, ground_target(&zone->lease.ground, place->x, place->y));
   if (target) {
     out_depart(world, target, agent);
@@ -75,48 +74,35 @@ static void out_look_at(hosted_world *world, muster_agent agent, const muster_po
       out_see(&zone->links[i], agent);
 }
 
-/* The agents that the round looks at next: at most `most`, from zone->next on, which becomes the one behind them; null
- * = there is none. */
-static uint32_t out_gather(hosted_world *world, muster_agent agents[SCAN_AGENTS], uint32_t most) {
+/* Looks at the next agents of the round, at most `most`; returns how many these were. */
+static uint32_t out_look(hosted_world *world, const zone_rectangle *inner, uint32_t most) {
   struct zone *zone = world->zone;
-  uint32_t count = 0;
-  for (; count < SCAN_AGENTS && count < most && !muster_agent_is_null(zone->next); count++) {
-    agents[count] = zone->next;
-    zone->next = muster_agent_next(world->world, zone->next);
-  }
-  return count;
-}
-
-/* The next round begins. One whose next agent has gone did not see all, and tells nothing. */
-static void out_begin_round(hosted_world *world, bool whole) {
-  struct zone *zone = world->zone;
-  if (whole) zone_tell_round(world);
-  for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].seen_count = 0;
-  zone->next = muster_agent_next(world->world, (muster_agent){0});
+  muster_agent agents[SCAN_AGENTS];
+  muster_position places[SCAN_AGENTS];
+  muster_view view = muster_view_default();
+  uint32_t from = zone->next;
+  view.x0 = inner->x0, view.y0 = inner->y0;
+  view.x1 = inner->x1, view.y1 = inner->y1;
+  view.looks_max = most;
+  uint32_t count = muster_agents_outside(world->world, &view, agents, places, SCAN_AGENTS, &zone->next);
+  for (uint32_t i = 0; i < count; i++) out_look_at(world, agents[i], &places[i]);
+  return zone->next == MUSTER_VIEW_END ? most : zone->next - from;
 }
 
 /* A round looks at all agents once, in as many frames as there are between two tellings: so no frame has a spike. */
 static void out_scan(hosted_world *world, uint32_t most) {
   struct zone *zone = world->zone;
-  muster_agent agents[SCAN_AGENTS];
-  muster_position places[SCAN_AGENTS];
-  bool found[SCAN_AGENTS];
-  muster_agent_columns columns = muster_agent_columns_default();
-  columns.positions = places;
-  columns.found = found;
-  while (most > 0 && !muster_agent_is_null(zone->next)) {
-    uint32_t count = out_gather(world, agents, most);
-    muster_agents_read(world->world, agents, count, &columns);
-    for (uint32_t i = 0; i < count; i++)
-      if (found[i]) out_look_at(world, agents[i], &places[i]);
-    most -= count;
-    if (!found[count - 1]) zone->next = (muster_agent){0};
-    if (muster_agent_is_null(zone->next)) {
-      out_begin_round(world, found[count - 1]);
-      return;
-    }
+  const zone_rectangle inner = ground_inner(&zone->lease.ground);
+  while (most > 0 && zone->next != MUSTER_VIEW_END) {
+    uint32_t looks = out_look(world, &inner, most);
+    zone->looks += looks;
+    most -= looks;
   }
-  if (muster_agent_is_null(zone->next)) out_begin_round(world, true);
+  if (zone->next != MUSTER_VIEW_END) return;
+  zone_tell_round(world);
+  zone->next = 0;
+  zone->looks_before = zone->looks;
+  zone->looks = 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- messages */
@@ -193,7 +179,8 @@ static uint32_t part_of_round(const hosted_world *world) {
   muster_frame_report report = muster_frame_report_default();
   muster_frame_report_read(world->world, &report);
   uint64_t frames = zone->round_ns / world->period_ns;
-  return (uint32_t)(report.agents / (frames ? frames : 1)) + 64;
+  uint32_t all = report.agents > zone->looks_before ? report.agents : zone->looks_before;
+  return (uint32_t)(all / (frames ? frames : 1)) + 64;
 }
 
 void zone_send_out(hosted_world *world) {

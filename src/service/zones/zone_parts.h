@@ -86,8 +86,10 @@ struct zone {
   zone_link links[NEIGHBOURS_MAX];
   zone_waiting_list waiting;                   /* in the order in which they were made */
   uint64_t safe_frames;                        /* that a stream has; UINT64_MAX: the journal alone decides */
-  muster_agent next;                           /* that the round looks at; null = it begins */
+  uint32_t next;                               /* where the round goes on: as a cursor of muster_agents_outside() */
+  uint32_t looks, looks_before;                /* of the round so far, and of the one before */
   uint64_t round, round_ns;                    /* its number; simulation time of its begin */
+  struct parcel pack;                          /* of a telling; kept for its memory */
   uint64_t told_snapshots;                     /* with the last WIRE_FRAME */
   wire_position positions[2 * NEIGHBOURS_MAX]; /* when the snapshot before was complete: the newest has them */
   muster_herd next_herd;                       /* that is looked at; null = the first */
