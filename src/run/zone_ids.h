@@ -95,6 +95,11 @@ void zone_ids_set_epoch(struct zone_ids *zone, uint32_t epoch);
 /* The handle of an agent's id, or of a ghost's; null when neither is here. Any thread. */
 muster_agent zone_ids_find(const struct zone_ids *zone, muster_agent id);
 
+/* Fetches what zone_ids_find() looks at first; and the index that it will probably find, once that is there: fetches
+ * what it looks at then. UINT32_MAX when it will find none. */
+void zone_ids_fetch(const struct zone_ids *zone, muster_agent id);
+uint32_t zone_ids_fetch_likely(const struct zone_ids *zone, muster_agent id);
+
 /* Whether a ghost, and no agent, has an index. Any thread. */
 static inline bool zone_ids_is_ghost(const struct zone_ids *zone, uint32_t index) {
   return load_relaxed_u64(&zone->ghosts[index / 64]) >> (index % 64) & 1;

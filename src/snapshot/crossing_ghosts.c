@@ -10,6 +10,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+enum { PUBLISHED_MOST = 4096 /* of a type */ };
+
 /* Ghosts in a stream: how many there are, and each. */
 typedef struct crossing_of_ghosts {
   struct snapshot snapshot; /* first */
@@ -52,22 +54,39 @@ static void put_ghosts(crossing_of_ghosts *ghosts) {
   }
 }
 
+/* Reads a ghost; returns how many bytes it publishes. */
+static uint32_t read_ghost(struct snapshot *snapshot, uint32_t number, ghost_def *def, unsigned char *published) {
+  snapshot_exchange(snapshot, def, sizeof *def);
+  snapshot_expect(snapshot, !snapshot->reader.failed && ghosts_is_possible(snapshot->world, def), "ghost %u is none",
+                  number);
+  const agent_type *type = world_type(snapshot->world, def->place.type);
+  if (!type->published) return 0;
+  snapshot_exchange(snapshot, published, type->def.published_bytes);
+  return type->def.published_bytes;
+}
+
+/* Some at a time: memory is slow, and each ghost is elsewhere. */
 static void take_ghosts(crossing_of_ghosts *ghosts) {
-  unsigned char published[4096];
+  unsigned char published[GHOSTS_AT_ONCE * PUBLISHED_MOST];
+  ghost_def defs[GHOSTS_AT_ONCE];
+  uint32_t offsets[GHOSTS_AT_ONCE];
   struct snapshot *snapshot = &ghosts->snapshot;
   struct muster_world *world = snapshot->world;
   ASSERT(!snapshot_saves(snapshot) && world->zone);
   ghosts->count = snapshot_number(snapshot, 0);
-  for (uint32_t i = 0; i < ghosts->count; i++) {
-    ghost_def def;
-    snapshot_exchange(snapshot, &def, sizeof def);
-    snapshot_expect(snapshot, !snapshot->reader.failed && ghosts_is_possible(world, &def), "ghost %u is none", i);
-    const agent_type *type = world_type(world, def.place.type);
-    if (type->published) snapshot_exchange(snapshot, published, type->def.published_bytes);
+  for (uint32_t first = 0; first < ghosts->count; first += GHOSTS_AT_ONCE) {
+    uint32_t bytes = 0, left = ghosts->count - first, count = left < GHOSTS_AT_ONCE ? left : GHOSTS_AT_ONCE;
+    for (uint32_t i = 0; i < count; i++) {
+      offsets[i] = bytes;
+      bytes += read_ghost(snapshot, first + i, &defs[i], published + bytes);
+    }
     if (!snapshot_loads(snapshot)) continue;
-    int64_t index = ghosts_put(world, ghosts->from, &def, published);
-    ghosts->full |= index == GHOST_NO_ROOM;
-    if (index >= 0) bits_set(world->agents.seen, (uint32_t)index);
+    ghosts_fetch(world, defs, count);
+    for (uint32_t i = 0; i < count; i++) {
+      int64_t index = ghosts_put(world, ghosts->from, &defs[i], published + offsets[i]);
+      ghosts->full |= index == GHOST_NO_ROOM;
+      if (index >= 0) bits_set(world->agents.seen, (uint32_t)index);
+    }
   }
 }
 

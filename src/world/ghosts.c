@@ -56,6 +56,26 @@ static int64_t appear(struct muster_world *world, const ghost_def *def) {
   return index;
 }
 
+void ghosts_fetch(const struct muster_world *world, const ghost_def *defs, uint32_t count) {
+  uint32_t indices[GHOSTS_AT_ONCE];
+  ASSERT(count <= GHOSTS_AT_ONCE);
+  for (uint32_t i = 0; i < count; i++) zone_ids_fetch(&world->zone->ids, defs[i].id);
+  for (uint32_t i = 0; i < count; i++) {
+    indices[i] = zone_ids_fetch_likely(&world->zone->ids, defs[i].id);
+    if (indices[i] == UINT32_MAX) continue;
+    __builtin_prefetch(world_row(world, indices[i]), 1);
+    __builtin_prefetch(&world->agents.store.places[indices[i]], 1);
+    __builtin_prefetch(&world->zone->rows[indices[i]], 1);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_row *row = indices[i] == UINT32_MAX ? NULL : world_row(world, indices[i]);
+    if (!row || row->status != AGENT_GHOST) continue;
+    const agent_type *type = world_type(world, row->type);
+    for (uint32_t side = 0; side < 2 && type->published; side++)
+      __builtin_prefetch(type_published(type, row->state_slot, side), 1);
+  }
+}
+
 int64_t ghosts_put(struct muster_world *world, uint32_t zone, const ghost_def *def, const void *published) {
   muster_agent known = zone_ids_find(&world->zone->ids, def->id);
   ASSERT(zone && zone != world->def.zone.number && ghosts_is_possible(world, def));

@@ -17,7 +17,10 @@ ghost_def ghosts_describe(const struct muster_world *world, uint32_t index);
 /* Whether there can be a ghost like that. */
 bool ghosts_is_possible(const struct muster_world *world, const ghost_def *def);
 
-enum { GHOST_PASSED = -1, GHOST_NO_ROOM = -2 };
+enum { GHOST_PASSED = -1, GHOST_NO_ROOM = -2, GHOSTS_AT_ONCE = 16 };
+
+/* Fetches what ghosts_put() will look at, of GHOSTS_AT_ONCE at most. */
+void ghosts_fetch(const struct muster_world *world, const ghost_def *defs, uint32_t count);
 
 /* A ghost appears, or is moved and published anew; zone `zone` runs its agent. Returns its index; GHOST_PASSED when the
  * agent is here; GHOST_NO_ROOM when there is none. */

@@ -93,6 +93,44 @@ Test(zone_ghosts, are_perceived_and_never_run) {
   little_world_destroy(&other);
 }
 
+/* More than are looked at together: each is where its agent is, and publishes the same, again and again. */
+Test(zone_ghosts, in_crowds_are_each_where_their_agent_is) {
+  enum { CROWD = 100 };
+  little_world here = zone_world(1), other = zone_world(2);
+  muster_agent crowd[CROWD];
+  spawn_at(&here, 10);
+  for (uint32_t i = 0; i < CROWD; i++) crowd[i] = spawn_at(&other, 3.0 * i);
+  run_frames(&here, 4);
+  for (uint32_t round = 0; round < 4; round++) {
+    run_frames(&other, 4);
+    for (uint32_t i = 0; i < CROWD; i += 3) {
+      muster_position place = {1000.0 * round + i, round, 0};
+      cr_assert_eq(muster_agents_move(other.world, &crowd[i], &place, 1), 1);
+    }
+    zone_bytes bytes = packed(&other, crowd, CROWD - round * 17);
+    show(&here, 2, &bytes, true);
+    free(bytes.bytes);
+    for (uint32_t i = 0; i < CROWD - round * 17; i++) {
+      muster_agent_info info = info_of(&other, crowd[i]);
+      muster_agent_columns columns = muster_agent_columns_default();
+      muster_position place;
+      uint64_t published;
+      columns.positions = &place;
+      columns.published = &published;
+      columns.published_stride = sizeof published;
+      cr_assert_eq(muster_agents_read(here.world, &crowd[i], 1, &columns), 1);
+      cr_expect_eq(memcmp(&place, &info.position, sizeof place), 0);
+      cr_expect_eq(published, mind_of(&other, crowd[i])->sum);
+    }
+    run_frames(&here, 1);
+  }
+  muster_zone_status status = muster_zone_status_default();
+  muster_zone_status_read(here.world, &status);
+  cr_expect_eq(status.ghosts, CROWD - 3 * 17);
+  little_world_destroy(&here);
+  little_world_destroy(&other);
+}
+
 Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
   little_world here = zone_world(1), other = zone_world(2);
   muster_agent walker = spawn_at(&other, 40), own = spawn_at(&here, 10);
@@ -114,6 +152,12 @@ Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
   cr_assert_eq(count, 2);
   for (uint32_t i = 0; i < count; i++) ghosts += (agents[i].flags & MUSTER_VIEW_GHOST) != 0;
   cr_assert_eq(ghosts, 1);
+  muster_agent outside[4];
+  muster_position places[4];
+  view.x1 = view.y1 = -900;
+  cursor = 0;
+  cr_assert_eq(muster_agents_outside(here.world, &view, outside, places, 4, &cursor), 1);
+  cr_assert(muster_agent_equal(outside[0], own), "a ghost is none that may cross");
   muster_agent_columns columns = muster_agent_columns_default();
   muster_position positions[2];
   uint64_t published[2] = {0}, states[2][5] = {{0}};
