@@ -57,8 +57,7 @@ static muster_atom_result stroll(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_result open_strollers(const muster_module_options *options, void **instance,
-                                    muster_module_needs *needs) {
+static muster_result open_strollers(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   strollers *self = calloc(1, sizeof *self);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "strollers: no memory");
   self->square = muster_module_number(options, "square", 100);
