@@ -23,17 +23,22 @@ muster_result ground_read_rectangle(const char *text, zone_rectangle *rectangle)
                           "Y0 < Y1");
 }
 
-/* How far two stretches are apart; 0 = they touch or overlap. */
+/* How far two stretches are apart; 0 = they touch or overlap. Without calls: this is asked of all near the border. */
 static double gap_of(double a0, double a1, double b0, double b1) {
-  return fmax(0.0, fmax(b0 - a1, a0 - b1));
+  double after = b0 - a1, before = a0 - b1, gap = after > before ? after : before;
+  return gap > 0.0 ? gap : 0.0;
+}
+
+static double distance_of(double gap_x, double gap_y) {
+  return sqrt(gap_x * gap_x + gap_y * gap_y);
 }
 
 static double gap_to_place(const zone_rectangle *rectangle, double x, double y) {
-  return hypot(gap_of(rectangle->x0, rectangle->x1, x, x), gap_of(rectangle->y0, rectangle->y1, y, y));
+  return distance_of(gap_of(rectangle->x0, rectangle->x1, x, x), gap_of(rectangle->y0, rectangle->y1, y, y));
 }
 
 static double gap_between(const zone_rectangle *a, const zone_rectangle *b) {
-  return hypot(gap_of(a->x0, a->x1, b->x0, b->x1), gap_of(a->y0, a->y1, b->y0, b->y1));
+  return distance_of(gap_of(a->x0, a->x1, b->x0, b->x1), gap_of(a->y0, a->y1, b->y0, b->y1));
 }
 
 static bool ground_has(const zone_rectangle *rectangle, double x, double y) {
@@ -99,9 +104,10 @@ void ground_check(const struct settings *settings, settings_complaint complain, 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 uint32_t ground_target(const zone_ground *ground, double x, double y) {
+  if (ground_has(&ground->rectangle, x, y)) return 0;
   double own_m = gap_to_place(&ground->rectangle, x, y), best_m = own_m;
   uint32_t target = 0;
-  if (own_m < ground->margin_m || ground_has(&ground->rectangle, x, y)) return 0;
+  if (own_m < ground->margin_m) return 0;
   for (uint32_t i = 0; i < ground->neighbour_count; i++) {
     const zone_neighbour *neighbour = &ground->neighbours[i];
     double gap_m = ground_has(&neighbour->rectangle, x, y) ? -1.0 : gap_to_place(&neighbour->rectangle, x, y);
