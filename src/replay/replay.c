@@ -88,7 +88,7 @@ void replay_logged_spawn(struct muster_world *world) {
   saved->row.status = AGENT_PENDING;
   saved->place.spot = saved->place.depth = 0;
   if (tape->failed) return;
-  if (!saved_agent_is_placed(world, saved) || !saved_agent_is_elastic(saved)) {
+  if (!saved_agent_is_placed(world, &saved->place, saved->row.type) || !saved_agent_is_elastic(saved)) {
     recorder_diverges(world->recorder, "its record spawns agent %u as none can be", muster_agent_index(agent));
     return;
   }

@@ -164,14 +164,17 @@ muster_agent zone_ids_find(const struct zone_ids *zone, muster_agent id) {
 }
 
 void zone_ids_fetch(const struct zone_ids *zone, muster_agent id) {
+  uint32_t index = (uint32_t)(id.value & INDEX_MASK);
   __builtin_prefetch(zone_chain(zone, id));
+  if (id.value >> (64 - ZONE_EPOCH_BITS) != zone->number || index >= zone->maximum) return;
+  __builtin_prefetch(&zone->ids[index]);
+  __builtin_prefetch(identity_generation_of(zone->agents, index));
 }
 
 uint32_t zone_ids_fetch_likely(const struct zone_ids *zone, muster_agent id) {
   uint32_t index = load_relaxed_u32(zone_chain(zone, id)) - 1; /* an empty chain is 0 */
   if (index >= zone->maximum) return UINT32_MAX;
   __builtin_prefetch(&zone->ids[index]);
-  __builtin_prefetch(&zone->nexts[index]);
   __builtin_prefetch(identity_generation_of(zone->agents, index));
   return index;
 }

@@ -180,7 +180,7 @@ static void crossing_check(struct snapshot *snapshot, const crossing_agent *cros
                   "it is what none can be");
   snapshot_expect(snapshot,
                   saved->parts < 1u << SAVED_COLUMNS && !saved->place.spot && !saved->place.depth &&
-                      saved_agent_is_placed(world, saved),
+                      saved_agent_is_placed(world, &saved->place, saved->row.type),
                   "it is where none can be");
   snapshot_expect(snapshot, head->woken <= 1 && crossing_is_company(head), "it has a company that none can have");
   const uint64_t times[] = {head->now_ns,

@@ -12,11 +12,11 @@
 
 enum { PUBLISHED_MOST = 4096 /* of a type */ };
 
-/* Ghosts in a stream: how many there are, and each. */
+/* Ghosts in a stream. */
 typedef struct crossing_of_ghosts {
   struct snapshot snapshot; /* first */
   const muster_agent *agents;
-  uint32_t count; /* of the agents; or of the ghosts that were read */
+  uint32_t count; /* of the agents */
   uint32_t from;
   bool full;
 } crossing_of_ghosts;
@@ -31,41 +31,56 @@ static uint64_t shape_of_table(const struct muster_world *world) {
   return hash;
 }
 
-static void put_ghosts(crossing_of_ghosts *ghosts) {
-  struct snapshot *snapshot = &ghosts->snapshot;
+static void put_ghost(struct snapshot *snapshot, uint32_t index) {
+  ASSERT(snapshot_saves(snapshot) && world_is_active(snapshot->world, index));
+  ghost_def def = ghosts_describe(snapshot->world, index);
+  const agent_row *row = world_row(snapshot->world, index);
+  const agent_type *type = world_type(snapshot->world, row->type);
+  snapshot_exchange(snapshot, &def, sizeof def);
+  if (type->published)
+    snapshot_exchange(snapshot, type_published(type, row->state_slot, row->front), type->def.published_bytes);
+}
+
+/* Some at a time: memory is slow, and each agent is elsewhere. An id that is null comes behind the last. */
+static void put_ghosts(const crossing_of_ghosts *ghosts, struct snapshot *snapshot) {
   const struct muster_world *world = snapshot->world;
-  uint32_t index, named = 0;
-  for (uint32_t i = 0; i < ghosts->count; i++) {
-    muster_agent agent = world_find(world, ghosts->agents[i]);
-    index = muster_agent_index(agent);
-    named += world_is_live(world, agent) && world_is_active(world, index);
+  ghost_def none = {.id = {0}};
+  for (uint32_t first = 0; first < ghosts->count; first += GHOSTS_AT_ONCE) {
+    uint32_t indices[GHOSTS_AT_ONCE], left = ghosts->count - first, found = 0;
+    uint32_t count = left < GHOSTS_AT_ONCE ? left : GHOSTS_AT_ONCE;
+    for (uint32_t i = 0; i < count; i++) zone_ids_fetch(&world->zone->ids, ghosts->agents[first + i]);
+    for (uint32_t i = 0; i < count; i++) {
+      muster_agent agent = world_find(world, ghosts->agents[first + i]);
+      uint32_t index = muster_agent_index(agent);
+      if (!world_is_live(world, agent) || !world_is_active(world, index)) continue;
+      const agent_row *row = world_row(world, index);
+      const agent_type *type = world_type(world, row->type);
+      __builtin_prefetch(&world->agents.store.places[index]);
+      if (type->published) __builtin_prefetch(type_published(type, row->state_slot, row->front));
+      indices[found++] = index;
+    }
+    for (uint32_t i = 0; i < found; i++) put_ghost(snapshot, indices[i]);
   }
-  snapshot_number(snapshot, named);
-  for (uint32_t i = 0; i < ghosts->count; i++) {
-    muster_agent agent = world_find(world, ghosts->agents[i]);
-    index = muster_agent_index(agent);
-    if (!world_is_live(world, agent) || !world_is_active(world, index)) continue;
-    ghost_def def = ghosts_describe(world, index);
-    const agent_row *row = world_row(world, index);
-    const agent_type *type = world_type(world, row->type);
-    snapshot_exchange(snapshot, &def, sizeof def);
-    if (type->published)
-      snapshot_exchange(snapshot, type_published(type, row->state_slot, row->front), type->def.published_bytes);
-  }
+  snapshot_exchange(snapshot, &none, sizeof none);
 }
 
-/* Reads a ghost; returns how many bytes it publishes. */
-static uint32_t read_ghost(struct snapshot *snapshot, uint32_t number, ghost_def *def, unsigned char *published) {
+/* Reads a ghost, and `bytes` that it publishes; false behind the last. */
+static bool read_ghost(struct snapshot *snapshot, ghost_def *def, unsigned char *published, uint32_t *bytes) {
   snapshot_exchange(snapshot, def, sizeof *def);
-  snapshot_expect(snapshot, !snapshot->reader.failed && ghosts_is_possible(snapshot->world, def), "ghost %u is none",
-                  number);
+  if (snapshot_checks(snapshot)) {
+    snapshot_expect(snapshot, !snapshot->reader.failed, "it is cut");
+    bool good = muster_agent_is_null(def->id) || ghosts_is_possible(snapshot->world, def);
+    snapshot_expect(snapshot, good, "a ghost is none");
+  }
+  *bytes = 0;
+  if (muster_agent_is_null(def->id)) return false;
   const agent_type *type = world_type(snapshot->world, def->place.type);
-  if (!type->published) return 0;
-  snapshot_exchange(snapshot, published, type->def.published_bytes);
-  return type->def.published_bytes;
+  if (!type->published) return true;
+  snapshot_exchange(snapshot, published, *bytes = type->def.published_bytes);
+  return true;
 }
 
-/* Some at a time: memory is slow, and each ghost is elsewhere. */
+/* Some at a time, as above. */
 static void take_ghosts(crossing_of_ghosts *ghosts) {
   unsigned char published[GHOSTS_AT_ONCE * PUBLISHED_MOST];
   ghost_def defs[GHOSTS_AT_ONCE];
@@ -73,12 +88,11 @@ static void take_ghosts(crossing_of_ghosts *ghosts) {
   struct snapshot *snapshot = &ghosts->snapshot;
   struct muster_world *world = snapshot->world;
   ASSERT(!snapshot_saves(snapshot) && world->zone);
-  ghosts->count = snapshot_number(snapshot, 0);
-  for (uint32_t first = 0; first < ghosts->count; first += GHOSTS_AT_ONCE) {
-    uint32_t bytes = 0, left = ghosts->count - first, count = left < GHOSTS_AT_ONCE ? left : GHOSTS_AT_ONCE;
-    for (uint32_t i = 0; i < count; i++) {
-      offsets[i] = bytes;
-      bytes += read_ghost(snapshot, first + i, &defs[i], published + bytes);
+  for (bool more = true; more;) {
+    uint32_t bytes = 0, count = 0, own;
+    while (count < GHOSTS_AT_ONCE && (more = read_ghost(snapshot, &defs[count], published + bytes, &own))) {
+      offsets[count++] = bytes;
+      bytes += own;
     }
     if (!snapshot_loads(snapshot)) continue;
     ghosts_fetch(world, defs, count);
@@ -98,7 +112,7 @@ static void exchange_ghosts(struct snapshot *snapshot) {
   bool same = shape == own && memcmp(&cell_m, &snapshot->world->def.cell_m, sizeof cell_m) == 0;
   snapshot_expect(snapshot, same, "they are of a world with other types, or another cell_m");
   if (snapshot_saves(snapshot))
-    put_ghosts((crossing_of_ghosts *)(void *)snapshot);
+    put_ghosts((const crossing_of_ghosts *)(const void *)snapshot, snapshot);
   else
     take_ghosts((crossing_of_ghosts *)(void *)snapshot);
 }

@@ -146,7 +146,8 @@ static void check_agent(struct snapshot *snapshot, const saved_agent *saved) {
   snapshot_expect(snapshot, is_row(snapshot, saved), "agent %u is what none can be", index);
   snapshot_expect(snapshot, is_in_no_list(saved), "agent %u stands in lists before any is read", index);
   if (saved->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
-  snapshot_expect(snapshot, saved_agent_is_placed(world, saved), "agent %u is where none can be", index);
+  snapshot_expect(snapshot, saved_agent_is_placed(world, &saved->place, saved->row.type),
+                  "agent %u is where none can be", index);
   uint32_t cycle = world->plan->phases.delay_max ? world->plan->phases.types[saved->row.type].cycle : 0;
   snapshot_expect(snapshot, saved->parts < 1u << SAVED_COLUMNS && saved->shed < MUSTER_LEVELS && saved->phase <= cycle,
                   "agent %u is lowered, or planned, as none can be", index);

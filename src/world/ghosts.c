@@ -16,9 +16,8 @@ ghost_def ghosts_describe(const struct muster_world *world, uint32_t index) {
 }
 
 bool ghosts_is_possible(const struct muster_world *world, const ghost_def *def) {
-  saved_agent saved = {.place = def->place, .row = {.type = def->place.type}};
   return zone_ids_is_id(def->id) && def->place.type < world->agents.types.count && !def->place.spot &&
-         saved_agent_is_placed(world, &saved);
+         saved_agent_is_placed(world, &def->place, def->place.type);
 }
 
 static void publish(const struct muster_world *world, uint32_t index, const void *published) {
@@ -34,7 +33,10 @@ static void place_ghost(struct muster_world *world, uint32_t index, const agent_
   agent_store *store = &world->agents.store;
   agent_place *own = &store->places[index];
   space_spot spot = {place->cell_x, place->cell_y, place->x, place->y, place->z};
-  if (own->partition == place->partition && space_is_at(own, spot)) return;
+  if (own->partition == place->partition && space_stays(&world->agents.space, own, spot)) {
+    own->x = place->x, own->y = place->y, own->z = place->z;
+    return;
+  }
   space_unlink(&world->agents.space, store, index);
   *own = *place;
   space_link(&world->agents.space, store, index);
@@ -71,8 +73,11 @@ void ghosts_fetch(const struct muster_world *world, const ghost_def *defs, uint3
     const agent_row *row = indices[i] == UINT32_MAX ? NULL : world_row(world, indices[i]);
     if (!row || row->status != AGENT_GHOST) continue;
     const agent_type *type = world_type(world, row->type);
+    const agent_place *place = &defs[i].place;
     for (uint32_t side = 0; side < 2 && type->published; side++)
       __builtin_prefetch(type_published(type, row->state_slot, side), 1);
+    space_prefetch_move(&world->agents.space, &world->agents.store.places[indices[i]],
+                        (space_spot){place->cell_x, place->cell_y, place->x, place->y, place->z});
   }
 }
 

@@ -64,12 +64,10 @@ void saved_agent_describe(const struct muster_world *world, uint32_t index, save
   }
 }
 
-bool saved_agent_is_placed(const struct muster_world *world, const saved_agent *saved) {
-  const agent_place *place = &saved->place;
+bool saved_agent_is_placed(const struct muster_world *world, const agent_place *place, uint32_t type) {
   float cell_m = (float)world->agents.space.cell_m;
-  return place->type == saved->row.type && place->x >= 0.0f && place->x <= cell_m && place->y >= 0.0f &&
-         place->y <= cell_m && fabsf(place->z) <= 1e9f && place->depth == 0 &&
-         space_accepts(space_position(&world->agents.space, place));
+  return place->type == type && place->x >= 0.0f && place->x <= cell_m && place->y >= 0.0f && place->y <= cell_m &&
+         fabsf(place->z) <= 1e9f && place->depth == 0 && space_accepts(space_position(&world->agents.space, place));
 }
 
 bool saved_agent_take(struct muster_world *world, const saved_agent *saved, uint32_t columns, void *user) {
