@@ -53,7 +53,8 @@ typedef enum recorder_tag {
   TAG_WAITING,
   TAG_SUMS,
   TAG_NOTES,
-  TAG_ZONE
+  TAG_ZONE,
+  TAG_FINISHED
 } recorder_tag;
 
 enum { FRAME_TIMES = 8 };

@@ -200,6 +200,10 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
       snapshot_prepare(world);
       continue;
     }
+    if (tag == TAG_FINISHED) {
+      snapshot_finish_commit(world);
+      continue;
+    }
     if (tag == TAG_ZONE) {
       replay_zone(world);
       continue;

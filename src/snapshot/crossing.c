@@ -49,8 +49,8 @@ uint64_t crossing_shape_of(const agent_type *type) {
 
 void crossing_settle(struct muster_world *world) {
   if (!world->commit->open) return;
-  if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_SETTLED);
-  snapshot_prepare(world);
+  if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_FINISHED);
+  snapshot_finish_commit(world);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- leaving */

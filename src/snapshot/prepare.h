@@ -9,6 +9,10 @@
  * done, and a replay does it there. Frame's thread. */
 void snapshot_prepare(struct muster_world *world);
 
+/* Finishes what the last commit had no time for, and no more: all agents may be looked at. A record and a replay do as
+ * above. */
+void snapshot_finish_commit(struct muster_world *world);
+
 /* As muster_world_save(), without the hash of the world: a record checks what came of it. */
 muster_result snapshot_save_unhashed(muster_world *world, const muster_save_def *def);
 
