@@ -69,10 +69,12 @@ MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_v
 
 /* Writes the active agents outside a view's rectangle, of whatever partition, and where they are: for the host of a
  * zone (muster/zone.h), whose agents near the edge of the ground are seen by neighbours, or cross. Ghosts are not among
- * them. The cursor, `capacity` and looks_max as above; an agent inside costs about 5 ns. 0 and MUSTER_VIEW_END as
- * above. O(looks_max). Thread of the frames, between frames. */
-MUSTER_API uint32_t muster_agents_outside(const muster_world *world, const muster_view *view, muster_agent *agents,
-                                          muster_position *positions, uint32_t capacity, uint32_t *cursor);
+ * them. `changed` (may be null) is whether an agent came, was placed or completed an update that publishes since a call
+ * with `changed` wrote it last: so there is one such host. The cursor, `capacity` and looks_max as above; an agent
+ * inside costs about 5 ns. 0 and MUSTER_VIEW_END as above. O(looks_max). Thread of the frames, between frames. */
+MUSTER_API uint32_t muster_agents_outside(muster_world *world, const muster_view *view, muster_agent *agents,
+                                          muster_position *positions, bool *changed, uint32_t capacity,
+                                          uint32_t *cursor);
 
 /* What a raster's cell shows of its agents: extremes, not means, which would hide the few agents that matter. Fixed for
  * good. */

@@ -33,6 +33,7 @@ static void set_spot(agent_place *place, space_spot spot) {
   place->x = spot.x;
   place->y = spot.y;
   place->z = spot.z;
+  place->changed = 1;
 }
 
 void space_place(const struct space *space, agent_place *place, muster_position position) {

@@ -148,8 +148,9 @@ typedef struct agent_place {
   list_spot spot;
   uint16_t partition;
   uint16_t type;
-  uint8_t depth; /* of its bin, when its cell is a crowd; else 0 */
-  uint8_t unused[3];
+  uint8_t depth;   /* of its bin, when its cell is a crowd; else 0 */
+  uint8_t changed; /* it was placed, or published, since the host of a zone looked; not saved */
+  uint8_t unused[2];
 } agent_place;
 
 _Static_assert(sizeof(agent_place) == 32, "two places share a cache line");

@@ -68,6 +68,7 @@ static inline void update_complete(struct muster_world *world, settle_part *part
   /* Other agents read from now on what the update published. */
   if (type->publishes) {
     row->front ^= 1u;
+    if (world->zone) world->agents.store.places[index].changed = 1;
     changes_note(&world->agents.store.changes, index, NOTED_PUBLISHED);
   }
   /* The agent's herd keeps its new place and state. */

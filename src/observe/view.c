@@ -112,31 +112,43 @@ uint32_t muster_agents_view(const muster_world *world, const muster_view *given,
   return count;
 }
 
+/* Where agents outside of a view are written. */
+typedef struct view_outside {
+  muster_agent *agents;
+  muster_position *positions;
+  bool *changed;
+  uint32_t capacity, count;
+} view_outside;
+
 /* As view_look(), of the others. */
-static uint32_t view_look_outside(const struct muster_world *world, const muster_view *view, uint32_t first,
-                                  uint32_t end, muster_agent *agents, muster_position *positions, uint32_t capacity,
-                                  uint32_t *count) {
+static uint32_t view_look_outside(struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
+                                  view_outside *outside) {
   for (uint32_t index = first; index < end; index++) {
     if (!store_is_active(&world->agents.store, index)) continue;
+    agent_place *place = &world->agents.store.places[index];
     muster_position position = world_position(world, index);
     bool inside = position.x >= view->x0 && position.y >= view->y0 && position.x < view->x1 && position.y < view->y1;
-    if (inside || world->agents.types.types[world->agents.store.places[index].type].blocks) continue;
-    if (*count == capacity) return index;
-    agents[*count] = world_id(world, index);
-    positions[(*count)++] = position;
+    if (inside || world->agents.types.types[place->type].blocks) continue;
+    if (outside->count == outside->capacity) return index;
+    outside->agents[outside->count] = world_id(world, index);
+    if (outside->changed) {
+      outside->changed[outside->count] = place->changed;
+      place->changed = 0;
+    }
+    outside->positions[outside->count++] = position;
   }
   return end;
 }
 
-uint32_t muster_agents_outside(const muster_world *world, const muster_view *given, muster_agent *agents,
-                               muster_position *positions, uint32_t capacity, uint32_t *cursor) {
+uint32_t muster_agents_outside(muster_world *world, const muster_view *given, muster_agent *agents,
+                               muster_position *positions, bool *changed, uint32_t capacity, uint32_t *cursor) {
   muster_view view;
-  uint32_t count = 0;
+  view_outside outside = {.agents = agents, .positions = positions, .changed = changed, .capacity = capacity};
   bool complete = given && agents && positions && capacity > 0;
   if (view_check(world, complete, cursor, "agents outside") || !view_take(given, &view, cursor)) return 0;
   uint32_t end = end_of(world, *cursor, view.looks_max);
-  *cursor = next_cursor(world, view_look_outside(world, &view, *cursor, end, agents, positions, capacity, &count));
-  return count;
+  *cursor = next_cursor(world, view_look_outside(world, &view, *cursor, end, &outside));
+  return outside.count;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- raster */

@@ -10,7 +10,7 @@
 
 ghost_def ghosts_describe(const struct muster_world *world, uint32_t index) {
   ghost_def def = {.id = world_id(world, index), .place = world->agents.store.places[index]};
-  def.place.spot = def.place.depth = 0;
+  def.place.spot = def.place.depth = def.place.changed = 0;
   memset(def.place.unused, 0, sizeof def.place.unused);
   return def;
 }

@@ -54,7 +54,7 @@ void saved_agent_describe(const struct muster_world *world, uint32_t index, save
   saved->place = store->places[index];
   saved->row.generation = saved->row.state_slot = saved->row.queued = 0;
   saved->row.scheduled = saved->row.status == AGENT_WAITING && saved->row.scheduled; /* its due time says where */
-  saved->place.spot = saved->place.depth = 0;
+  saved->place.spot = saved->place.depth = saved->place.changed = 0;
   for (uint32_t i = 0; i < SAVED_COLUMNS; i++) {
     const saved_column *column = &saved_columns[i];
     if (!values.of[i]) continue;
@@ -79,6 +79,7 @@ bool saved_agent_take(struct muster_world *world, const saved_agent *saved, uint
   if (row.state_slot == IDENTITY_NONE) return false;
   spawn_write_row(&world->agents.store.rows[saved->index], &row);
   world->agents.store.places[saved->index] = saved->place;
+  world->agents.store.places[saved->index].changed = 1;
   for (uint32_t i = 0; i < SAVED_COLUMNS; i++) {
     const saved_column *column = &saved_columns[i];
     if (values.of[i] && columns >> i & 1)

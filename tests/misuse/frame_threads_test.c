@@ -86,7 +86,7 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_world_set_workers, muster_world_set_workers(a->world, 1) == MUSTER_E_STATE)                                 \
   X(muster_world_workers, muster_world_workers(a->world) == 0)                                                         \
   X(muster_agents_view, !muster_agents_view(a->world, &view, shown, 1, &cursor))                                       \
-  X(muster_agents_outside, !muster_agents_outside(a->world, &view, &a->agent, &position, 1, &cursor))                  \
+  X(muster_agents_outside, !muster_agents_outside(a->world, &view, &a->agent, &position, NULL, 1, &cursor))            \
   X(muster_agents_raster, !muster_agents_raster(a->world, &view, &raster, &cursor))                                    \
   X(muster_agents_extent, muster_agents_extent(a->world, 0, 9, &extent, &cursor) == MUSTER_E_STATE)                    \
   X(muster_field_edge_m, !(muster_field_edge_m(a->world) > 0.0))                                                       \

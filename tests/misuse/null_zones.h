@@ -73,11 +73,11 @@ static inline null_zones null_zones_open(void) {
   X(muster_ghosts_set, REFUSES(muster_ghosts_set(NULL, 2, "a", 1, true)) &&                                            \
                            REFUSES(muster_ghosts_set(with.little.world, 2, NULL, 1, true)))                            \
   X(muster_agents_outside,                                                                                             \
-    REFUSES(!muster_agents_outside(NULL, &with.view, &with.agent, &with.place, 1, &with.cursor)) &&                    \
-        REFUSES(!muster_agents_outside(with.little.world, NULL, &with.agent, &with.place, 1, &with.cursor)) &&         \
-        REFUSES(!muster_agents_outside(with.little.world, &with.view, NULL, &with.place, 1, &with.cursor)) &&          \
-        REFUSES(!muster_agents_outside(with.little.world, &with.view, &with.agent, NULL, 1, &with.cursor)) &&          \
-        REFUSES(!muster_agents_outside(with.little.world, &with.view, &with.agent, &with.place, 1, NULL)))             \
+    REFUSES(!muster_agents_outside(NULL, &with.view, &with.agent, &with.place, NULL, 1, &with.cursor)) &&              \
+        REFUSES(!muster_agents_outside(with.little.world, NULL, &with.agent, &with.place, NULL, 1, &with.cursor)) &&   \
+        REFUSES(!muster_agents_outside(with.little.world, &with.view, NULL, &with.place, NULL, 1, &with.cursor)) &&    \
+        REFUSES(!muster_agents_outside(with.little.world, &with.view, &with.agent, NULL, NULL, 1, &with.cursor)) &&    \
+        REFUSES(!muster_agents_outside(with.little.world, &with.view, &with.agent, &with.place, NULL, 1, NULL)))       \
   X(muster_agent_is_ghost, !muster_agent_is_ghost(NULL, with.agent))                                                   \
   X(muster_zone_messages, REFUSES(!muster_zone_messages(NULL, null_zone_take, NULL)) &&                                \
                               REFUSES(!muster_zone_messages(with.little.world, NULL, NULL)))                           \

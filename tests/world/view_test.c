@@ -107,7 +107,7 @@ static uint32_t see_outside(const muster_view *view, uint32_t capacity, muster_a
   uint32_t cursor = 0, count = 0;
   while (cursor != MUSTER_VIEW_END) {
     uint32_t room = AGENTS - count < capacity ? AGENTS - count : capacity;
-    count += muster_agents_outside(little.world, view, ids + count, places + count, room, &cursor);
+    count += muster_agents_outside(little.world, view, ids + count, places + count, NULL, room, &cursor);
   }
   return count;
 }

@@ -156,7 +156,7 @@ Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
   muster_position places[4];
   view.x1 = view.y1 = -900;
   cursor = 0;
-  cr_assert_eq(muster_agents_outside(here.world, &view, outside, places, 4, &cursor), 1);
+  cr_assert_eq(muster_agents_outside(here.world, &view, outside, places, NULL, 4, &cursor), 1);
   cr_assert(muster_agent_equal(outside[0], own), "a ghost is none that may cross");
   muster_agent_columns columns = muster_agent_columns_default();
   muster_position positions[2];
@@ -245,5 +245,45 @@ Test(zone_ghosts, take_room_and_are_not_told_as_changes) {
   run_frames(&small, 2);
   free(bytes.bytes);
   little_world_destroy(&small);
+  little_world_destroy(&other);
+}
+
+/* Asks once more who stands outside, and whether each changed. */
+static uint32_t outside_changed(const little_world *here, const muster_agent *crowd, uint32_t count) {
+  muster_agent ids[8];
+  muster_position places[8];
+  bool changed[8];
+  muster_view view = muster_view_default();
+  uint32_t cursor = 0, bits = 0;
+  view.x0 = view.y0 = -1000;
+  view.x1 = view.y1 = -900;
+  cr_assert_eq(muster_agents_outside(here->world, &view, ids, places, changed, 8, &cursor), count);
+  for (uint32_t i = 0; i < count; i++) {
+    cr_assert(muster_agent_equal(ids[i], crowd[i]));
+    bits |= (uint32_t)changed[i] << i;
+  }
+  return bits;
+}
+
+Test(zone_ghosts, the_host_learns_which_agents_changed) {
+  little_world here = zone_world(1), other = zone_world(2);
+  muster_agent crowd[3];
+  for (uint32_t i = 0; i < 2; i++) crowd[i] = spawn_at(&here, 10.0 * i);
+  crowd[2] = spawn_at(&other, 50);
+  run_frames(&here, 1);
+  run_frames(&other, 1);
+  cr_expect_eq(outside_changed(&here, crowd, 2), 3, "they came");
+  cr_expect_eq(outside_changed(&here, crowd, 2), 0);
+  muster_position place = {12, 1, 0};
+  cr_assert_eq(muster_agents_move(here.world, &crowd[1], &place, 1), 1);
+  cr_expect_eq(outside_changed(&here, crowd, 2), 2, "one was moved by the host");
+  run_frames(&here, 8);
+  cr_expect_eq(outside_changed(&here, crowd, 2), 3, "all have published");
+  zone_bytes bytes = {0};
+  depart(&other, crowd[2], 1, &bytes);
+  arrive(&here, &bytes, crowd[2]);
+  free(bytes.bytes);
+  cr_expect_eq(outside_changed(&here, crowd, 3), 4, "one came from another zone");
+  little_world_destroy(&here);
   little_world_destroy(&other);
 }

@@ -84,7 +84,7 @@ static uint32_t out_look(hosted_world *world, const zone_rectangle *inner, uint3
   view.x0 = inner->x0, view.y0 = inner->y0;
   view.x1 = inner->x1, view.y1 = inner->y1;
   view.looks_max = most;
-  uint32_t count = muster_agents_outside(world->world, &view, agents, places, SCAN_AGENTS, &zone->next);
+  uint32_t count = muster_agents_outside(world->world, &view, agents, places, NULL, SCAN_AGENTS, &zone->next);
   for (uint32_t i = 0; i < count; i++) out_look_at(world, agents[i], &places[i]);
   return zone->next == MUSTER_VIEW_END ? most : zone->next - from;
 }
