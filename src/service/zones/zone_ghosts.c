@@ -1,5 +1,6 @@
 /* zone_ghosts.c - what neighbours see of each other: told some times a second, in messages that may be lost. A telling
- * comes in parts, and counts when all of them have come. */
+ * comes in parts, and counts when all of them have come. Most of them tell of those that changed; now and then one is
+ * of all that is seen, and what it does not name is gone. */
 #include "service/service.h"
 #include "service/zones/zone_parts.h"
 
@@ -15,15 +16,17 @@ typedef struct telling_sizes {
 } telling_sizes;
 
 typedef struct telling_head {
-  uint32_t epoch, part, parts, reserved;
+  uint32_t epoch, part, parts;
+  uint32_t whole; /* it tells of all that is seen */
   uint64_t round;
 } telling_head;
 
 /* ---------------------------------------------------------------------------------------------------------- telling */
 
 /* One pack, cut into as many messages as it needs. */
-static void tell_neighbour(hosted_world *world, zone_link *link) {
+static void tell_neighbour(hosted_world *world, uint32_t number) {
   struct zone *zone = world->zone;
+  zone_link *link = &zone->links[number];
   struct parcel *pack = &zone->pack;
   telling_sizes sizes = {.ghosts = 0};
   unsigned char message[sizeof(telling_head) + PART_BYTES];
@@ -39,7 +42,11 @@ static void tell_neighbour(hosted_world *world, zone_link *link) {
   const uint32_t parts = (uint32_t)((pack->count + PART_BYTES - 1) / PART_BYTES);
   for (uint32_t part = 0; part < parts; part++) {
     size_t first = (size_t)part * PART_BYTES, left = pack->count - first, count = left < PART_BYTES ? left : PART_BYTES;
-    const telling_head head = {.epoch = zone->lease.epoch, .part = part, .parts = parts, .round = zone->round};
+    const telling_head head = {.epoch = zone->lease.epoch,
+                               .part = part,
+                               .parts = parts,
+                               .whole = zone_tells_all(zone, number),
+                               .round = zone->round};
     memcpy(message, &head, sizeof head);
     memcpy(message + sizeof head, pack->bytes + first, count);
     wire_put(&zone->wire,
@@ -50,11 +57,11 @@ static void tell_neighbour(hosted_world *world, zone_link *link) {
 
 void zone_tell_round(hosted_world *world) {
   struct zone *zone = world->zone;
-  zone->round++;
   for (uint32_t i = 0; i < zone->link_count; i++) {
-    tell_neighbour(world, &zone->links[i]);
+    tell_neighbour(world, i);
     zone->links[i].seen_count = 0;
   }
+  zone->round++;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- seeing */
@@ -72,14 +79,14 @@ static bool telling_append(zone_telling *telling, const void *bytes, size_t coun
   return true;
 }
 
-static void take_whole(hosted_world *world, zone_link *link) {
+static void take_telling(hosted_world *world, zone_link *link, bool whole) {
   zone_telling *telling = &link->telling;
   telling_sizes sizes;
   if (telling->count < sizeof sizes) return;
   memcpy(&sizes, telling->bytes, sizeof sizes);
   if (sizes.ghosts > telling->count || sizes.observers != telling->count - sizeof sizes - sizes.ghosts) return;
   const unsigned char *ghosts = telling->bytes + sizeof sizes;
-  muster_result result = muster_ghosts_set(world->world, link->zone, ghosts, sizes.ghosts, true);
+  muster_result result = muster_ghosts_set(world->world, link->zone, ghosts, sizes.ghosts, whole);
   if (result && result != MUSTER_E_FULL) return;
   zone_take_observers(world, link, ghosts + sizes.ghosts, sizes.observers);
   telling->taken_ns = world->sim_now_ns ? world->sim_now_ns : 1;
@@ -101,7 +108,7 @@ void zone_take_telling(hosted_world *world, zone_link *link, const void *bytes, 
   }
   if (head.round != telling->round || head.part != telling->next || head.parts != telling->parts) return;
   if (!telling_append(telling, (const unsigned char *)bytes + sizeof head, count - sizeof head)) return;
-  if (++telling->next == telling->parts) take_whole(world, link);
+  if (++telling->next == telling->parts) take_telling(world, link, head.whole);
 }
 
 void zone_expire_ghosts(hosted_world *world) {

@@ -62,7 +62,7 @@ static void out_see(zone_link *link, muster_agent agent) {
   link->seen[link->seen_count++] = agent;
 }
 
-static void out_look_at(hosted_world *world, muster_agent agent, const muster_position *place) {
+static void out_look_at(hosted_world *world, muster_agent agent, const muster_position *place, bool changed) {
   struct zone *zone = world->zone;
   zone_link *target = zone_link_of(zone, ground_target(&zone->lease.ground, place->x, place->y));
   if (target) {
@@ -70,7 +70,8 @@ static void out_look_at(hosted_world *world, muster_agent agent, const muster_po
     return;
   }
   for (uint32_t i = 0; i < zone->link_count; i++)
-    if (ground_is_seen(&zone->lease.ground, &zone->lease.ground.neighbours[i], place->x, place->y))
+    if ((changed || zone_tells_all(zone, i)) &&
+        ground_is_seen(&zone->lease.ground, &zone->lease.ground.neighbours[i], place->x, place->y))
       out_see(&zone->links[i], agent);
 }
 
@@ -79,13 +80,14 @@ static uint32_t out_look(hosted_world *world, const zone_rectangle *inner, uint3
   struct zone *zone = world->zone;
   muster_agent agents[SCAN_AGENTS];
   muster_position places[SCAN_AGENTS];
+  bool changed[SCAN_AGENTS];
   muster_view view = muster_view_default();
   uint32_t from = zone->next;
   view.x0 = inner->x0, view.y0 = inner->y0;
   view.x1 = inner->x1, view.y1 = inner->y1;
   view.looks_max = most;
-  uint32_t count = muster_agents_outside(world->world, &view, agents, places, NULL, SCAN_AGENTS, &zone->next);
-  for (uint32_t i = 0; i < count; i++) out_look_at(world, agents[i], &places[i]);
+  uint32_t count = muster_agents_outside(world->world, &view, agents, places, changed, SCAN_AGENTS, &zone->next);
+  for (uint32_t i = 0; i < count; i++) out_look_at(world, agents[i], &places[i], changed[i]);
   return zone->next == MUSTER_VIEW_END ? most : zone->next - from;
 }
 

@@ -152,4 +152,11 @@ void zone_take_telling(struct hosted_world *world, zone_link *link, const void *
 void zone_tell_round(struct hosted_world *world);
 void zone_expire_ghosts(struct hosted_world *world);
 
+/* Whether the round that begins, or is under way, tells a neighbour of all that it sees, and not just of those that
+ * changed. They take turns, so that the rounds are alike. */
+static inline bool zone_tells_all(const struct zone *zone, uint32_t link) {
+  enum { ROUNDS_TO_WHOLE = 5 };
+  return zone->round == 0 || (zone->round + link) % ROUNDS_TO_WHOLE == 0;
+}
+
 #endif
