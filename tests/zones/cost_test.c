@@ -71,6 +71,7 @@ static void complain(const char *where, const char *message, void *user) {
   cr_assert_fail("%s: %s", where, message);
 }
 
+/* The neighbours have a budget for their agents as the zone has: so these are updated as often, and change as often. */
 static size_t describe_world(char *text, uint32_t place, uint32_t agents, double square, double strip, double speed) {
   const double low[PLACES][2] = {{0, 0}, {0, 0}, {-strip, 0}, {square, 0}, {0, -strip}, {0, square}};
   bool upright = place == 2 || place == 3, big = place <= MIDDLE;
@@ -79,7 +80,7 @@ static size_t describe_world(char *text, uint32_t place, uint32_t agents, double
       (size_t)sprintf(text,
                       "[world %s]\nmodule = strollers\nagents = %u\nhz = 30\nbudget = %s\nmodule.square = %.17g\n"
                       "module.strip = %.17g\nmodule.speed = %.17g\n",
-                      names[place], big ? agents : (uint32_t)(agents * strip / square), big ? "10ms" : "2ms", square,
+                      names[place], big ? agents : (uint32_t)(agents * strip / square), big ? "10ms" : "1ms", square,
                       place == ALONE ? 0.0 : strip, speed);
   if (place == ALONE) return length;
   return length + (size_t)sprintf(text + length, "zone = %u\nrectangle = %.17g %.17g %.17g %.17g\n", place,
