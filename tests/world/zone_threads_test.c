@@ -2,6 +2,7 @@
 #include "support/zone_pair.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { ROUNDS = 120, HAMMERS = 3, SPAWNS = 30 };
@@ -26,6 +27,7 @@ static void *hammer(void *argument) {
     muster_agent_wake(world, agent);
     if (random % 64 == 0 && spawned++ < SPAWNS) muster_agent_spawn(world, &def);
     atomic_fetch_add(&answers, 1u + here + ghost);
+    if (random % 16 == 0) sched_yield(); /* to the threads of the frames, where processors are few */
   }
   return NULL;
 }

@@ -218,14 +218,24 @@ static bool watch_zone(land *all, uint32_t zone) {
   return seen;
 }
 
-/* Fails the test, with what the nodes have logged last. */
-static void give_up(const land *all, const char *why) {
+void land_show(const land *all) {
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+    for (uint32_t node = 0; node < LAND_NODES; node++) {
+      uint32_t epoch;
+      uint64_t arrived;
+      if (ask_zone(all, node, zone, &epoch, &arrived)) fprintf(stderr, "%s: %s\n", names[zone], land_reply.body);
+    }
   for (uint32_t i = 0; i < LAND_NODES; i++) {
     char *log = daemon_log(&all->nodes[i]);
     size_t length = strlen(log);
     fprintf(stderr, "%c: %s\n", 'a' + (int)i, log + (length > LOG_SHOWN ? length - LOG_SHOWN : 0));
     free(log);
   }
+}
+
+/* Fails the test. */
+static void give_up(const land *all, const char *why) {
+  land_show(all);
   cr_assert(false, "%s", why);
 }
 

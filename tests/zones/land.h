@@ -82,4 +82,7 @@ void land_rest(land *all);
 /* Once all rest: reads the books and who stands where, and judges. */
 ledger_verdict land_judge(land *all, FILE *out);
 
+/* Prints what the zones say of themselves, and what the nodes have logged last. */
+void land_show(const land *all);
+
 #endif

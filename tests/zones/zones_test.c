@@ -17,8 +17,7 @@ static uint64_t from_environment(const char *name, uint64_t otherwise) {
   return given ? strtoull(given, NULL, 10) : otherwise;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- troubles
- */
+/* --------------------------------------------------------------------------------------------------------- troubles */
 
 /* A server of NATS, or the leader of etcd, dies and comes back once the land has gone on without it. */
 static void kill_broker(land *all, uint64_t random) {
@@ -105,6 +104,7 @@ static ledger_verdict live_through(bool journal_stream) {
   land_rest(all);
   ledger_verdict verdict = land_judge(all, stderr);
   fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
+  if (!(journal_stream ? ledger_is_strong(&verdict) : ledger_is_weak(&verdict))) land_show(all);
   land_end(all);
   return verdict;
 }
