@@ -87,12 +87,10 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return (muster_agent){0};
   bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
+  /* In a serial phase an update may take ids that hosts left, and also the ids that were set aside. */
   if (number < context->spawn_limit)
     index = parallel ? context->runner->spawn_ids[context->spawn_base + number]
-                     : world_record_id(world, identity_take(&world->agents.ids));
-  /* In a serial phase an update may take ids that hosts left, and also the ids that were set aside. */
-  if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->commands->spawn_id_count)
-    index = world->commands->spawn_ids[--world->commands->spawn_id_count];
+                     : world_record_any_id(world, identity_take(&world->agents.ids));
   muster_agent agent = {0};
   if (index != IDENTITY_NONE) agent = lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {

@@ -214,12 +214,20 @@ bool crossing_needs_index(const struct muster_world *world, muster_agent id) {
   return muster_agent_is_null(ghost) || zone_ids_rests(muster_agent_generation(ghost) + 1);
 }
 
+bool crossing_take_index(struct muster_world *world, uint32_t *taken, uint32_t *aside) {
+  *taken = identity_take(&world->agents.ids);
+  if (*taken != IDENTITY_NONE) return true;
+  if (*aside == world->commands->spawn_id_count) return false;
+  ++*aside;
+  return true;
+}
+
 uint32_t crossing_index_for(struct muster_world *world, muster_agent id, uint32_t taken) {
   muster_agent ghost = zone_ids_find(&world->zone->ids, id);
   ASSERT(muster_agent_is_null(ghost) || zone_ids_is_ghost(&world->zone->ids, muster_agent_index(ghost)));
   bool needs = crossing_needs_index(world, id);
   if (!muster_agent_is_null(ghost) && needs) ghosts_drop(world, muster_agent_index(ghost));
-  if (needs) return world_record_id(world, taken);
+  if (needs) return world_record_any_id(world, taken);
   ghosts_vacate(world, muster_agent_index(ghost));
   zone_ids_close(&world->zone->ids, muster_agent_index(ghost));
   return muster_agent_index(ghost);

@@ -51,9 +51,13 @@ void crossing_leave(struct muster_world *world, uint32_t index, uint32_t to);
 /* Whether an agent with that id and hop may come. */
 muster_result crossing_check_coming(const struct muster_world *world, muster_agent id, uint32_t hop);
 
-/* The index that an agent gets: its ghost's, or one that is free; `taken` is one that was taken for it, or none. */
+/* The index that an agent gets: its ghost's, or one that is free; `taken` is one that was taken for it, or none: then
+ * it gets one that was set aside for spawns. */
 uint32_t crossing_index_for(struct muster_world *world, muster_agent id, uint32_t taken);
 bool crossing_needs_index(const struct muster_world *world, muster_agent id);
+
+/* Takes an index for one that comes. False: there is none, and `aside` of those set aside for spawns are spoken for. */
+bool crossing_take_index(struct muster_world *world, uint32_t *taken, uint32_t *aside);
 
 /* What the last commit left over is finished, and a record notes that. */
 void crossing_settle(struct muster_world *world);

@@ -84,8 +84,8 @@ muster_result muster_agent_arrive(muster_world *world, const void *bytes, size_t
   if (!result) result = crossing_check_coming(world, head->id, head->hop);
   if (result) return result;
   crossing_settle(world);
-  uint32_t taken = IDENTITY_NONE;
-  if (crossing_needs_index(world, head->id) && (taken = identity_take(&world->agents.ids)) == IDENTITY_NONE)
+  uint32_t taken = IDENTITY_NONE, aside = 0;
+  if (crossing_needs_index(world, head->id) && !crossing_take_index(world, &taken, &aside))
     return error_set(MUSTER_E_FULL, "arrival: agents_max = %u agents and ghosts exist", world->def.limits.agents_max);
   const zone_call call = {.kind = ZONE_CALL_ARRIVE, .one = head->id};
   world_record_zone(world, &call, bytes, count);

@@ -177,15 +177,13 @@ static muster_result check_herd_coming(crossing_of_herd *crossing, bool *opens) 
 static muster_result take_indices(crossing_of_herd *crossing, bool opens) {
   struct muster_world *world = crossing->snapshot.world;
   struct identity *ids = &world->agents.ids;
-  bool found = true;
-  uint32_t count = 0;
-  crossing->taken_for_block = opens ? identity_take(ids) : IDENTITY_NONE;
-  found = !opens || crossing->taken_for_block != IDENTITY_NONE;
+  uint32_t count = 0, aside = 0;
+  crossing->taken_for_block = IDENTITY_NONE;
+  bool found = !opens || crossing_take_index(world, &crossing->taken_for_block, &aside);
   for (; found && count < crossing->head.named; count++) {
     crossing->members[count] = IDENTITY_NONE;
     if (!crossing_needs_index(world, crossing->ids[count])) continue;
-    crossing->members[count] = identity_take(ids);
-    found = crossing->members[count] != IDENTITY_NONE;
+    found = crossing_take_index(world, &crossing->members[count], &aside);
   }
   if (found) return MUSTER_OK;
   for (uint32_t i = 0; i < count; i++)
@@ -217,7 +215,7 @@ static bool take_herd(crossing_of_herd *crossing, bool opens) {
   struct muster_world *world = snapshot->world;
   struct herd_type *type = type_of_head(world, &crossing->head);
   struct pool_entry entered;
-  uint32_t index = opens ? world_record_id(world, crossing->taken_for_block) : IDENTITY_NONE;
+  uint32_t index = opens ? world_record_any_id(world, crossing->taken_for_block) : IDENTITY_NONE;
   if (opens && index == IDENTITY_NONE) return false;
   world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
   crossing->herd = herds_add(world, type, crossing->head.partition, &crossing->head.body, index);

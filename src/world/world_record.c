@@ -193,6 +193,12 @@ uint32_t world_record_id(struct muster_world *world, uint32_t index) {
   return world_record_claim(world, index) ? index : IDENTITY_NONE;
 }
 
+uint32_t world_record_any_id(struct muster_world *world, uint32_t index) {
+  struct world_commands *commands = world->commands;
+  index = world_record_id(world, index);
+  return index == IDENTITY_NONE && commands->spawn_id_count ? commands->spawn_ids[--commands->spawn_id_count] : index;
+}
+
 void world_record_close(struct muster_world *world) {
   if (recorder_records(world->recorder)) recorder_finish(world->recorder);
   if (!recorder_replays(world->recorder)) return;

@@ -64,6 +64,10 @@ void world_record_refill(struct muster_world *world);
  * here. */
 uint32_t world_record_id(struct muster_world *world, uint32_t index);
 
+/* The same; where none was taken, the last of those that are set aside for spawns from inside updates serves. Not while
+ * a frame uses these. */
+uint32_t world_record_any_id(struct muster_world *world, uint32_t index);
+
 /* Takes an index, as the record says. False, and the replay has diverged, when an agent has it already. */
 bool world_record_claim(struct muster_world *world, uint64_t index);
 

@@ -59,6 +59,43 @@ Test(zone_record, a_record_repeats_crossings) {
   recorded_forget(&run);
 }
 
+/* What may be born inside updates has ids set aside for it, of a small world nearly all: who comes gets them, too. */
+Test(zone_record, ids_set_aside_for_births_serve_those_who_come) {
+  enum { ROOM = 64, THERE = 4, COME = ROOM - THERE };
+  static struct recorded run;
+  muster_world_def def = zone_world_def(1);
+  muster_type_def type = walker_type();
+  def.limits.agents_max = ROOM;
+  type.spawns_max = 1;
+  little_world small = zone_world_of(1, &def, &type);
+  def = zone_world_def(2);
+  little_world other = zone_world_of(1, &def, &type);
+  for (uint32_t i = 0; i < THERE; i++) spawn_at(&small, i);
+  for (uint32_t i = 0; i < COME; i++) spawn_at(&other, i);
+  run_frame(&small);
+  run_frame(&other);
+  recorded_begin(&run, small.world);
+  for (uint32_t i = 0; i < COME; i++) cross(&other, &small, nth_agent(&other, 0));
+  for (uint32_t frame = 0; frame < 3; frame++) {
+    muster_frame_report report = run_frame(&small);
+    cr_assert_eq(report.agents, ROOM);
+    recorded_note(&run, &small, report);
+  }
+  recorded_end(&run, small.world);
+  little_world_destroy(&small);
+  little_world_destroy(&other);
+  def = zone_world_def(1);
+  def.limits.agents_max = ROOM;
+  small = zone_world_of(4, &def, &type);
+  recorded_replay(&run, small.world);
+  for (uint32_t frame = 0; frame < run.frames; frame++) {
+    cr_assert_eq(muster_replay_frame(small.world), MUSTER_OK, "frame %u: %s", frame, muster_last_error());
+    cr_assert_eq(muster_world_hash(small.world), run.hashes[frame], "frame %u", frame);
+  }
+  little_world_destroy(&small);
+  recorded_forget(&run);
+}
+
 Test(zone_record, workers_make_no_difference) {
   uint64_t hashes[2][2];
   uint32_t crossed[2];

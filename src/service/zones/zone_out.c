@@ -24,7 +24,8 @@ static void out_close(hosted_world *world, zone_link *link) {
   }
   link->parcel.count = 0;
   if (waiting && zone_note_waiting(world, waiting)) return;
-  log_line(MUSTER_LOG_ERROR, "world %s: no memory for those that leave: it begins again from its journal", world->name);
+  log_line(MUSTER_LOG_ERROR, "world %s: those that leave are not in its journal, from which it begins again: %s",
+           world->name, waiting ? muster_last_error() : "no memory");
   abort(); /* they are gone from the world and not in the journal, which ends before this frame */
 }
 
