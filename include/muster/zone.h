@@ -23,8 +23,9 @@
  * when a machine failed; the hop tells which of two packed agents is the newer one. A world that an agent has left
  * keeps a mark: which zone it went to, and with which hop. By the marks messages follow the agent, and an agent that
  * comes back with a hop that is not higher is refused. A world keeps the marks of its last agents_max departures (at
- * least 1,024); older ones are dropped, and counted (muster_zone_status.marks_dropped). All of this holds for observers
- * as well, with marks of their own, of the last observers_max departures.
+ * least 1,024); older ones are dropped, and counted (muster_zone_status.marks_dropped). A host that restores a
+ * world, and gives it once more what came meanwhile, keeps for itself who left meanwhile, if that may be more. All of
+ * this holds for observers as well, with marks of their own, of the last observers_max departures.
  *
  * Ghosts. A ghost has the place, the type and the published state of an agent that another zone runs. Atoms perceive it
  * as any agent: muster_update_nearby(), muster_update_published_of() and muster_update_position_of() find it, so do

@@ -111,6 +111,7 @@ static void greet_zone(cost_place *place, const world_settings *settings) {
   begin.offset_ns = (int64_t)clock_real();
   wire_put(&place->end, (wire_head){.kind = WIRE_BEGIN, .bytes = sizeof begin}, &begin);
   wire_put(&place->end, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
+  wire_put(&place->end, (wire_head){.kind = WIRE_ALL_CAME}, NULL);
   cr_assert(wire_flush(&place->end));
 }
 

@@ -200,7 +200,7 @@ static muster_result open_nomads(const muster_module_options *options, void **in
   self->life_ns = (uint64_t)(muster_module_number(options, "life", 0) * SECOND_NS);
   self->seed = options->seed;
   self->agents = needs->agents = options->agents;
-  needs->agents_max = 16 * self->agents + 1024; /* all may come to one zone, and be seen in it */
+  needs->agents_max = 128 * self->agents + 1024; /* all may come to one zone, be seen in it, and be born again */
   *instance = self;
   return MUSTER_OK;
 }

@@ -153,6 +153,9 @@ typedef struct broker_arrivals broker_arrivals;
  * after a failure. Looks each BROKER_LOOK_MS. Ends with broker_stop_arrivals(), also from inside `each`, or the broker.
  * Null: MUSTER_E_MEMORY. */
 broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user);
+
+/* Whether all has been given that stood there when it began. */
+bool broker_arrivals_all_came(const broker_arrivals *arrivals);
 void broker_stop_arrivals(broker_arrivals *arrivals);
 
 /* Removes what stands from the lease's zone to another, up to a place, if the lease still holds. MUSTER_E_SYSTEM: no

@@ -30,7 +30,7 @@ struct broker_arrivals {
   void *user;
   int64_t since;  /* revision */
   uint64_t at_ms; /* of the next look */
-  bool looks, stopped;
+  bool looks, stopped, all_came;
 };
 
 static crossing_call *crossing_begin(struct broker *broker, void *user) {
@@ -170,6 +170,7 @@ static void arrivals_end_look(broker_arrivals *arrivals, const crossing_call *ca
   arrivals->looks = false;
   arrivals->at_ms = uv_now(arrivals->broker->loop) + BROKER_LOOK_MS;
   if (result == MUSTER_OK) arrivals->since = call->now + 1;
+  arrivals->all_came |= result == MUSTER_OK;
   if (!arrivals->stopped) return;
   LIST_REMOVE(arrivals, link);
   free(arrivals);
@@ -265,6 +266,10 @@ broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broke
   *arrivals = (broker_arrivals){.broker = broker, .to = to, .each = each, .user = user};
   LIST_INSERT_HEAD(&broker->arrivals, arrivals, link);
   return arrivals;
+}
+
+bool broker_arrivals_all_came(const broker_arrivals *arrivals) {
+  return arrivals->all_came;
 }
 
 void broker_stop_arrivals(broker_arrivals *arrivals) {

@@ -227,6 +227,7 @@ static void holding_turn(uv_timer_t *timer) {
   look_at_lease(holding);
   if (holding->stage == HOLDING_FETCHING) stored_bring_again(holding);
   if (holding->stage == HOLDING_READING) pairs_read(holding);
+  if (holding->stage == HOLDING_RUNNING) pairs_tell_all_came(holding);
   if (holding->stage == HOLDING_RUNNING) pairs_publish(holding);
   if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_STORING) stored_put(holding);
   if (holding->stage == HOLDING_RUNNING) stored_want(holding);

@@ -83,9 +83,16 @@ static void pairs_follow(struct holding *holding) {
     link->ghosts = pairs_listen(link, "ghosts", take_seen);
   }
   holding_put(holding, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
+  holding->all_came = false;
   holding->stage = HOLDING_RUNNING;
   holding->store_again = true; /* nothing is published before the zone's state is stored */
   stored_put(holding);
+}
+
+void pairs_tell_all_came(struct holding *holding) {
+  if (holding->all_came || !broker_arrivals_all_came(holding->arrivals)) return;
+  holding->all_came = true;
+  holding_put(holding, (wire_head){.kind = WIRE_ALL_CAME}, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- sent */

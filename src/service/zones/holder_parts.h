@@ -86,6 +86,7 @@ struct holding {
   uint32_t link_count;
   holding_link links[NEIGHBOURS_MAX];
   broker_arrivals *arrivals;         /* null = none yet */
+  bool all_came;                     /* of these, what had crossed before; the process was told */
   bool crosses;                      /* messages are being put */
   uint64_t frames, snapshots;        /* that the process told last */
   char path[JOURNALS_PATH_BYTES];    /* of its journal's files */
@@ -151,6 +152,7 @@ void pairs_read(struct holding *holding);
 void pairs_take_message(struct holding *holding, const wire_message *message);
 void pairs_close(struct holding *holding);
 void pairs_publish(struct holding *holding);
+void pairs_tell_all_came(struct holding *holding);
 void pairs_fill_note(const struct holding *holding, stored_note *note);
 void pairs_cover(struct holding *holding);
 

@@ -6,6 +6,7 @@
  *     OUTGOING  what its earlier lives sent        FRAME      a frame is complete
  *     INCOMING  what others sent to it             PUBLISH    to a neighbour, stored
  *     CAUGHT_UP frames may begin                   TELL       to a neighbour, may be lost
+ *     ALL_CAME  that had crossed before BEGIN
  *     LEASE     it was renewed
  *     STORED    one of PUBLISH is
  *     TOLD      of TELL by a neighbour
@@ -24,6 +25,7 @@ typedef enum wire_kind {
   WIRE_OUTGOING,  /* the bytes of a pair's message; `zone` is the other one */
   WIRE_INCOMING,
   WIRE_CAUGHT_UP,
+  WIRE_ALL_CAME,
   WIRE_LEASE, /* `number`: CLOCK_BOOTTIME at which the renewal was sent */
   WIRE_STORED,
   WIRE_TOLD,

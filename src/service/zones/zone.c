@@ -77,7 +77,7 @@ void zone_close(hosted_world *world) {
   wire_close(&zone->wire);
   parcel_free(&zone->pack);
   free(zone->herds);
-  free(zone->gone);
+  zone_gone_free(zone);
   free(zone);
   world->zone = NULL;
 }
@@ -102,7 +102,7 @@ uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEI
   uint32_t count = 0;
   for (uint32_t i = 0; i < zone->link_count; i++) {
     const zone_link *link = &zone->links[i];
-    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 1, .sequence = link->out.sequence};
+    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 1, .sequence = link->kept.sequence};
     positions[count++] = (wire_position){.zone = link->zone, .outgoing = 0, .sequence = link->in.sequence};
   }
   return count;
@@ -125,8 +125,11 @@ static bool zone_take_one(hosted_world *world, const wire_message *message) {
     if (link) {
       link->out = (zone_pair){.epoch = zone->lease.epoch, .number = (uint32_t)head->number, .sequence = head->sequence};
       zone_drop_stored(zone, link);
-      zone_note_stored(world, link);
+      if (zone->caught_up) zone_note_stored(world, link);
     }
+    return true;
+  case WIRE_ALL_CAME:
+    zone_note_all_came(zone);
     return true;
   case WIRE_TOLD:
     if (link) zone_take_telling(world, link, message->bytes, head->bytes);
@@ -155,6 +158,7 @@ muster_result zone_take_over(hosted_world *world) {
   wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *zone->positions}, zone->positions);
   while (wire_wait(&zone->wire, -1, &message)) {
     if (message.head.kind == WIRE_CAUGHT_UP) {
+      zone_gone_sort(zone);
       zone_number_again(zone);
       log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u: %lu agents came meanwhile", world->name,
                zone->lease.ground.number, zone->lease.epoch, zone->published.arrived);
@@ -185,6 +189,7 @@ void zone_take_in(hosted_world *world) {
                message.head.sequence, message.head.zone, muster_last_error());
   wire_flush(&zone->wire);
   for (uint32_t i = 0; i < zone->link_count; i++) zone_take_held(world, &zone->links[i]);
+  zone_catch_up(world);
   zone_expire_ghosts(world);
   bool frozen = !zone_may_run(world);
   if (frozen != zone->published.frozen)

@@ -9,7 +9,10 @@
 /* False: there is no room now. */
 static bool in_arrive(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
   muster_agent agent;
-  muster_result result = muster_agent_arrive(world->world, bytes, count, &agent);
+  uint32_t hop;
+  bool gone = muster_agent_packed(bytes, count, &agent, &hop) == MUSTER_OK &&
+              zone_gone_has(world->zone, (zone_gone){agent.value, hop, PARCEL_AGENT});
+  muster_result result = gone ? MUSTER_E_STALE : muster_agent_arrive(world->world, bytes, count, &agent);
   if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
   world->zone->published.arrived += !result;
   world->zone->published.refused += result != MUSTER_OK;
@@ -83,6 +86,7 @@ static void tell_full(const hosted_world *world, zone_link *link, bool full) {
 bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
   size_t at = 0;
   in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count, &at) : IN_EARLY;
+  if (result != IN_DAMAGED) link->given = sequence;
   if (result == IN_FULL) tell_full(world, link, true);
   if (result == IN_FULL || result == IN_EARLY) in_wait(link, sequence, bytes, count, at);
   return result != IN_DAMAGED;

@@ -38,7 +38,8 @@ void zone_note_taken(hosted_world *world, const zone_link *link) {
   journals_note(world, JOURNAL_ZONE, &record, sizeof record);
 }
 
-void zone_note_stored(hosted_world *world, const zone_link *link) {
+void zone_note_stored(hosted_world *world, zone_link *link) {
+  link->kept = link->out;
   const zone_record record = record_of_pair(RECORD_STORED, link->zone, &link->out);
   journals_note(world, JOURNAL_ZONE, &record, sizeof record);
 }
@@ -93,7 +94,7 @@ bool zone_save(hosted_world *world, muster_journal_put put, void *put_user) {
   for (uint32_t i = 0; good && i < zone->link_count; i++) {
     const zone_link *link = &zone->links[i];
     good = save_record(put, put_user, record_of_pair(RECORD_TAKEN, link->zone, &link->in), NULL) &&
-           save_record(put, put_user, record_of_pair(RECORD_STORED, link->zone, &link->out), NULL);
+           save_record(put, put_user, record_of_pair(RECORD_STORED, link->zone, &link->kept), NULL);
     for (uint32_t j = 0; good && j < link->watcher_count; j++)
       good = save_record(put, put_user, record_of_watcher(link->zone, 1), &link->watchers[j]);
   }
@@ -156,7 +157,7 @@ static bool take_record(struct zone *zone, const zone_record *record, const void
   if (link && record->kind == RECORD_WATCHER) take_watcher(link, record, bytes);
   if (link && record->kind == RECORD_TAKEN) link->in = pair;
   if (link && record->kind == RECORD_STORED) {
-    link->out = pair;
+    link->out = link->kept = pair;
     zone_drop_stored(zone, link);
   }
   return true;

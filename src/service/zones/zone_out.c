@@ -204,8 +204,9 @@ void zone_send_out(hosted_world *world) {
 static void left(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
   muster_agent agent;
   uint32_t hop;
-  if (muster_agent_packed(bytes, count, &agent, &hop) == MUSTER_OK)
-    muster_agent_left(world->world, agent, hop, link->zone);
+  if (muster_agent_packed(bytes, count, &agent, &hop) != MUSTER_OK) return;
+  zone_gone_add(world->zone, (zone_gone){agent.value, hop, PARCEL_AGENT});
+  muster_agent_left(world->world, agent, hop, link->zone);
 }
 
 /* It was put, perhaps under another number than it has now. Whether it has waited here: then the restored world has no

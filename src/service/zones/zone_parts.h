@@ -55,6 +55,17 @@ typedef struct zone_herd {
   zone_origin origin;
 } zone_herd;
 
+/* An agent or an observer that left in an earlier life of this zone. */
+typedef struct zone_gone {
+  uint64_t id;
+  uint32_t hop, kind; /* PARCEL_AGENT or PARCEL_OBSERVER, whose ids may be alike */
+} zone_gone;
+
+typedef struct zone_gone_list {
+  zone_gone *gone; /* owned */
+  size_t count, room;
+} zone_gone_list;
+
 /* An observer of a neighbour. */
 typedef struct zone_watcher {
   uint64_t id;         /* where it belongs */
@@ -67,9 +78,11 @@ typedef struct zone_watcher {
 typedef struct zone_link {
   uint32_t zone;
   zone_pair in;                  /* messages from it: taken */
+  uint64_t given, until;         /* of the last that was given; of the last that had crossed before this life */
   STAILQ_HEAD(, zone_held) held; /* of these, in their order: they wait */
   bool full;                     /* for room */
   zone_pair out;                 /* messages to it: stored, as far as this zone knows */
+  zone_pair kept;                /* of these: what is stored of the zone says; behind, until it has caught up */
   uint32_t numbered;             /* of the last parcel that was made for it in this epoch */
   struct parcel parcel;          /* of this frame */
   zone_telling telling;
@@ -95,6 +108,8 @@ struct zone {
   muster_herd next_herd;                       /* that is looked at; null = the first */
   zone_herd *herds, *gone;                     /* that came and are here; that went on in an earlier life; owned */
   uint32_t herd_count, herd_room, gone_count, gone_room;
+  zone_gone_list left;      /* with `gone`: of earlier lives, until this one has caught up */
+  bool all_came, caught_up; /* it was given all that had crossed before; it has taken that */
   zone_published published;
 };
 
@@ -106,11 +121,20 @@ uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEI
 
 /* zone_journal.c: notes of what has changed. The piece of a snapshot is the same records one after another. */
 void zone_note_taken(struct hosted_world *world, const zone_link *link);
-void zone_note_stored(struct hosted_world *world, const zone_link *link);
+void zone_note_stored(struct hosted_world *world, zone_link *link);
 void zone_note_watcher(struct hosted_world *world, const zone_link *link, const zone_watcher *watcher, bool comes);
 void zone_note_herd(struct hosted_world *world, const zone_herd *herd, bool comes);
 bool zone_note_waiting(struct hosted_world *world, const zone_waiting *waiting);
 void zone_drop_stored(struct zone *zone, const zone_link *link);
+
+/* zone_catch_up.c: one left in an earlier life; all of these are known; whether one had left that comes again; all has
+ * come that had crossed before; looks whether all of that was taken. */
+void zone_gone_add(struct zone *zone, zone_gone gone);
+void zone_gone_sort(struct zone *zone);
+bool zone_gone_has(const struct zone *zone, zone_gone coming);
+void zone_gone_free(struct zone *zone);
+void zone_note_all_came(struct zone *zone);
+void zone_catch_up(struct hosted_world *world);
 
 /* zone_out.c: the parcel of this frame for a neighbour. */
 struct parcel *zone_parcel(struct hosted_world *world, zone_link *link);

@@ -53,12 +53,17 @@ void zone_scan_observers(hosted_world *world) {
 void zone_observer_left(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
   muster_observer observer;
   uint32_t hop;
-  if (muster_observer_packed(bytes, count, &observer, &hop) == MUSTER_OK)
-    muster_observer_left(world->world, observer, hop, link->zone);
+  if (muster_observer_packed(bytes, count, &observer, &hop) != MUSTER_OK) return;
+  zone_gone_add(world->zone, (zone_gone){observer.value, hop, PARCEL_OBSERVER});
+  muster_observer_left(world->world, observer, hop, link->zone);
 }
 
 bool zone_take_observer(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
-  muster_result result = muster_observer_arrive(world->world, bytes, count, NULL);
+  muster_observer observer;
+  uint32_t hop;
+  bool gone = muster_observer_packed(bytes, count, &observer, &hop) == MUSTER_OK &&
+              zone_gone_has(world->zone, (zone_gone){observer.value, hop, PARCEL_OBSERVER});
+  muster_result result = gone ? MUSTER_E_STALE : muster_observer_arrive(world->world, bytes, count, NULL);
   if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
   world->zone->published.refused += result != MUSTER_OK;
   if (result && result != MUSTER_E_STALE)
