@@ -124,7 +124,7 @@ void zone_drop_stored(struct zone *zone, const zone_link *link) {
 static bool take_waiting_parcel(struct zone *zone, const zone_record *record, const void *bytes) {
   zone_waiting *waiting = record->bytes >= sizeof(parcel_head) ? malloc(sizeof *waiting + record->bytes) : NULL;
   if (!waiting) return false;
-  *waiting = (zone_waiting){.to = record->zone, .number = record->number, .bytes = record->bytes};
+  *waiting = (zone_waiting){.to = record->zone, .number = record->number, .noted = true, .bytes = record->bytes};
   memcpy(waiting->parcel, bytes, record->bytes);
   TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
   return true;

@@ -11,22 +11,33 @@
 
 /* ---------------------------------------------------------------------------------------------------------- parcels */
 
-/* The parcel waits until the frame with its departures is safe. */
+/* Those that leave are gone from the world and not in the journal, which ends before this frame. */
+static void out_fail(const hosted_world *world, const char *why) {
+  log_line(MUSTER_LOG_ERROR, "world %s: those that leave are not in its journal, from which it begins again: %s",
+           world->name, why);
+  abort();
+}
+
+/* The parcel waits until the frame with its departures is safe. It is not in the journal yet: a parcel is closed when
+ * it is full, also from inside a call of the world, which takes no notes then. */
 static void out_close(hosted_world *world, zone_link *link) {
   struct zone *zone = world->zone;
   if (!parcel_has_items(&link->parcel)) return;
   zone_waiting *waiting = link->parcel.failed ? NULL : malloc(sizeof *waiting + link->parcel.count);
-  if (waiting) {
-    *waiting = (zone_waiting){
-        .to = link->zone, .number = ++link->numbered, .until = held_begin(world), .bytes = link->parcel.count};
-    memcpy(waiting->parcel, link->parcel.bytes, waiting->bytes);
-    TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
-  }
+  if (!waiting) out_fail(world, "no memory");
+  *waiting = (zone_waiting){
+      .to = link->zone, .number = ++link->numbered, .until = held_begin(world), .bytes = link->parcel.count};
+  memcpy(waiting->parcel, link->parcel.bytes, waiting->bytes);
+  TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
   link->parcel.count = 0;
-  if (waiting && zone_note_waiting(world, waiting)) return;
-  log_line(MUSTER_LOG_ERROR, "world %s: those that leave are not in its journal, from which it begins again: %s",
-           world->name, waiting ? muster_last_error() : "no memory");
-  abort(); /* they are gone from the world and not in the journal, which ends before this frame */
+}
+
+static void out_note(hosted_world *world) {
+  zone_waiting *waiting;
+  TAILQ_FOREACH(waiting, &world->zone->waiting, link) {
+    if (!waiting->noted && !zone_note_waiting(world, waiting)) out_fail(world, muster_last_error());
+    waiting->noted = true;
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------ departures */
@@ -194,6 +205,7 @@ void zone_send_out(hosted_world *world) {
   zone_scan_observers(world);
   muster_zone_messages(world->world, out_letter, world);
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
+  out_note(world);
   out_send(world);
   tell_frame(world);
   wire_flush(&zone->wire);

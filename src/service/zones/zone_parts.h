@@ -18,7 +18,7 @@ typedef struct zone_waiting {
   TAILQ_ENTRY(zone_waiting) link;
   uint32_t to, number;
   held_until until;
-  bool sent;
+  bool noted, sent; /* in the journal; to the supervisor */
   size_t bytes;
   unsigned char parcel[];
 } zone_waiting;
