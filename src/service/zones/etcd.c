@@ -339,20 +339,19 @@ void etcd_look_after(struct etcd *etcd) {
 /* ------------------------------------------------------------------------------------------------------------- life */
 
 static bool split_servers(struct etcd *etcd, const char *list) {
-  while (*list) {
-    size_t length = strcspn(list, ",");
-    if (etcd->server_count == SERVERS_MAX || length == 0 || length >= URL_BYTES ||
-        (strncmp(list, "http://", 7) != 0 && strncmp(list, "https://", 8) != 0)) {
+  char urls[HOSTS_BYTES], *rest = NULL;
+  snprintf(urls, sizeof urls, "%s", list);
+  for (char *url = strtok_r(urls, ", ", &rest); url; url = strtok_r(NULL, ", ", &rest)) {
+    size_t length = strlen(url);
+    if (etcd->server_count == SERVERS_MAX || length >= URL_BYTES ||
+        (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)) {
       error_set(MUSTER_E_ARGUMENT,
                 "etcd servers: give 1 to %d URLs, http://HOST:PORT or https://HOST:PORT, with commas",
                 (int)SERVERS_MAX);
       return false;
     }
-    memcpy(etcd->servers[etcd->server_count], list, length);
-    while (etcd->servers[etcd->server_count][length - 1] == '/') etcd->servers[etcd->server_count][--length] = '\0';
-    etcd->server_count++;
-    list += strcspn(list, ",");
-    list += *list == ',';
+    while (url[length - 1] == '/') url[--length] = '\0';
+    snprintf(etcd->servers[etcd->server_count++], URL_BYTES, "%s", url);
   }
   if (etcd->server_count) return true;
   error_set(MUSTER_E_ARGUMENT, "no etcd server is named");
