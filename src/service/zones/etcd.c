@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <xxhash.h>
 
 enum {
   TRY_MS = 2000,    /* so that a dead server does not eat a lease */
@@ -358,6 +359,12 @@ static bool split_servers(struct etcd *etcd, const char *list) {
   return false;
 }
 
+/* Nodes do not all begin with the same one: each has a part of the work. */
+static uint32_t first_server(const struct etcd *etcd) {
+  const char *node = etcd->settings->node;
+  return (uint32_t)(XXH3_64bits(node, strlen(node)) % etcd->server_count);
+}
+
 struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const char *password,
                        struct complaints *complaints, etcd_changed changed, void *user) {
   struct etcd *etcd = calloc(1, sizeof *etcd);
@@ -373,6 +380,7 @@ struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const c
                         .user = user};
   TAILQ_INIT(&etcd->requests);
   if (split_servers(etcd, settings->etcd)) etcd->curls = curl_loop_open(loop, end_try);
+  if (etcd->curls) etcd->good = first_server(etcd);
   if (etcd->curls) return etcd;
   free(etcd);
   return NULL;
