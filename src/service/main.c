@@ -1,5 +1,6 @@
 /* The program `musterd`. */
 #include "service/service.h"
+#include "service/settings_cluster.h"
 #include "service/settings_load.h"
 #include "service/supervise/child.h"
 #include "service/supervise/orders.h"
@@ -18,6 +19,11 @@ static void complain(const char *where, const char *message, void *user) {
   fprintf(stderr, "musterd: %s%s%s\n", where, *where ? ": " : "", message);
 }
 
+static void advise(const char *where, const char *message, void *user) {
+  (void)user;
+  fprintf(stderr, "musterd: warning: %s%s%s\n", where, *where ? ": " : "", message);
+}
+
 int main(int count, char **arguments) {
   static struct settings settings;
   settings_call call = {0};
@@ -26,7 +32,7 @@ int main(int count, char **arguments) {
   if (call.version)
     return printf("musterd %s\n", MUSTER_VERSION) > 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   if (!good) return STATUS_USAGE;
-  if (call.check) return EXIT_SUCCESS;
+  if (call.check) return settings_advise(&settings, advise, NULL), EXIT_SUCCESS;
   if (!orders_world() && settings.isolation == ISOLATION_PROCESS) return supervisor_run(&settings, count, arguments);
   if (orders_world() && child_begin(&settings, call.file)) return complain("", muster_last_error(), NULL), EXIT_FAILURE;
   return service_run(&settings, count, arguments);

@@ -1,10 +1,9 @@
 #include "service/settings.h"
 
+#include "service/settings_cluster.h"
 #include "service/settings_modules.h"
-#include "service/zones/ground.h"
 
 #include "base/error.h"
-#include "base/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,37 +84,11 @@ static void check_worlds(const struct settings *settings, settings_complaint com
   }
 }
 
-/* What zones need. */
-static void check_cluster(const struct settings *settings, settings_complaint complain, void *user) {
-  bool any = false;
-  for (uint32_t i = 0; i < settings->world_count; i++) {
-    const world_settings *world = &settings->worlds[i];
-    char where[NAME_BYTES + 16];
-    snprintf(where, sizeof where, "[world %s]", world->name);
-    any = any || world->zone;
-    if (world->zone && world->virtual_clock)
-      complain(where, "a zone follows the clock of its cluster; leave `virtual` out", user);
-    if (world->zone && (world->agents > ZONE_AGENTS_MAX || world->agents_max > ZONE_AGENTS_MAX))
-      complain(where, "a zone has room for 1,048,576 agents; make more zones", user);
-  }
-  if (any && !*settings->cluster)
-    complain("", "there are zones and no cluster; give `cluster = NAME` in [server], or leave out `zone`", user);
-  if (!*settings->cluster) return;
-  if (!any) complain("", "cluster is given and no world is a zone; add `zone = N` and `rectangle` to a world", user);
-  if (!*settings->node) complain("", "a cluster needs `node = NAME`: what this daemon is called in it", user);
-  if (!*settings->nats) complain("", "a cluster needs `nats = URLS`, such as tls://a:4222,tls://b:4222", user);
-  if (!*settings->etcd) complain("", "a cluster needs `etcd = URLS`, such as https://a:2379,https://b:2379", user);
-  if (settings->isolation != ISOLATION_PROCESS) complain("", "zones need `isolation = process`", user);
-  if (!*settings->snapshot_file || !settings->journal)
-    complain("", "zones need a snapshot_file and `journal = yes`: an agent that has crossed must not come back", user);
-  ground_check(settings, complain, user);
-}
-
 void settings_check(const struct settings *settings, bool mistaken, settings_complaint complain, void *user) {
   if (settings->world_count == 0 && !mistaken)
     complain("",
              "there is no world to host; give --world NAME=MODULE, or a section [world NAME] in the file of --config",
              user);
   check_worlds(settings, complain, user);
-  check_cluster(settings, complain, user);
+  settings_check_cluster(settings, complain, user);
 }

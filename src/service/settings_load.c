@@ -3,6 +3,7 @@
 #include "service/flight.h"
 #include "service/journals.h"
 #include "service/modules.h"
+#include "service/settings_cluster.h"
 #include "service/settings_file.h"
 #include "service/settings_keys.h"
 #include "service/settings_modules.h"
@@ -35,6 +36,7 @@ static void settings_check_paths(const struct settings *settings, settings_compl
   if (flight_check_path(settings->flight_file)) complain("flight_file", muster_last_error(), user);
   if (!orders_world() && journals_check_folder(settings->journal_folder))
     complain("journal_folder", muster_last_error(), user);
+  if (!orders_world()) settings_check_cluster_files(settings, complain, user);
 }
 
 /* Complains of each world whose module, or file for the module, would be refused. Such a world does not keep the

@@ -222,7 +222,7 @@ Test(broker_crossings, arrive_without_gaps_while_leaders_die) {
   struct broker *a = open_as(0, "a");
   broker_lease one = take(a, 1), two = take(a, 2);
   memset(&all, 0, sizeof all);
-  broker_arrivals *arrivals = broker_await_arrivals(a, 5, see, &all);
+  broker_arrivals *arrivals = broker_await_arrivals(a, 5, (broker_sender[]){{1, 0}, {2, 0}}, 2, see, &all);
   cr_assert_not_null(arrivals);
   for (uint32_t i = 1; i <= EACH; i++) {
     snprintf(text, sizeof text, "%u", i);
@@ -234,4 +234,37 @@ Test(broker_crossings, arrive_without_gaps_while_leaders_die) {
   }
   LAB_AWAIT(&here, count_new(&all, 1) == EACH && count_new(&all, 2) == EACH);
   broker_stop_arrivals(arrivals);
+}
+
+Test(broker_crossings, arrive_from_those_that_are_named_behind_what_is_known) {
+  char text[16];
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  struct broker *a = open_as(0, "a");
+  broker_lease one = take(a, 1), two = take(a, 2), three = take(a, 3);
+  for (uint32_t i = 1; i <= 40; i++) {
+    snprintf(text, sizeof text, "%u", i);
+    cr_assert_eq(cross(a, &one, 5, i, text), MUSTER_OK);
+    cr_assert_eq(cross(a, &two, 5, i, text), MUSTER_OK);
+    cr_assert_eq(cross(a, &three, 5, i, text), MUSTER_OK);
+    cr_assert_eq(cross(a, &two, 6, i, "to another"), MUSTER_OK);
+  }
+  memset(&all, 0, sizeof all);
+  const broker_sender senders[] = {{3, 0}, {1, broker_place(one.epoch, 25)}};
+  broker_arrivals *arrivals = broker_await_arrivals(a, 5, senders, 2, see, &all);
+  LAB_AWAIT(&here, all.count >= 55);
+  cr_assert_eq(cross(a, &one, 5, 41, "41"), MUSTER_OK);
+  cr_assert_eq(cross(a, &two, 5, 41, "41"), MUSTER_OK);
+  broker_lease again = take(a, 3);
+  cr_assert_eq(cross(a, &again, 5, 1, "anew"), MUSTER_OK);
+  LAB_AWAIT(&here, all.count >= 57);
+  broker_stop_arrivals(arrivals);
+  uint64_t last[4] = {0, broker_place(one.epoch, 25), 0, 0};
+  for (uint32_t i = 0; i < all.count; i++) {
+    cr_assert(all.from[i] == 1 || all.from[i] == 3, "of %u", all.from[i]);
+    cr_expect_gt(all.places[i], last[all.from[i]], "what is known comes again, or in another order");
+    last[all.from[i]] = all.places[i];
+  }
+  cr_expect_eq(all.count, 57);
+  cr_expect_eq(last[1], broker_place(one.epoch, 41));
+  cr_expect_eq(last[3], broker_place(again.epoch, 1));
 }

@@ -89,6 +89,9 @@ const char *brokers_door_etcd(const brokers *all, uint32_t door);
 void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut);
 void brokers_cut_door_whole(brokers *all, uint32_t door, bool is_cut);
 
+/* How many bytes have passed over a door to a broker, and from it. */
+void brokers_door_passed(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, uint64_t *to, uint64_t *from);
+
 /* -------------------------------------------------------------------------------------------------- what they serve */
 
 typedef struct brokers_answer {
@@ -100,6 +103,9 @@ typedef struct brokers_answer {
  * etcd's, or null. */
 brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
                            const char *body);
+
+/* The process of a broker; 0 = it does not run. */
+pid_t brokers_process(const brokers *all, brokers_kind kind, uint32_t which);
 
 /* Where a broker's folder with its log "log" is. */
 const char *brokers_folder(const brokers *all, brokers_kind kind, uint32_t which);

@@ -28,6 +28,10 @@ const char *brokers_folder(const brokers *all, brokers_kind kind, uint32_t which
   return all->of[kind][which].folder;
 }
 
+pid_t brokers_process(const brokers *all, brokers_kind kind, uint32_t which) {
+  return all->of[kind][which].process;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- HTTP */
 
 typedef struct growing {
@@ -285,4 +289,9 @@ void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t w
 void brokers_cut_door_whole(brokers *all, uint32_t door, bool is_cut) {
   for (brokers_kind kind = 0; kind < BROKERS_KINDS; kind++)
     for (uint32_t i = 0; i < all->counts[kind]; i++) brokers_cut_door(all, door, kind, i, is_cut);
+}
+
+void brokers_door_passed(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, uint64_t *to, uint64_t *from) {
+  *to = proxy_bytes(&all->ways, party_of_door(door), party_of_broker(kind, which));
+  *from = proxy_bytes(&all->ways, party_of_broker(kind, which), party_of_door(door));
 }

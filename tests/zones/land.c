@@ -15,7 +15,8 @@
 
 enum { PATIENCE = 500, PAUSE_US = 200000, LOG_SHOWN = 4000, STILL = 15 /* looks */ };
 
-static const char *const names[LAND_ZONES] = {"west", "middle", "east"};
+static const char *const names[LAND_ZONES_MAX] = {"west",      "middle",  "east", "northwest", "north",
+                                                  "northeast", "topwest", "top",  "topeast"};
 static daemon_reply land_reply;
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
@@ -31,22 +32,38 @@ static void append_text(char *text, size_t bytes, const char *form, ...) {
   cr_assert(added >= 0 && length + (size_t)added < bytes);
 }
 
+const char *land_name(uint32_t zone) {
+  return names[zone];
+}
+
+static void write_module(const land *all, char *text, size_t bytes) {
+  const land_options *options = &all->options;
+  append_text(text, bytes, "module = %s\nagents = %u\nmodule.ground = 0 0 %d %u\nmodule.speed = %g\n",
+              options->strollers ? "strollers" : "nomads", options->agents, LAND_ZONES * LAND_SIDE,
+              all->zones / LAND_ZONES * LAND_SIDE, options->speed);
+  if (options->strollers)
+    append_text(text, bytes, "module.bytes = %u\n", options->strollers);
+  else
+    append_text(text, bytes, "module.life = %g\n", options->life);
+}
+
 static void write_node(land *all, uint32_t node, uint32_t door) {
-  char text[4096] = "";
+  char text[8192] = "";
   append_text(text, sizeof text,
               "[server]\ncluster = land\nnode = %c\nnats = %s\nnats_user = %s\nnats_password_file = %s/password\n"
-              "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = 10\nmargin = 1\n"
-              "snapshot_file = %s/snapshot\nsnapshot_interval = 5s\nworkers = 1\n",
+              "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = %d\nmargin = %d\nghost_hz = %d\n"
+              "snapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\n",
               'a' + (int)node, brokers_door_nats(all->brokers, door), BROKERS_USER, all->nodes[node].folder,
               brokers_door_etcd(all->brokers, door), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
-              all->nodes[node].folder);
-  for (uint32_t i = 0; i < LAND_ZONES; i++)
+              LAND_BORDER, LAND_MARGIN, LAND_GHOST_HZ, all->nodes[node].folder, LAND_STORE_S);
+  for (uint32_t i = 0; i < all->zones; i++) {
+    uint32_t x = i % LAND_ZONES * LAND_SIDE, y = i / LAND_ZONES * LAND_SIDE;
     append_text(text, sizeof text,
-                "[world %s]\nzone = %u\nrectangle = %u 0 %u 100\nnodes = %c %c %c\nmodule = nomads\nagents = %u\n"
-                "module.ground = 0 0 %d 100\nmodule.speed = %g\nmodule.life = %g\nbudget = 5ms\nhz = 10\n",
-                names[i], i + 1, 100 * i, 100 * (i + 1), 'a' + (int)i, 'a' + (int)(i + 1) % LAND_NODES,
-                'a' + (int)(i + 2) % LAND_NODES, all->options.agents, 100 * LAND_ZONES, all->options.speed,
-                all->options.life);
+                "[world %s]\nzone = %u\nrectangle = %u %u %u %u\nnodes = %c %c %c\nbudget = 5ms\nhz = %u\n", names[i],
+                i + 1, x, y, x + LAND_SIDE, y + LAND_SIDE, 'a' + (int)(i % LAND_NODES),
+                'a' + (int)((i + 1) % LAND_NODES), 'a' + (int)((i + 2) % LAND_NODES), all->options.hz);
+    write_module(all, text, sizeof text);
+  }
   daemon_write(&all->nodes[node], "conf", text);
   daemon_write(&all->nodes[node], "password", BROKERS_PASSWORD "\n");
 }
@@ -60,6 +77,9 @@ land *land_start(const land_options *options) {
   land *all = calloc(1, sizeof *all);
   cr_assert_not_null(all);
   all->options = *options;
+  if (!all->options.hz) all->options.hz = 10;
+  all->zones = LAND_ZONES * (options->rows ? options->rows : 1);
+  cr_assert_leq(all->zones, LAND_ZONES_MAX);
   all->ledger = ledger_open();
   all->brokers = brokers_start(&options->brokers);
   for (uint32_t i = 0; i < LAND_NODES; i++) {
@@ -213,7 +233,7 @@ static bool watch_zone(land *all, uint32_t zone) {
     }
     all->arrived += arrived - all->counted[zone];
     all->counted[zone] = arrived;
-    seen |= read_books(all, node, zone, false);
+    seen |= all->options.strollers || read_books(all, node, zone, false);
   }
   return seen;
 }
@@ -240,15 +260,15 @@ static void give_up(const land *all, const char *why) {
 }
 
 void land_watch(land *all) {
-  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) watch_zone(all, zone);
+  for (uint32_t zone = 0; zone < all->zones; zone++) watch_zone(all, zone);
   usleep(PAUSE_US);
 }
 
 void land_await(land *all) {
   for (int tries = 0; tries < PATIENCE; tries++) {
     uint32_t count = 0;
-    for (uint32_t zone = 0; zone < LAND_ZONES; zone++) count += watch_zone(all, zone);
-    if (count == LAND_ZONES) return;
+    for (uint32_t zone = 0; zone < all->zones; zone++) count += watch_zone(all, zone);
+    if (count == all->zones) return;
     usleep(PAUSE_US);
   }
   give_up(all, "not all zones run");
@@ -265,7 +285,7 @@ void land_await_crossings(land *all, uint64_t count) {
 uint32_t land_busy_node(land *all, uint32_t from) {
   for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))
     for (uint32_t i = 0; i < LAND_NODES; i++)
-      for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+      for (uint32_t zone = 0; zone < all->zones; zone++)
         if (land_owner(all, zone) == (int)((from + i) % LAND_NODES)) return (from + i) % LAND_NODES;
   cr_assert(false, "no zone runs");
   return 0;
@@ -274,17 +294,17 @@ uint32_t land_busy_node(land *all, uint32_t from) {
 void land_note_owned(land *all, uint32_t node) {
   uint64_t arrived;
   all->owned_ns = clock_system();
-  for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+  for (uint32_t zone = 0; zone < all->zones; zone++)
     if (!ask_zone(all, node, zone, &all->owned_epoch[zone], &arrived)) all->owned_epoch[zone] = 0;
 }
 
 void land_await_takeover(land *all, const char *after) {
-  uint32_t waiting = LAND_ZONES;
+  uint32_t waiting = all->zones;
   for (int tries = 0; waiting > 0; tries++) {
     if (tries == PATIENCE) give_up(all, "nobody takes over");
     land_watch(all);
     waiting = 0;
-    for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
+    for (uint32_t zone = 0; zone < all->zones; zone++)
       waiting += all->owned_epoch[zone] && all->epoch[zone] <= all->owned_epoch[zone];
   }
   fprintf(stderr, "%s: taken over within %.1f s\n", after, (double)(clock_system() - all->owned_ns) * 1e-9);
@@ -311,7 +331,7 @@ static bool find_standing(land *all, uint32_t zone, ledger *found) {
 static int64_t count_standing(land *all) {
   ledger *scratch = ledger_open();
   bool all_answer = true;
-  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) all_answer &= find_standing(all, zone, scratch);
+  for (uint32_t zone = 0; zone < all->zones; zone++) all_answer &= find_standing(all, zone, scratch);
   int64_t count = (int64_t)ledger_judge(scratch, NULL).stand;
   ledger_close(scratch);
   return all_answer ? count : -1;
@@ -320,7 +340,7 @@ static int64_t count_standing(land *all) {
 void land_rest(land *all) {
   int64_t last = -1;
   uint64_t arrived = 0;
-  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) {
+  for (uint32_t zone = 0; zone < all->zones; zone++) {
     int node = -1;
     for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))
       if ((node = land_owner(all, zone)) >= 0 && command_zone(all, (uint32_t)node, zone, "rest", "yes")) break;
@@ -338,7 +358,7 @@ void land_rest(land *all) {
 }
 
 ledger_verdict land_judge(land *all, FILE *out) {
-  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) {
+  for (uint32_t zone = 0; zone < all->zones; zone++) {
     int node = land_owner(all, zone);
     cr_assert_geq(node, 0);
     cr_assert(read_books(all, (uint32_t)node, zone, true));

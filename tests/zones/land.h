@@ -1,6 +1,6 @@
 /* land.h - a large world of three zones with nomads, run by three real musterd, for tests of what zones promise.
  *
- *     land *all = land_start(&(land_options){...});    three zones side by side; all of them run somewhere
+ *     land *all = land_start(&(land_options){...});    three zones side by side, or nine in three rows; all of them run
  *     land_kill(all, node); land_await(all);           taken over by another
  *     land_rest(all);                                  everybody stands still, and nothing is on its way
  *     ledger_verdict verdict = land_judge(all);
@@ -16,14 +16,24 @@
 
 #include "daemon.h"
 
-enum { LAND_NODES = 3, LAND_ZONES = 3, LAND_TTL_S = 15 };
+enum {
+  LAND_NODES = 3,
+  LAND_ZONES = 3,
+  LAND_ROWS_MAX = 3,
+  LAND_ZONES_MAX = LAND_ZONES * LAND_ROWS_MAX,
+  LAND_TTL_S = 15
+};
+enum { LAND_SIDE = 100, LAND_BORDER = 10, LAND_MARGIN = 1, LAND_GHOST_HZ = 5, LAND_STORE_S = 5 }; /* metres; s */
 
 typedef struct land_options {
   brokers_options brokers;
   bool journal_stream;
-  uint32_t agents; /* of each zone, in the beginning */
-  double speed;    /* m/s; a zone is 100 m wide */
-  double life;     /* s */
+  uint32_t rows;      /* of LAND_ZONES zones each; 0 = 1 */
+  uint32_t agents;    /* of each zone, in the beginning */
+  uint32_t hz;        /* frames in a second; 0 = 10 */
+  double speed;       /* m/s */
+  double life;        /* s */
+  uint32_t strollers; /* these instead of nomads, with so many bytes of state: spread evenly, without books to judge */
 } land_options;
 
 typedef struct land {
@@ -31,17 +41,21 @@ typedef struct land {
   brokers *brokers;
   musterd nodes[LAND_NODES];
   bool paused[LAND_NODES], cut[LAND_NODES];
+  uint32_t zones; /* so many there are */
   ledger *ledger;
-  uint64_t read[LAND_ZONES];  /* lines of books that were seen, */
-  uint32_t epoch[LAND_ZONES]; /* in the epoch that was seen last */
-  uint64_t arrived;           /* crossings that were seen */
-  uint64_t counted[LAND_ZONES];
-  uint32_t owned_epoch[LAND_ZONES]; /* what must be exceeded; 0 = that zone is another's */
-  uint64_t owned_ns;                /* since when */
+  uint64_t read[LAND_ZONES_MAX];  /* lines of books that were seen, */
+  uint32_t epoch[LAND_ZONES_MAX]; /* in the epoch that was seen last */
+  uint64_t arrived;               /* crossings that were seen */
+  uint64_t counted[LAND_ZONES_MAX];
+  uint32_t owned_epoch[LAND_ZONES_MAX]; /* what must be exceeded; 0 = that zone is another's */
+  uint64_t owned_ns;                    /* since when */
 } land;
 
 land *land_start(const land_options *options);
 void land_end(land *all);
+
+/* What a zone is called in the settings; zones count from 0 here, and from 1 there. */
+const char *land_name(uint32_t zone);
 
 /* Which node runs a zone and answers for it now; -1 = none. */
 int land_owner(land *all, uint32_t zone);

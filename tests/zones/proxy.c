@@ -17,11 +17,11 @@
 
 enum { LISTENERS_MAX = 128, LINKS_MAX = 1024, PIPE_BYTES = 1 << 16, GLANCE_MS = 20 };
 
-typedef enum { LISTEN, KNOW, CUT } proxy_kind;
+typedef enum { LISTEN, KNOW, CUT, COUNT } proxy_kind;
 
 typedef struct proxy_command {
   proxy_kind kind;
-  int a, b;        /* parties; of LISTEN: to and from */
+  int a, b;        /* parties; of LISTEN: to and from; of COUNT: from and to */
   uint16_t target; /* LISTEN */
   pid_t process;   /* KNOW */
   bool is_cut;     /* CUT */
@@ -55,6 +55,7 @@ static struct {
   uint32_t link_count;
   pid_t processes[PROXY_PARTIES_MAX];
   bool cut[PROXY_PARTIES_MAX][PROXY_PARTIES_MAX];
+  uint64_t passed[PROXY_PARTIES_MAX][PROXY_PARTIES_MAX]; /* bytes, from and to */
 } all;
 
 /* ---------------------------------------------------------------------------------------------------- who connects */
@@ -166,17 +167,25 @@ static bool take_in(int descriptor, pipe_bytes *way) {
   return true;
 }
 
-static bool give_out(int descriptor, pipe_bytes *way) {
+static bool give_out(int descriptor, pipe_bytes *way, uint64_t *passed) {
   if (way->start < way->end) {
     ssize_t length = send(descriptor, way->bytes + way->start, way->end - way->start, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (length < 0) return errno == EAGAIN || errno == EINTR;
     way->start += (size_t)length;
+    *passed += (uint64_t)length;
   }
   if (way->start == way->end) {
     way->start = way->end = 0;
     if (way->has_ended && !way->is_told) way->is_told = shutdown(descriptor, SHUT_WR) == 0;
   }
   return true;
+}
+
+/* What has passed in one direction of a connection; nothing has of one that is nobody's yet. */
+static uint64_t *passed_of(const route *link, int side) {
+  static uint64_t nobodys;
+  if (link->from == PROXY_ASK) return &nobodys;
+  return side == 0 ? &all.passed[link->from][link->to] : &all.passed[link->to][link->from];
 }
 
 /* Moves what can be moved; false when the connection is over. */
@@ -186,7 +195,7 @@ static bool move_link(route *link, const short happened[2]) {
         !link->ways[side]->has_ended && !take_in(link->sides[side], link->ways[side]))
       return false;
   for (int side = 0; side < 2; side++)
-    if (!give_out(link->sides[!side], link->ways[side])) return false;
+    if (!give_out(link->sides[!side], link->ways[side], passed_of(link, side))) return false;
   return !(link->ways[0]->is_told && link->ways[1]->is_told);
 }
 
@@ -207,11 +216,12 @@ static uint16_t listen_at(const proxy_command *command) {
 
 static void obey(int commands) {
   proxy_command command;
-  uint16_t answer = 0;
+  uint64_t answer = 0;
   if (recv(commands, &command, sizeof command, 0) != sizeof command) _exit(0); /* the test has ended */
   if (command.kind == LISTEN) answer = listen_at(&command);
   if (command.kind == KNOW) all.processes[command.a] = command.process;
   if (command.kind == CUT) all.cut[command.a][command.b] = all.cut[command.b][command.a] = command.is_cut;
+  if (command.kind == COUNT) answer = all.passed[command.a][command.b];
   if (send(commands, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) _exit(0);
 }
 
@@ -258,15 +268,15 @@ void proxy_start(proxy *ways) {
   for (;;) serve_once(ends[1]);
 }
 
-static uint16_t command_proxy(const proxy *ways, const proxy_command *command) {
-  uint16_t answer;
+static uint64_t command_proxy(const proxy *ways, const proxy_command *command) {
+  uint64_t answer;
   cr_assert_eq(send(ways->commands, command, sizeof *command, MSG_NOSIGNAL), (ssize_t)sizeof *command);
   cr_assert_eq(recv(ways->commands, &answer, sizeof answer, 0), (ssize_t)sizeof answer, "the proxy has ended");
   return answer;
 }
 
 uint16_t proxy_listen(proxy *ways, uint16_t target, int to, int from) {
-  return command_proxy(ways, &(proxy_command){.kind = LISTEN, .a = to, .b = from, .target = target});
+  return (uint16_t)command_proxy(ways, &(proxy_command){.kind = LISTEN, .a = to, .b = from, .target = target});
 }
 
 void proxy_know(proxy *ways, int party, pid_t process) {
@@ -275,6 +285,10 @@ void proxy_know(proxy *ways, int party, pid_t process) {
 
 void proxy_cut(proxy *ways, int a, int b, bool is_cut) {
   command_proxy(ways, &(proxy_command){.kind = CUT, .a = a, .b = b, .is_cut = is_cut});
+}
+
+uint64_t proxy_bytes(proxy *ways, int from, int to) {
+  return command_proxy(ways, &(proxy_command){.kind = COUNT, .a = from, .b = to});
 }
 
 void proxy_end(proxy *ways) {

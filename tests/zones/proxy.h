@@ -38,6 +38,9 @@ void proxy_know(proxy *ways, int party, pid_t process);
 /* Cuts two parties from each other, in both directions, or heals that. */
 void proxy_cut(proxy *ways, int a, int b, bool is_cut);
 
+/* How many bytes have passed from a party to another, whichever of them connected. */
+uint64_t proxy_bytes(proxy *ways, int from, int to);
+
 /* Ends the process, and with it all connections. */
 void proxy_end(proxy *ways);
 

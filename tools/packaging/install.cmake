@@ -56,6 +56,8 @@ if(MUSTER_SERVICE)
   # For zones: NATS and etcd, on machines of their own or on these.
   install(FILES src/service/etc/nats-server.conf src/service/etc/etcd.default
     DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/brokers COMPONENT programs)
+  install(FILES src/service/etc/cluster.conf src/service/etc/musterd-cluster.conf
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT programs)
   install(PROGRAMS src/service/etc/make-certificates
     DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/brokers COMPONENT programs)
   # The configuration of /usr is in /etc, where the unit asks for it; that of another prefix is below the prefix.

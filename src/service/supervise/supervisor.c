@@ -5,6 +5,7 @@
 #include "service/log.h"
 #include "service/notify.h"
 #include "service/page.h"
+#include "service/settings_cluster.h"
 #include "service/settings_load.h"
 #include "service/supervise/front.h"
 #include "service/supervise/front_headers.h"
@@ -255,9 +256,15 @@ static muster_result supervisor_prepare_loop(struct supervisor *supervisor) {
   return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem)) : MUSTER_OK;
 }
 
+static void log_advice(const char *where, const char *message, void *user) {
+  (void)user;
+  log_line(MUSTER_LOG_WARNING, "%s%s%s", where, *where ? ": " : "", message);
+}
+
 static muster_result supervisor_open_zones(struct supervisor *supervisor) {
   supervisor->holder = holder_open(supervisor->loop, &supervisor->settings, &supervisor->processes);
   if (!supervisor->holder) return muster_last_result();
+  settings_advise(&supervisor->settings, log_advice, NULL);
   holder_on_idle(supervisor->holder, zones_idle, supervisor);
   supervisor->processes.may_start = holder_may_start;
   supervisor->processes.give_socket = holder_give_socket;

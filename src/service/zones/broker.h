@@ -39,6 +39,7 @@ enum {
   BROKER_SERVERS_MAX = 7,                 /* of NATS */
   BROKER_CROSSING_BYTES_MAX = 768 * 1024, /* etcd takes requests of 1.5 MiB, in base64 */
   BROKER_CROSSINGS_MAX = 64,              /* etcd takes 128 requests in a transaction */
+  BROKER_SENDERS_MAX = 64,                /* likewise */
   BROKER_LOOK_MS = 50,
   BROKER_CALLS_MAX = 4096 /* under way */
 };
@@ -147,12 +148,19 @@ typedef void (*broker_crossing)(uint32_t from, uint64_t place, const void *bytes
 muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind, broker_crossing each,
                              broker_done done, void *user);
 
+/* A zone that something comes from: what stands behind that place, 0 = all. */
+typedef struct broker_sender {
+  uint32_t from;
+  uint64_t behind;
+} broker_sender;
+
 typedef struct broker_arrivals broker_arrivals;
 
-/* Gives what stands for a zone, and what comes, from each other zone in order; what was given before may be given again
- * after a failure. Looks each BROKER_LOOK_MS. Ends with broker_stop_arrivals(), also from inside `each`, or the broker.
- * Null: MUSTER_E_MEMORY. */
-broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user);
+/* Gives what stands for a zone, and what comes, from each sender in order; once, but after a failure perhaps again.
+ * Looks each BROKER_LOOK_MS, by one request that costs etcd what is new, however much stands there. Ends with
+ * broker_stop_arrivals(), also from inside `each`, or the broker. At most BROKER_SENDERS_MAX. Null: MUSTER_E_MEMORY. */
+broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, const broker_sender *senders, uint32_t count,
+                                       broker_crossing each, void *user);
 
 /* Whether all has been given that stood there when it began. */
 bool broker_arrivals_all_came(const broker_arrivals *arrivals);

@@ -1,6 +1,7 @@
 /* What crosses between zones: keys of etcd, which the owner of a zone's lease alone can put. */
 #include "service/zones/transactions.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -8,18 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CROSSING_KEY_BYTES = NAME_BYTES + 96, SMALL_BODY_BYTES = 2048, REQUEST_BYTES = 256, KEYS_AT_ONCE = 16 };
+enum {
+  CROSSING_KEY_BYTES = NAME_BYTES + 96,
+  SMALL_BODY_BYTES = 2048,
+  REQUEST_BYTES = 256,
+  LOOK_BYTES = 512,
+  KEYS_AT_ONCE = 16
+};
 
 /* A call under way: one request, or as many as a reading takes. */
 typedef struct crossing_call {
   struct broker *broker;
-  broker_arrivals *arrivals; /* null = a call of its own */
   broker_crossing each;
   broker_done done;
   broker_stored take;
   void *user;
   char next[CROSSING_KEY_BYTES], end[CROSSING_KEY_BYTES]; /* the keys that are read: from, and up to before */
-  int64_t since, now;                                     /* revisions: changed from here on; as of, 0 = now */
+  int64_t now;                                            /* the revision as of which they are read; 0 = now */
 } crossing_call;
 
 struct broker_arrivals {
@@ -28,9 +34,10 @@ struct broker_arrivals {
   uint32_t to;
   broker_crossing each;
   void *user;
-  int64_t since;  /* revision */
   uint64_t at_ms; /* of the next look */
   bool looks, stopped, all_came;
+  uint32_t count;
+  broker_sender senders[];
 };
 
 static crossing_call *crossing_begin(struct broker *broker, void *user) {
@@ -166,37 +173,35 @@ muster_result broker_read_stored(struct broker *broker, uint32_t zone, broker_st
 
 static void crossing_ask(crossing_call *call);
 
-static void arrivals_end_look(broker_arrivals *arrivals, const crossing_call *call, muster_result result) {
-  arrivals->looks = false;
-  arrivals->at_ms = uv_now(arrivals->broker->loop) + BROKER_LOOK_MS;
-  if (result == MUSTER_OK) arrivals->since = call->now + 1;
-  arrivals->all_came |= result == MUSTER_OK;
-  if (!arrivals->stopped) return;
-  LIST_REMOVE(arrivals, link);
-  free(arrivals);
-}
-
 static void crossing_end(crossing_call *call, muster_result result) {
   crossing_call ended = *call;
   free(call);
   broker_end_call(ended.broker);
-  if (ended.arrivals)
-    arrivals_end_look(ended.arrivals, &ended, result);
-  else
-    ended.done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, ended.user);
+  ended.done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, ended.user);
+}
+
+/* What a key holds, and its place; null: it cannot be read. Freed by the caller. */
+static void *crossing_read(const struct document *entry, char key[CROSSING_KEY_BYTES - 2], uint32_t *from,
+                           uint64_t *place, size_t *count) {
+  *count = 0;
+  if (!etcd_read_text(entry, "key", key, CROSSING_KEY_BYTES - 2) || !crossing_read_key(key, from, place)) return NULL;
+  return etcd_read_bytes(entry, "value", count);
+}
+
+static muster_result crossing_is_damaged(void) {
+  return error_set(MUSTER_E_INPUT, "etcd: what crosses between zones is damaged");
 }
 
 /* False: it cannot be read; what stands behind it must not be given then. */
 static bool crossing_give(crossing_call *call, const struct document *entry) {
   uint32_t from;
   uint64_t place;
-  size_t count = 0;
+  size_t count;
   char key[CROSSING_KEY_BYTES - 2];
-  if (!etcd_read_text(entry, "key", key, sizeof key) || !crossing_read_key(key, &from, &place)) return false;
-  void *bytes = etcd_read_bytes(entry, "value", &count);
+  void *bytes = crossing_read(entry, key, &from, &place, &count);
   if (!bytes) return false;
   snprintf(call->next, sizeof call->next, "%s!", key); /* behind it, and before any other: '!' comes before digits */
-  if (!call->arrivals || !call->arrivals->stopped) call->each(from, place, bytes, count, call->user);
+  call->each(from, place, bytes, count, call->user);
   free(bytes);
   return true;
 }
@@ -208,7 +213,7 @@ static void end_of_reading(muster_result result, const struct document *answer, 
   bool good = result == MUSTER_OK;
   if (good && !call->now) call->now = etcd_read_number(document_member(answer, "header"), "revision");
   for (size_t i = 0; good && i < count; i++) good = crossing_give(call, document_at(entries, i));
-  if (result == MUSTER_OK && !good) result = error_set(MUSTER_E_INPUT, "etcd: what crosses between zones is damaged");
+  if (result == MUSTER_OK && !good) result = crossing_is_damaged();
   if (good && count && document_is_true(document_member(answer, "more")))
     crossing_ask(call);
   else
@@ -223,7 +228,6 @@ static void crossing_ask(crossing_call *call) {
   etcd_write_text(&writer, "key", call->next);
   etcd_write_text(&writer, "range_end", call->end);
   etcd_write_number(&writer, "limit", KEYS_AT_ONCE);
-  if (call->since) etcd_write_number(&writer, "min_mod_revision", call->since);
   if (call->now) etcd_write_number(&writer, "revision", call->now);
   json_end_object(&writer);
   json_finish(&writer);
@@ -245,31 +249,112 @@ muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, 
 
 /* --------------------------------------------------------------------------------------------------------- arrivals */
 
-static void arrivals_look(broker_arrivals *arrivals) {
-  crossing_call *call = crossing_begin(arrivals->broker, arrivals->user);
-  if (!call) return; /* the next look */
-  call->arrivals = arrivals;
-  call->each = arrivals->each;
-  call->since = arrivals->since;
-  crossing_key(arrivals->broker, 0, arrivals->to, 0, call->next);
-  crossing_key(arrivals->broker, 0, arrivals->to + 1, 0, call->end);
-  arrivals->looks = true;
-  crossing_ask(call);
+/* A look under way. */
+typedef struct arrivals_call {
+  broker_arrivals *arrivals;
+} arrivals_call;
+
+/* Gives what came from a sender. False: it cannot be read, and stays where it is. */
+static bool arrivals_give(broker_arrivals *arrivals, broker_sender *sender, const struct document *entry) {
+  uint32_t from;
+  uint64_t place;
+  size_t count;
+  char key[CROSSING_KEY_BYTES - 2];
+  void *bytes = crossing_read(entry, key, &from, &place, &count);
+  if (!bytes) return false;
+  sender->behind = place;
+  if (!arrivals->stopped) arrivals->each(from, place, bytes, count, arrivals->user);
+  free(bytes);
+  return true;
 }
 
-broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, broker_crossing each, void *user) {
-  broker_arrivals *arrivals = calloc(1, sizeof *arrivals);
+/* Whether all of it could be read; and whether more stands there. */
+static bool arrivals_take(broker_arrivals *arrivals, const struct document *answer, bool *more) {
+  const struct document *parts = document_member(answer, "responses");
+  bool good = document_count(parts) == arrivals->count;
+  for (uint32_t i = 0; good && i < arrivals->count; i++) {
+    const struct document *range = document_member(document_at(parts, i), "response_range");
+    const struct document *entries = document_member(range, "kvs");
+    for (size_t k = 0; good && k < document_count(entries); k++)
+      good = arrivals_give(arrivals, &arrivals->senders[i], document_at(entries, k));
+    *more = *more || document_is_true(document_member(range, "more"));
+  }
+  return good;
+}
+
+static void arrivals_look(broker_arrivals *arrivals);
+
+static void end_of_look(muster_result result, const struct document *answer, void *user) {
+  arrivals_call *call = user;
+  broker_arrivals *arrivals = call->arrivals;
+  bool more = false;
+  free(call);
+  broker_end_call(arrivals->broker);
+  bool good = result == MUSTER_OK && arrivals_take(arrivals, answer, &more);
+  arrivals->all_came |= good && !more;
+  if (result == MUSTER_OK && !good)
+    complaints_add(&arrivals->broker->complaints, "etcd", "%s", (crossing_is_damaged(), muster_last_error()));
+  arrivals->looks = false;
+  arrivals->at_ms = uv_now(arrivals->broker->loop) + BROKER_LOOK_MS;
+  if (!arrivals->stopped && more) arrivals_look(arrivals);
+  if (!arrivals->stopped) return;
+  LIST_REMOVE(arrivals, link);
+  free(arrivals);
+}
+
+/* What stands behind each sender's place: as of one moment, and a few of each at once. */
+static void arrivals_write(const broker_arrivals *arrivals, char *body, size_t room) {
+  const uint32_t each = arrivals->count < KEYS_AT_ONCE ? KEYS_AT_ONCE / arrivals->count : 1;
+  char key[CROSSING_KEY_BYTES];
+  json_writer writer;
+  json_start(&writer, body, room);
+  json_begin_object(&writer, NULL);
+  json_begin_array(&writer, "success");
+  for (uint32_t i = 0; i < arrivals->count; i++) {
+    const broker_sender *sender = &arrivals->senders[i];
+    json_begin_object(&writer, NULL);
+    json_begin_object(&writer, "requestRange");
+    crossing_key(arrivals->broker, sender->from, arrivals->to, sender->behind + 1, key);
+    etcd_write_text(&writer, "key", key);
+    crossing_key(arrivals->broker, sender->from + 1, arrivals->to, 0, key);
+    etcd_write_text(&writer, "range_end", key);
+    etcd_write_number(&writer, "limit", each);
+    json_end_object(&writer);
+    json_end_object(&writer);
+  }
+  json_end_array(&writer);
+  json_end_object(&writer);
+  json_finish(&writer);
+}
+
+static void arrivals_look(broker_arrivals *arrivals) {
+  size_t room = SMALL_BODY_BYTES + arrivals->count * (size_t)LOOK_BYTES;
+  char *body = malloc(room);
+  arrivals_call *call = body ? broker_begin_call(arrivals->broker, sizeof *call) : NULL;
+  if (call) { /* else the next look */
+    *call = (arrivals_call){arrivals};
+    arrivals_write(arrivals, body, room);
+    arrivals->looks = broker_send_call(arrivals->broker, "/v3/kv/txn", body, end_of_look, call) == MUSTER_OK;
+  }
+  free(body);
+}
+
+broker_arrivals *broker_await_arrivals(struct broker *broker, uint32_t to, const broker_sender *senders, uint32_t count,
+                                       broker_crossing each, void *user) {
+  ASSERT(count <= BROKER_SENDERS_MAX);
+  broker_arrivals *arrivals = calloc(1, sizeof *arrivals + count * sizeof *senders);
   if (!arrivals) {
     error_set(MUSTER_E_MEMORY, "no memory to read what crosses");
     return NULL;
   }
-  *arrivals = (broker_arrivals){.broker = broker, .to = to, .each = each, .user = user};
+  *arrivals = (broker_arrivals){.broker = broker, .to = to, .each = each, .user = user, .count = count};
+  if (count) memcpy(arrivals->senders, senders, count * sizeof *senders);
   LIST_INSERT_HEAD(&broker->arrivals, arrivals, link);
   return arrivals;
 }
 
 bool broker_arrivals_all_came(const broker_arrivals *arrivals) {
-  return arrivals->all_came;
+  return arrivals->all_came || !arrivals->count;
 }
 
 void broker_stop_arrivals(broker_arrivals *arrivals) {
@@ -283,7 +368,7 @@ void broker_stop_arrivals(broker_arrivals *arrivals) {
 void crossings_look_after(struct broker *broker) {
   broker_arrivals *arrivals;
   LIST_FOREACH(arrivals, &broker->arrivals, link)
-  if (!arrivals->looks && uv_now(broker->loop) >= arrivals->at_ms) arrivals_look(arrivals);
+  if (arrivals->count && !arrivals->looks && uv_now(broker->loop) >= arrivals->at_ms) arrivals_look(arrivals);
 }
 
 /* Their looks have ended with etcd's calls. */

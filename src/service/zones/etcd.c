@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <xxhash.h>
 
 enum {
   TRY_MS = 2000,    /* so that a dead server does not eat a lease */
@@ -339,24 +340,29 @@ void etcd_look_after(struct etcd *etcd) {
 /* ------------------------------------------------------------------------------------------------------------- life */
 
 static bool split_servers(struct etcd *etcd, const char *list) {
-  while (*list) {
-    size_t length = strcspn(list, ",");
-    if (etcd->server_count == SERVERS_MAX || length == 0 || length >= URL_BYTES ||
-        (strncmp(list, "http://", 7) != 0 && strncmp(list, "https://", 8) != 0)) {
+  char urls[HOSTS_BYTES], *rest = NULL;
+  snprintf(urls, sizeof urls, "%s", list);
+  for (char *url = strtok_r(urls, ", ", &rest); url; url = strtok_r(NULL, ", ", &rest)) {
+    size_t length = strlen(url);
+    if (etcd->server_count == SERVERS_MAX || length >= URL_BYTES ||
+        (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)) {
       error_set(MUSTER_E_ARGUMENT,
                 "etcd servers: give 1 to %d URLs, http://HOST:PORT or https://HOST:PORT, with commas",
                 (int)SERVERS_MAX);
       return false;
     }
-    memcpy(etcd->servers[etcd->server_count], list, length);
-    while (etcd->servers[etcd->server_count][length - 1] == '/') etcd->servers[etcd->server_count][--length] = '\0';
-    etcd->server_count++;
-    list += strcspn(list, ",");
-    list += *list == ',';
+    while (url[length - 1] == '/') url[--length] = '\0';
+    snprintf(etcd->servers[etcd->server_count++], URL_BYTES, "%s", url);
   }
   if (etcd->server_count) return true;
   error_set(MUSTER_E_ARGUMENT, "no etcd server is named");
   return false;
+}
+
+/* Nodes do not all begin with the same one: each has a part of the work. */
+static uint32_t first_server(const struct etcd *etcd) {
+  const char *node = etcd->settings->node;
+  return (uint32_t)(XXH3_64bits(node, strlen(node)) % etcd->server_count);
 }
 
 struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const char *password,
@@ -374,6 +380,7 @@ struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const c
                         .user = user};
   TAILQ_INIT(&etcd->requests);
   if (split_servers(etcd, settings->etcd)) etcd->curls = curl_loop_open(loop, end_try);
+  if (etcd->curls) etcd->good = first_server(etcd);
   if (etcd->curls) return etcd;
   free(etcd);
   return NULL;

@@ -101,6 +101,35 @@ void ground_check(const struct settings *settings, settings_complaint complain, 
   }
 }
 
+/* Reaches what is near one that was reached; whether there was any. */
+static bool reach_further(const zone_rectangle rectangles[WORLDS_MAX], const bool sound[WORLDS_MAX],
+                          bool reached[WORLDS_MAX], double border_m) {
+  bool any = false;
+  for (uint32_t i = 0; i < WORLDS_MAX; i++)
+    for (uint32_t j = 0; sound[i] && reached[i] && j < WORLDS_MAX; j++) {
+      if (!sound[j] || reached[j] || gap_between(&rectangles[i], &rectangles[j]) > border_m) continue;
+      any = reached[j] = true;
+    }
+  return any;
+}
+
+const world_settings *ground_find_unreached(const struct settings *settings, const world_settings **from) {
+  zone_rectangle rectangles[WORLDS_MAX];
+  bool sound[WORLDS_MAX] = {0}, reached[WORLDS_MAX] = {0};
+  *from = NULL;
+  for (uint32_t i = 0; i < settings->world_count; i++) {
+    const world_settings *world = &settings->worlds[i];
+    sound[i] = world->zone && ground_read_rectangle(world->rectangle, &rectangles[i]) == MUSTER_OK;
+    if (!sound[i] || *from) continue;
+    *from = world;
+    reached[i] = true;
+  }
+  while (reach_further(rectangles, sound, reached, (double)settings->border_mm * 1e-3)) continue;
+  for (uint32_t i = 0; i < settings->world_count; i++)
+    if (sound[i] && !reached[i]) return &settings->worlds[i];
+  return NULL;
+}
+
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 uint32_t ground_target(const zone_ground *ground, double x, double y) {

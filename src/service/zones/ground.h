@@ -40,6 +40,10 @@ void ground_of(const struct settings *settings, const world_settings *world, zon
 /* Complains of zones without a rectangle, with a number twice, or that overlap. */
 void ground_check(const struct settings *settings, settings_complaint complain, void *user);
 
+/* The first zone that nobody can walk to from the first one of the settings, `*from`, over zones that see each other;
+ * null when all can be reached. Zones without a sound rectangle are left out. */
+const world_settings *ground_find_unreached(const struct settings *settings, const world_settings **from);
+
 /* The zone that an agent at a place crosses to; 0 = it stays. Beyond the neighbours it goes to the nearest one, which
  * passes it on. */
 uint32_t ground_target(const zone_ground *ground, double x, double y);

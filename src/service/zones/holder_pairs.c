@@ -73,7 +73,11 @@ static broker_listener *pairs_listen(holding_link *link, const char *what, broke
 
 /* Behind what was sent: so an arrival that went on is known. */
 static void pairs_follow(struct holding *holding) {
-  holding->arrivals = broker_await_arrivals(holding->holder->broker, holding->ground.number, take_arriving, holding);
+  broker_sender senders[NEIGHBOURS_MAX];
+  for (uint32_t i = 0; i < holding->link_count; i++)
+    senders[i] = (broker_sender){holding->links[i].zone, holding->links[i].in_known.sequence};
+  holding->arrivals = broker_await_arrivals(holding->holder->broker, holding->ground.number, senders,
+                                            holding->link_count, take_arriving, holding);
   if (!holding->arrivals) {
     holding_lose(holding, muster_last_error());
     return;

@@ -1,0 +1,214 @@
+#include "traffic.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <nats/nats.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAP_URL_BYTES = 64, PATH_BYTES_OF_WORLD = 64 };
+
+/* Two subscriptions on each server: of what musterd publishes, and of what it asks JetStream. */
+static const char *const tapped[] = {"muster.>", "$JS.API.>"};
+enum { TAPPED = sizeof tapped / sizeof *tapped };
+
+typedef struct tap_server {
+  traffic_tap *tap;
+  natsConnection *connection;
+  natsSubscription *subscriptions[TAPPED];
+  traffic_flow heard; /* all together */
+} tap_server;
+
+struct traffic_tap {
+  pthread_mutex_t mutex; /* guards what is counted: callbacks come on threads of libnats */
+  tap_server servers[BROKERS_MAX];
+  traffic_flow published[TRAFFIC_KINDS];
+};
+
+/* -------------------------------------------------------------------------------------------------------------- tap */
+
+static bool begins(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+static traffic_kind kind_of(const char *subject) {
+  if (begins(subject, "muster.land.ghosts.")) return TRAFFIC_GHOSTS;
+  if (begins(subject, "muster.land.journal.")) return TRAFFIC_JOURNAL;
+  if (begins(subject, "muster.land.objects.")) return TRAFFIC_OBJECTS;
+  return begins(subject, "$JS.API.STREAM.PURGE.") ? TRAFFIC_REMOVALS : TRAFFIC_OTHERS;
+}
+
+static void on_tapped(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *user) {
+  tap_server *server = user;
+  double bytes = natsMsg_GetDataLength(message);
+  traffic_flow *of_kind = &server->tap->published[kind_of(natsMsg_GetSubject(message))];
+  (void)connection, (void)subscription;
+  pthread_mutex_lock(&server->tap->mutex);
+  of_kind->messages++;
+  of_kind->bytes += bytes;
+  server->heard.messages++;
+  server->heard.bytes += bytes;
+  pthread_mutex_unlock(&server->tap->mutex);
+  natsMsg_Destroy(message);
+}
+
+static void tap_one(const land *all, traffic_tap *tap, uint32_t which) {
+  tap_server *server = &tap->servers[which];
+  natsOptions *options = NULL;
+  server->tap = tap;
+  cr_assert_eq(natsOptions_Create(&options), NATS_OK);
+  natsOptions_SetURL(options, brokers_url(all->brokers, BROKERS_NATS, which));
+  natsOptions_SetUserInfo(options, BROKERS_USER, BROKERS_PASSWORD);
+  cr_assert_eq(natsConnection_Connect(&server->connection, options), NATS_OK);
+  natsOptions_Destroy(options);
+  for (uint32_t i = 0; i < TAPPED; i++) {
+    cr_assert_eq(natsConnection_Subscribe(&server->subscriptions[i], server->connection, tapped[i], on_tapped, server),
+                 NATS_OK);
+    natsSubscription_SetPendingLimits(server->subscriptions[i], -1, -1);
+  }
+  cr_assert_eq(natsConnection_Flush(server->connection), NATS_OK);
+}
+
+traffic_tap *traffic_open(const land *all) {
+  traffic_tap *tap = calloc(1, sizeof *tap);
+  cr_assert_not_null(tap);
+  pthread_mutex_init(&tap->mutex, NULL);
+  for (uint32_t i = 0; i < all->options.brokers.nats; i++) tap_one(all, tap, i);
+  return tap;
+}
+
+void traffic_close(traffic_tap *tap) {
+  for (uint32_t i = 0; i < BROKERS_MAX; i++) {
+    if (!tap->servers[i].connection) continue;
+    for (uint32_t k = 0; k < TAPPED; k++) natsSubscription_Destroy(tap->servers[i].subscriptions[k]);
+    natsConnection_Destroy(tap->servers[i].connection);
+  }
+  nats_Close(); /* waits for the threads that call back */
+  pthread_mutex_destroy(&tap->mutex);
+  free(tap);
+}
+
+/* --------------------------------------------------------------------------------------------------------- counters */
+
+static void read_server(const land *all, const traffic_tap *tap, uint32_t which, traffic *now) {
+  json_error_t error;
+  const tap_server *server = &tap->servers[which];
+  brokers_answer answer = brokers_ask(all->brokers, BROKERS_NATS, which, "/varz", NULL, NULL);
+  json_t *varz = json_loads(answer.body, JSON_DECODE_INT_AS_REAL, &error);
+  cr_assert_not_null(varz, "a server of NATS does not tell what it did");
+  now->in[which] = (traffic_flow){json_number_value(json_object_get(varz, "in_msgs")),
+                                  json_number_value(json_object_get(varz, "in_bytes"))};
+  now->out[which] = (traffic_flow){json_number_value(json_object_get(varz, "out_msgs")) - server->heard.messages,
+                                   json_number_value(json_object_get(varz, "out_bytes")) - server->heard.bytes};
+  json_decref(varz);
+  free(answer.body);
+}
+
+/* The samples of a metric in Prometheus's text whose line begins so, added up. */
+static double sum_samples(const char *text, const char *begin) {
+  double sum = 0;
+  size_t length = strlen(begin);
+  for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+    if (strncmp(line, begin, length) == 0 && strchr("{ ,}\"", line[length])) {
+      const char *value = line + strcspn(line, "} \n");
+      if (*value == '}') value++;
+      sum += strtod(value, NULL);
+    }
+  return sum;
+}
+
+static void read_member(const land *all, uint32_t which, traffic *now) {
+  static const char served[] = "grpc_server_handled_total{grpc_code=\"OK\",grpc_method=\"";
+  char begin[128];
+  brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, which, "/metrics", NULL, NULL);
+  cr_assert_eq(answer.status, 200);
+  snprintf(begin, sizeof begin, "%sRange\"", served);
+  now->ranges += sum_samples(answer.body, begin);
+  snprintf(begin, sizeof begin, "%sTxn\"", served);
+  now->transactions += sum_samples(answer.body, begin);
+  double puts = sum_samples(answer.body, "etcd_mvcc_put_total"),
+         deletes = sum_samples(answer.body, "etcd_mvcc_delete_total");
+  double agreed = sum_samples(answer.body, "etcd_server_proposals_committed_total");
+  if (puts > now->puts) now->puts = puts; /* each member applies all */
+  if (deletes > now->deletes) now->deletes = deletes;
+  if (agreed > now->agreed) now->agreed = agreed;
+  free(answer.body);
+}
+
+static void read_wire(land *all, traffic *now) {
+  const uint32_t counts[BROKERS_KINDS] = {all->options.brokers.nats, all->options.brokers.etcd};
+  for (uint32_t door = 0; door < LAND_NODES; door++)
+    for (brokers_kind kind = 0; kind < BROKERS_KINDS; kind++)
+      for (uint32_t i = 0; i < counts[kind]; i++) {
+        uint64_t to, from;
+        brokers_door_passed(all->brokers, door, kind, i, &to, &from);
+        now->wire[kind][0] += (double)to;
+        now->wire[kind][1] += (double)from;
+      }
+}
+
+static double number_at(json_t *document, const char *part, const char *name) {
+  return json_number_value(json_object_get(part ? json_object_get(document, part) : document, name));
+}
+
+static void read_zone(land *all, uint32_t zone, traffic *now) {
+  static daemon_reply reply;
+  json_error_t error;
+  cr_assert(land_ask(all, zone, "GET", "", NULL, &reply) && reply.status == 200, "a zone does not run");
+  json_t *world = json_loads(reply.body, 0, &error);
+  now->frames += number_at(world, NULL, "frames");
+  now->agents += number_at(world, NULL, "agents");
+  now->departed += number_at(world, "zone", "departed");
+  now->ghosts += number_at(world, "zone", "ghosts");
+  now->snapshots += number_at(world, "journal", "snapshots");
+  now->journal_bytes += number_at(world, "journal", "bytes");
+  json_decref(world);
+}
+
+void traffic_read(land *all, const traffic_tap *tap, traffic *now) {
+  *now = (traffic){.seconds = (double)clock_system() * 1e-9};
+  pthread_mutex_lock((pthread_mutex_t *)&tap->mutex);
+  memcpy(now->published, tap->published, sizeof now->published);
+  pthread_mutex_unlock((pthread_mutex_t *)&tap->mutex);
+  for (uint32_t i = 0; i < all->options.brokers.nats; i++) read_server(all, tap, i, now);
+  for (uint32_t i = 0; i < all->options.brokers.etcd; i++) read_member(all, i, now);
+  read_wire(all, now);
+  for (uint32_t zone = 0; zone < all->zones; zone++) read_zone(all, zone, now);
+}
+
+void traffic_less(traffic *now, const traffic *before) {
+  double ghosts = now->ghosts, agents = now->agents, *values = (double *)now;
+  _Static_assert(sizeof *now % sizeof(double) == 0, "all of it are numbers");
+  for (size_t i = 0; i < sizeof *now / sizeof(double); i++) values[i] -= ((const double *)before)[i];
+  now->ghosts = ghosts;
+  now->agents = agents;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- printed */
+
+static void print_flow(const char *name, const traffic_flow *flow, double seconds, FILE *out) {
+  fprintf(out, "  %-12s %9.2f messages/s %12.0f bytes/s, %9.1f each\n", name, flow->messages / seconds,
+          flow->bytes / seconds, flow->messages > 0 ? flow->bytes / flow->messages : 0);
+}
+
+void traffic_print(const traffic *between, FILE *out) {
+  static const char *const names[TRAFFIC_KINDS] = {"ghosts", "journal", "objects", "removals", "others"};
+  double s = between->seconds;
+  fprintf(
+      out,
+      "in %.1f s: %.2f frames/s, %.2f left/s, %.3f snapshots/s, %.0f bytes/s of journals; %.0f agents, %.0f ghosts\n",
+      s, between->frames / s, between->departed / s, between->snapshots / s, between->journal_bytes / s,
+      between->agents, between->ghosts);
+  for (traffic_kind kind = 0; kind < TRAFFIC_KINDS; kind++) print_flow(names[kind], &between->published[kind], s, out);
+  for (uint32_t i = 0; i < BROKERS_MAX; i++) {
+    print_flow("NATS, in", &between->in[i], s, out);
+    print_flow("NATS, out", &between->out[i], s, out);
+  }
+  fprintf(out, "  wire: NATS %.0f bytes/s in, %.0f out; etcd %.0f in, %.0f out\n", between->wire[BROKERS_NATS][0] / s,
+          between->wire[BROKERS_NATS][1] / s, between->wire[BROKERS_ETCD][0] / s, between->wire[BROKERS_ETCD][1] / s);
+  fprintf(out, "  etcd: %.2f ranges/s, %.2f transactions/s, %.2f puts/s, %.2f deletes/s, %.2f agreed/s\n",
+          between->ranges / s, between->transactions / s, between->puts / s, between->deletes / s, between->agreed / s);
+}
