@@ -194,6 +194,7 @@ void zone_send_out(hosted_world *world) {
   muster_zone_messages(world->world, out_letter, world);
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_send(world);
+  zone_draw_map(world);
   tell_frame(world);
   wire_flush(&zone->wire);
 }
