@@ -154,6 +154,7 @@ Test(atlas, nobody_draws_a_zone_while_nobody_looks) {
   int tries = 0;
   while (count_sheets() > 0 && tries < TRIES) tries++;
   cr_expect_lt(tries, TRIES, "sheets are told for ever");
+  cr_expect_lt(look(all, 2, 0).heard_ns, SILENT_NS, "who did not listen has heard no silence");
   lab_close(&lab, 0);
   uv_run(&lab.loop, UV_RUN_DEFAULT);
   cr_expect_eq(uv_loop_close(&lab.loop), 0);

@@ -8,7 +8,7 @@ import { count, digits } from "./format.js";
 import { LandPainter } from "./land_draw.js";
 import { nodeColour, onSchemeChange } from "./palette.js";
 
-const LOOK_MS = 500, SILENT_NS = 2e9, LINES_MAX = 40, FIRST_MS = 3000;
+const LOOK_MS = 500, SILENT_NS = 2e9, LINES_MAX = 40, FIRST_MS = 3000, GAP_MS = 5000;
 
 const section = document.getElementById("land"), canvas = document.getElementById("land-canvas");
 const zonesBody = document.getElementById("land-zones"), nodesBody = document.getElementById("land-nodes");
@@ -18,7 +18,7 @@ export const painter = new LandPainter(canvas);
 
 /* Others read it. `names`: the nodes, in the order of their colours; `looks` counts the answers. */
 export const shown = { node: null, zones: [], names: [], looks: 0 };
-let listener = null, began = 0, asking = null, before = null;
+let listener = null, began = 0, asking = null, before = null, looked = 0;
 const seen = new Map(); /* by zone: what it was when it ran last */
 
 /* ------------------------------------------------------------------------------------------------------------ states */
@@ -35,10 +35,13 @@ const words = {
   runs: () => "runs",
   silent: (zone) => `stands still, ${Math.round(zone.heard_ns / 1e9)} s`,
   stands_still: () => "stands still",
-  starts: (zone) => `${zone.node} takes it over`,
+  starts: (zone) => (isTakeover(zone) ? `${zone.node} takes it over` : "starts"),
   ends: () => "is being stored",
   unknown: () => "no node tells of it",
 };
+
+/* Whether the node that starts a zone is another one than that which ran it last. */
+const isTakeover = ({ zone, node }) => seen.has(zone) && seen.get(zone).node !== node;
 
 const find = (world) => shown.zones.find((one) => one.world === world);
 
@@ -71,7 +74,8 @@ function noteSilent(fallen) {
 function noteChange(zone) {
   const last = seen.get(zone.zone), now = performance.now(), state = stateOf(zone);
   const isFallen = last && last.state !== "silent" && state === "silent";
-  if (last && state === "starts" && last.state !== "starts") note(`${zone.world}: ${zone.node} takes it over from ${last.node}`);
+  if (last && state === "starts" && last.state !== "starts")
+    note(`${zone.world}: ${zone.node} ${isTakeover(zone) ? `takes it over from ${last.node}` : "starts it again"}`);
   if (last && state === "runs" && last.epoch !== zone.epoch)
     note(`${zone.world} runs on ${zone.node}; it was not heard for ${seconds((now - last.at) * 1e6)}`);
   const at = state === "runs" ? now - zone.heard_ns / 1e6 : last?.at ?? now;
@@ -178,6 +182,8 @@ function take({ cluster, node, side, zones }) {
   zones.sort((a, b) => b.rectangle[1] - a.rectangle[1] || a.rectangle[0] - b.rectangle[0]); /* as on the map */
   const names = new Set([...shown.names, node, ...zones.map((zone) => zone.node).filter(Boolean)]);
   Object.assign(shown, { node, zones, names: [...names].sort(), looks: shown.looks + 1 });
+  if (performance.now() - looked > GAP_MS) seen.clear(); /* it was hidden, or the daemon away: who knows what happened */
+  looked = performance.now();
   noteSilent(zones.filter(noteChange));
   zoneTable.show(zones.map((zone) => zone.world));
   zones.forEach(showZone);

@@ -89,6 +89,7 @@ void atlas_look(struct holder *holder) {
   char subject[BROKER_SUBJECT_BYTES];
   atlas->looked_ns = clock_boot();
   if (holder->closing || uv_is_active((uv_handle_t *)&atlas->timer)) return;
+  atlas->since_ns = atlas->looked_ns;
   atlas_name(holder, "sheet", subject);
   atlas->sheets = broker_listen(holder->broker, subject, take_sheet, holder);
   uv_timer_start(&atlas->timer, atlas_turn, WANT_MS, WANT_MS);

@@ -18,7 +18,7 @@ struct atlas {
   uv_timer_t timer;                /* while somebody looks here */
   broker_listener *wanted;         /* null = there is no memory */
   broker_listener *sheets;         /* while somebody looks here */
-  uint64_t looked_ns;              /* here: CLOCK_BOOTTIME */
+  uint64_t since_ns, looked_ns;    /* somebody looks here, and looked last: CLOCK_BOOTTIME */
   uint64_t given_ns;               /* the sheets of this node's zones were last asked for */
   sheet_entry entries[WORLDS_MAX]; /* of the holder's zones, in its order */
 };

@@ -18,15 +18,17 @@ static json_t *describe_counts(const zone_sheet *sheet) {
   return text;
 }
 
-/* Null stands for what was never told. */
+/* Null stands for what was never told. While nobody looked, nobody listened: that counts for no silence. */
 static json_t *describe_entry(const struct holding *holding, const sheet_entry *entry, uint64_t now_ns) {
+  uint64_t since_ns = holding->holder->atlas.since_ns,
+           last_ns = entry->heard_ns > since_ns ? entry->heard_ns : since_ns;
   const zone_rectangle *ground = &holding->ground.rectangle;
   bool heard = entry->heard_ns;
   json_t *told = json_pack("{s:I, s:s, s:[f,f,f,f], s:s?, s:I, s:s?, s:n}", "zone", (json_int_t)holding->ground.number,
                            "world", holding->process->name, "rectangle", ground->x0, ground->y0, ground->x1, ground->y1,
                            "node", heard ? entry->node : NULL, "epoch", (json_int_t)entry->epoch, "state",
                            heard ? state_names[entry->state] : NULL, "heard_ns");
-  if (heard) json_object_set_new(told, "heard_ns", json_pack("I", (json_int_t)(now_ns - entry->heard_ns)));
+  if (heard) json_object_set_new(told, "heard_ns", json_pack("I", (json_int_t)(now_ns - last_ns)));
   json_object_set_new(told, "agents", json_pack("I", (json_int_t)entry->sheet.agents));
   json_object_set_new(told, "arrived", json_pack("I", (json_int_t)entry->sheet.arrived));
   json_object_set_new(told, "counts", describe_counts(&entry->sheet));
@@ -34,8 +36,8 @@ static json_t *describe_entry(const struct holding *holding, const sheet_entry *
 }
 
 void holder_show_atlas(struct holder *holder, http_request *request) {
-  uint64_t now_ns = clock_boot();
   atlas_look(holder);
+  uint64_t now_ns = clock_boot();
   json_t *zones = json_array();
   for (uint32_t i = 0; i < holder->count; i++)
     json_array_append_new(zones, describe_entry(&holder->holdings[i], &holder->atlas.entries[i], now_ns));
