@@ -2,10 +2,14 @@
 
 #include "scenarios/scenarios.h"
 
+#include <muster/zone.h>
+#include <stdio.h>
+
 enum { HERD = 5 };
 
 static const double area_each_m2 = 88.0; /* the density of every desert, whatever its population */
 static const double camera_mps = 6.0;
+static const double ground_most_m = 1e9;
 
 /* ------------------------------------------------------------------------------------------------------- the ground */
 
@@ -30,10 +34,43 @@ float wildlife_richness(const wildlife *desert, double x, double y) {
   return 0.35f + 0.65f * (south + (north - south) * along);
 }
 
+static wildlife_ground ground_between(double x0, double y0, double x1, double y1) {
+  return (wildlife_ground){0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (x1 - x0), 0.5 * (y1 - y0)};
+}
+
+/* Reads the setting: nothing, or four numbers. */
+static muster_result read_fence(wildlife *desert, const char *text) {
+  double edges[4];
+  int end = 0;
+  if (!*text) return MUSTER_OK;
+  desert->fenced = sscanf(text, "%lf %lf %lf %lf %n", &edges[0], &edges[1], &edges[2], &edges[3], &end) == 4 &&
+                   !text[end] && edges[0] < edges[2] && edges[1] < edges[3];
+  for (uint32_t i = 0; desert->fenced && i < 4; i++) desert->fenced = fabs(edges[i]) <= ground_most_m;
+  if (!desert->fenced)
+    return muster_module_fail(MUSTER_E_ARGUMENT,
+                              "wildlife: ground is '%s'; give X0 Y0 X1 Y1 in metres, with X0 < X1 and Y0 < Y1", text);
+  desert->fence = ground_between(edges[0], edges[1], edges[2], edges[3]);
+  return MUSTER_OK;
+}
+
 static muster_result wildlife_prepare(void *instance) {
   wildlife *desert = instance;
-  desert->half_m = 0.5 * sqrt(area_each_m2 * desert->base.agents);
+  double half_m = 0.5 * sqrt(area_each_m2 * desert->base.agents);
+  desert->fence = (wildlife_ground){0.0, 0.0, half_m, half_m};
+  desert->eternal = muster_module_number(desert->base.options, "eternal", 0.0) != 0.0;
   desert->base.needs.agents_max = desert->base.agents + desert->base.agents / 2 + 64;
+  return read_fence(desert, muster_module_text(desert->base.options, "ground", ""));
+}
+
+/* A zone without a fence that is said would be left by its animals for where no zone is. */
+static muster_result wildlife_join(void *instance, muster_world *world) {
+  wildlife *desert = instance;
+  muster_zone_def zone = {0};
+  desert->own = desert->fence;
+  if (muster_zone_read(world, &zone) != MUSTER_OK) return MUSTER_OK;
+  desert->zone = zone.number;
+  desert->own = ground_between(zone.x_min, zone.y_min, zone.x_max, zone.y_max);
+  if (!desert->fenced) desert->fence = desert->own;
   return MUSTER_OK;
 }
 
@@ -51,8 +88,9 @@ static wildlife_species next_species(double credit[WILDLIFE_SPECIES]) {
 }
 
 static muster_position anywhere(const wildlife *desert, uint64_t random, uint32_t which) {
-  return scaffold_spread(desert->half_m, (double)wildlife_share_of(random, which),
-                         (double)wildlife_share_of(random, which + 1));
+  const wildlife_ground *own = &desert->own;
+  double across = (double)wildlife_share_of(random, which), along = (double)wildlife_share_of(random, which + 1);
+  return (muster_position){own->x + own->half_x * (2.0 * across - 1.0), own->y + own->half_y * (2.0 * along - 1.0), 0};
 }
 
 /* Javelinas stand in herds, the others anywhere. */
@@ -63,27 +101,30 @@ static muster_result wildlife_spawn(void *instance, muster_world *world, uint32_
   wildlife_animal animal;
   wildlife_face face;
   (void)i;
-  uint64_t own = (desert->base.seed * WILDLIFE_SPECIES + species) * 0x9e3779b97f4a7c15u, random = own + number * 64ull;
+  uint64_t own = (desert->base.seed * WILDLIFE_SPECIES + species) * 0x9e3779b97f4a7c15u;
+  own += (uint64_t)desert->zone << 40;
+  uint64_t random = own + number * 64ull;
   muster_agent_def def = scaffold_agent(desert->kinds[species].type, anywhere(desert, random, 10), &animal);
   if (species == WILDLIFE_JAVELINA) {
     def.position = anywhere(desert, own + (uint64_t)(number / HERD) * 64ull * HERD, 12);
     def.position.x += 8.0 * (double)wildlife_share_of(random, 10);
     def.position.y += 8.0 * (double)wildlife_share_of(random, 11);
-    wildlife_fence(desert, &def.position);
+    wildlife_keep_in(&desert->own, &def.position);
   }
   wildlife_make(&desert->kinds[species], true, random, def.position, &animal, &face);
   def.published = &face;
   return scaffold_spawn(world, &def, NULL);
 }
 
-/* The place of a camera: it follows its own endless path across the whole desert, at a walker's pace. */
+/* The place of a camera: it follows its own endless path all over its ground, at a walker's pace. */
 static muster_position camera_place(void *instance, uint32_t camera, double seconds) {
   const wildlife *desert = instance;
   uint64_t random = (desert->base.seed + 1) * 0xd1b54a32d192ed03u + camera * 64ull;
-  double rate = camera_mps / (desert->half_m * 1.5);
+  const wildlife_ground *own = &desert->own;
+  double rate = camera_mps / (fmax(own->half_x, own->half_y) * 1.5);
   double x = sin(seconds * rate + 6.28 * (double)wildlife_share_of(random, 0));
   double y = sin(seconds * rate * 0.73 + 6.28 * (double)wildlife_share_of(random, 1));
-  return (muster_position){0.95 * desert->half_m * x, 0.95 * desert->half_m * y, 0.0};
+  return (muster_position){own->x + 0.95 * own->half_x * x, own->y + 0.95 * own->half_y * y, 0.0};
 }
 
 /* A grown animal, as those of the first population are. Worlds may ask from several threads. */
@@ -121,7 +162,8 @@ static void wildlife_count(const scaffold_look *look) {
   census *sums = look->sums;
   sums->count++;
   sums->moods[face->mood]++;
-  sums->outside += fabs(look->info.position.x) > desert->half_m || fabs(look->info.position.y) > desert->half_m;
+  sums->outside += fabs(look->info.position.x - desert->fence.x) > desert->fence.half_x ||
+                   fabs(look->info.position.y - desert->fence.y) > desert->fence.half_y;
   sums->grazed_of[face->species] += animal->grazed;
   sums->eaten += animal->eaten;
   sums->distance_m += animal->distance_m;
@@ -134,7 +176,7 @@ static void wildlife_conclude(const scaffold_look *look) {
   const wildlife_tally *tally = &desert->tally;
   census *sums = look->sums;
   double each = sums->count ? 1.0 / sums->count : 0.0;
-  sums->side_m = 2.0 * desert->half_m;
+  sums->side_m = 2.0 * desert->fence.half_x;
   for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
     sums->births += (double)tally->births[species];
     sums->grazed += scaffold_untallied(tally->grazed[species]) + sums->grazed_of[species];
@@ -209,11 +251,19 @@ static const scaffold_plan plan = {.name = "wildlife",
                                    .lines = lines,
                                    .prepare = wildlife_prepare,
                                    .kinds = WILDLIFE_SPECIES,
+                                   .join = wildlife_join,
                                    .join_one = wildlife_register,
                                    .spawn_one = wildlife_spawn,
                                    .place = camera_place,
                                    .count = wildlife_count,
                                    .conclude = wildlife_conclude};
 
+static const muster_module_setting settings[] = {
+    {"ground", MUSTER_MODULE_TEXT, 0, 120, "",
+     "X0 Y0 X1 Y1 in metres: the fence, around all zones together (default: around this world, or this zone)"},
+    {"eternal", MUSTER_MODULE_SWITCH, 0, 1, "no", "yes: nobody is born and nobody dies, so that all can be counted"},
+    {0},
+};
+
 SCAFFOLD_MODULE(wildlife, plan, "wildlife", "hares, javelinas, groundhogs and bobcats in a desert with a camera",
-                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .complete = wildlife_complete)
+                SCAFFOLD_FRAMES, SCAFFOLD_SAVES, .complete = wildlife_complete, .settings = settings)

@@ -139,10 +139,19 @@ typedef struct wildlife_tally {
   uint64_t grazed[WILDLIFE_SPECIES], eaten, distance_m; /* of the dead, in all their lives: see scaffold_tallied() */
 } wildlife_tally;
 
+/* A rectangle: its middle, and half of its edges, m. */
+typedef struct wildlife_ground {
+  double x, y, half_x, half_y;
+} wildlife_ground;
+
 /* One opened scenario; its observers are cameras. */
 typedef struct wildlife {
   scaffold base;
-  double half_m; /* the desert spans -half_m .. half_m in x and y */
+  wildlife_ground fence; /* around the desert */
+  wildlife_ground own;   /* its first animals and the cameras: in a zone that zone, else all of it */
+  uint32_t zone;         /* 0 = it is none */
+  bool fenced;           /* the setting `ground` says where the fence is */
+  bool eternal;          /* nobody is born, and nobody dies */
   wildlife_kind kinds[WILDLIFE_SPECIES];
   wildlife_tally tally;
   double credit[WILDLIFE_SPECIES];    /* what each species is owed of the first animals */
@@ -211,8 +220,8 @@ float wildlife_share_of(uint64_t random, uint32_t which);
 /* The plant growth at a place: 0.35 .. 1, the same for the same seed, smooth over some 20 m. */
 float wildlife_richness(const wildlife *desert, double x, double y);
 
-/* Keeps a place inside the fence. True when it was outside. */
-bool wildlife_fence(const wildlife *desert, muster_position *place);
+/* Keeps a place inside a ground, such as that of the fence. True when it was outside. */
+bool wildlife_keep_in(const wildlife_ground *ground, muster_position *place);
 
 /* The four atoms of an update, in their order. */
 muster_atom_result wildlife_sense(muster_update *update);

@@ -26,8 +26,8 @@ static void wildlife_act_strike(const wildlife_turn *turn) {
   if (!victim) return; /* over the border */
   tally_of(turn)->strikes++;
   wildlife_species species = (wildlife_species)quarry->species;
-  if (muster_update_random_share(turn->update) < wildlife_odds(quarry) &&
-      muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
+  bool caught = muster_update_random_share(turn->update) < wildlife_odds(quarry) && !turn->kind->desert->eternal;
+  if (caught && muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
     float meal = fminf(wildlife_profiles[species].meal, 1.0f - self->energy);
     bury(turn, species, victim, WILDLIFE_KILLED);
     self->energy += meal;
@@ -46,7 +46,7 @@ static muster_position nursery(const wildlife_turn *turn) {
   float far_m = turn->kind->species == WILDLIFE_GROUNDHOG ? 45.0f : 3.0f;
   muster_position place = turn->update->position;
   wildlife_go(&place, angle, 1.0f + far_m * muster_update_random_share(turn->update));
-  wildlife_fence(turn->kind->desert, &place);
+  wildlife_keep_in(&turn->kind->desert->fence, &place);
   return place;
 }
 

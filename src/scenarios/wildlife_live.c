@@ -21,11 +21,11 @@ static const mood_effect effects[WILDLIFE_MOODS] = {
     [WILDLIFE_FEED] = {0.8f, 0.05f, 0.0f},
 };
 
-bool wildlife_fence(const wildlife *desert, muster_position *place) {
+bool wildlife_keep_in(const wildlife_ground *ground, muster_position *place) {
   static const double post_m = 0.01; /* a finger's breadth inside, as positions are kept to a millimetre */
-  double half_m = desert->half_m - post_m, x = place->x, y = place->y;
-  place->x = fmin(fmax(x, -half_m), half_m);
-  place->y = fmin(fmax(y, -half_m), half_m);
+  double half_x = ground->half_x - post_m, half_y = ground->half_y - post_m, x = place->x, y = place->y;
+  place->x = fmin(fmax(x, ground->x - half_x), ground->x + half_x);
+  place->y = fmin(fmax(y, ground->y - half_y), ground->y + half_y);
   return place->x != x || place->y != y;
 }
 
@@ -37,6 +37,7 @@ static float turn_between(float from, float to) {
 /* Turns towards the aim and goes straight: never farther than speed times time, whatever the time. */
 static void wildlife_live_move(const wildlife_turn *turn, muster_position *place, float step_s) {
   wildlife_animal *self = turn->self;
+  const wildlife_ground *fence = &turn->kind->desert->fence;
   const wildlife_profile *profile = turn->kind->profile;
   float gait = effects[self->mood].gait;
   self->speed_mps = gait > 1.0f ? profile->run_mps * (0.6f + 0.4f * self->vigour) : profile->walk_mps * gait;
@@ -48,7 +49,8 @@ static void wildlife_live_move(const wildlife_turn *turn, muster_position *place
   self->reach_m -= length_m;
   self->distance_m += (double)length_m;
   wildlife_go(place, self->heading, length_m);
-  if (wildlife_fence(turn->kind->desert, place)) self->heading = atan2f(-(float)place->y, -(float)place->x);
+  if (wildlife_keep_in(fence, place))
+    self->heading = atan2f((float)(fence->y - place->y), (float)(fence->x - place->x));
 }
 
 /* Plants are shared by all animals that are here. */
@@ -81,6 +83,7 @@ static void wildlife_live_pass_time(const wildlife_turn *turn, muster_position *
   breed(turn, step_s);
   self->age_s += step_s;
   self->energy -= turn->kind->profile->hunger * effect->hunger * step_s;
+  if (turn->kind->desert->eternal) self->energy = fmaxf(self->energy, 0.0f);
   self->vigour = fminf(fmaxf(self->vigour + effect->vigour * step_s, 0.0f), 1.0f);
 }
 
@@ -106,6 +109,7 @@ static uint32_t intent_of(const wildlife_turn *turn, muster_position place) {
   if (self->mood == WILDLIFE_CHASE && muster_update_position_of(turn->update, self->quarry, &quarry) &&
       wildlife_within(place, quarry, strike_m))
     intent |= WILDLIFE_STRIKES;
+  if (turn->kind->desert->eternal) return intent;
   if (self->gestation >= 1.0f) intent |= WILDLIFE_BEARS;
   if (self->energy <= 0.0f || self->age_s >= self->life_s) intent |= WILDLIFE_DIES;
   return intent;

@@ -9,9 +9,10 @@ static const float too_close_m = 1.5f;
 
 /* The share of the square around a circle that lies inside the fence, where neighbours can be. */
 static float share_inside(const wildlife *desert, muster_position place, float radius_m) {
-  double half_m = desert->half_m, radius = (double)radius_m;
-  double width = fmin(place.x + radius, half_m) - fmax(place.x - radius, -half_m);
-  double depth = fmin(place.y + radius, half_m) - fmax(place.y - radius, -half_m);
+  const wildlife_ground *fence = &desert->fence;
+  double x = place.x - fence->x, y = place.y - fence->y, radius = (double)radius_m;
+  double width = fmin(x + radius, fence->half_x) - fmax(x - radius, -fence->half_x);
+  double depth = fmin(y + radius, fence->half_y) - fmax(y - radius, -fence->half_y);
   return fmaxf((float)(width * depth / (4.0 * radius * radius)), 0.2f);
 }
 

@@ -150,16 +150,17 @@ static void seek_richer_ground(const wildlife_turn *turn, muster_position place,
   wildlife_add(sum, left > right ? to_left : to_right, 4.0f * fabsf(left - right));
 }
 
-/* How strongly the fence turns an animal back that stands there on an axis. */
-static float fence_push(const wildlife *desert, float place) {
-  float inner = (float)desert->half_m - fence_sense_m;
+/* How strongly the fence turns an animal back that stands there on an axis, from the middle of the desert. */
+static float fence_push(double half_m, float place) {
+  float inner = (float)half_m - fence_sense_m;
   return copysignf(fmaxf(fabsf(place) - inner, 0.0f) / fence_sense_m * 2.0f, place);
 }
 
 /* Heads where the sum points, but not into the fence. */
 static void head_along(const wildlife_turn *turn, muster_position place, wildlife_way sum) {
-  sum.x -= fence_push(turn->kind->desert, (float)place.x);
-  sum.y -= fence_push(turn->kind->desert, (float)place.y);
+  const wildlife_ground *fence = &turn->kind->desert->fence;
+  sum.x -= fence_push(fence->half_x, (float)(place.x - fence->x));
+  sum.y -= fence_push(fence->half_y, (float)(place.y - fence->y));
   turn->self->aim = atan2f(sum.y, sum.x);
 }
 

@@ -34,6 +34,7 @@
  *     POST   /v1/worlds/W/module/COMMAND          JSON or text: a command of the module; INSTANCE.COMMAND of several
  *     POST   /v1/worlds/W/restore                 a zone that the brokers have lost goes on from this node's files
  *     GET    /v1/zones                            all zones of the cluster: who has them, and what is stored
+ *     GET    /v1/zones/map                        where the agents of all zones stand, coarsely: for the page
  *     GET    /v1/modules                          the loaded modules
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
  *     GET    /v1/snapshot                         the state of the snapshots
@@ -178,6 +179,7 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 #define API_RESTART "/v1/worlds/{world}/restart"
 #define API_RESTORE "/v1/worlds/{world}/restore"
 #define API_ZONES   "/v1/zones"
+#define API_MAP     "/v1/zones/map"
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],

@@ -182,6 +182,14 @@ static void list_no_zones(api_call *call) {
   json_end_array(&call->writer);
 }
 
+static void show_no_map(api_call *call) {
+  json_null(&call->writer, "cluster");
+  json_null(&call->writer, "node");
+  json_print(&call->writer, "side=%u", 0u);
+  json_begin_array(&call->writer, "zones");
+  json_end_array(&call->writer);
+}
+
 enum { SMALL_BODY = 16384, WORLD_ROOM = 12288, WORLDS_ROOM = WORLD_ROOM * (WORLDS_MAX + 1) };
 
 const http_route api_world_routes[] = {
@@ -197,6 +205,7 @@ const http_route api_world_routes[] = {
     {"POST", API_RESTORE, "a zone that the brokers have lost goes on from this node's files",
      API_ORDER(refuse_restore, .at_once = true)},
     {"GET", API_ZONES, "all zones of the cluster", API_ORDER(list_no_zones, .at_once = true)},
+    {"GET", API_MAP, "where the agents of all zones stand, for the page", API_ORDER(show_no_map, .at_once = true)},
     {"GET", "/v1/worlds/{world}/weights", "weights and workers in force", API_ORDER(read_weights)},
     {"GET", "/v1/worlds/{world}/levels", "agents by capability level", API_ORDER(show_levels, .at_once = true)},
     {0},

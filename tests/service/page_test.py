@@ -7,6 +7,7 @@ import time
 import traceback
 import urllib.request
 
+from page_checks import be_readable, lie_apart, name_everything
 from page_colours import EYES, contrast, nearest
 from page_daemon import TOKEN, Browser, Daemon, wait
 from selenium.webdriver.common.action_chains import ActionChains
@@ -89,54 +90,17 @@ def shows_all_agents_and_goes_on():
     wait("every band is in its table", lambda: sum(number(in_band(band, 0)) for band in range(5)) > 95000)
     wait("and who ran says how often", lambda: all(in_band(0, column)[0].isdigit() for column in (2, 3)))
     assert browser.script("return document.querySelector('#bands tr th').textContent") == "up to 1"
+    assert not browser.find("land").is_displayed(), "it is in no cluster"
+    assert sum("/v1/zones/map" in url for url in browser.asked()) == 1, "and that is asked once"
     print(f"maps a second: {shown('rate'):.1f}")
 
 
 def names_everything_that_can_be_used():
-    roles = {"button", "checkbox", "combobox", "spinbutton", "slider", "textbox", "link", "application", "img", "region",
-             "group"}
-    for node in browser.command("Accessibility.getFullAXTree", {})["nodes"]:
-        role = node.get("role", {}).get("value")
-        if not node["ignored"] and role in roles:
-            assert node.get("name", {}).get("value"), f"a {role} has no name: {node}"
-    reachable = browser.script("return document.querySelectorAll('button, select, input, [tabindex=\"0\"]').length")
-    assert reachable > 20, reachable
-    order = browser.script("return [...document.querySelectorAll('h1, h2, h3')].map((head) => head.tagName)")
-    assert order.count("H1") == 1 and "H3" not in order, order
-
-
-# For each text that is seen: how it stands out from the nearest ground behind it (WCAG 2, contrast ratio).
-CONTRAST = """
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
-    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const groundOf = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = parse(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] === 1) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const weak = [];
-  let seen = 0;
-  for (const element of document.querySelectorAll("body *")) {
-    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!(hasText || element.matches("input")) || !element.checkVisibility()) continue;
-    const [a, b] = [parse(getComputedStyle(element).color), groundOf(element)].map(light).sort((m, n) => n - m);
-    seen++;
-    if ((a + 0.05) / (b + 0.05) < 4.5) weak.push(`${element.outerHTML.slice(0, 80)}: ${(a + 0.05) / (b + 0.05)}`);
-  }
-  return { weak, seen };"""
+    name_everything(browser)
 
 
 def is_readable_in_the_dark_and_in_the_light():
-    for scheme in ("light", "dark"):
-        browser.prefer(scheme)
-        browser.script("document.getElementById('token-dialog').showModal()")
-        found = browser.script(CONTRAST)
-        browser.script("document.getElementById('token-dialog').close('cancel')")
-        assert found["seen"] > 80 and not found["weak"], (scheme, found)
+    be_readable(browser, 80)
 
 
 def keeps_its_colours_apart():
@@ -156,26 +120,14 @@ def keeps_its_colours_apart():
     assert scales[0] == scales[1] and marks[0] == marks[1], "the same in both"
     lines = browser.script("return [...document.querySelectorAll('#plots i')].map((one) => one.style.backgroundColor)")
     all_of_it = [colour(text) for text in scales[0]]
-    for one in all_of_it + [colour(text) for text in marks[0] + lines]:
+    nodes = browser.module("palette.js", "return it.nodes")
+    for one in all_of_it + nodes + [colour(text) for text in marks[0] + lines]:
         weakest = min(contrast(one, ground) for ground in grounds)
         assert weakest >= 3, (one, weakest)
     for eye in EYES:
         levels, verdicts = [all_of_it[i] for i in (0, 21, 42, 63)], [colour(text) for text in marks[0]]
+        assert nearest(nodes, eye) >= 20, (eye, nearest(nodes, eye))
         assert nearest(levels, eye) >= 20 and nearest(verdicts, eye) >= 15, (eye, nearest(levels, eye), nearest(verdicts, eye))
-
-
-# Controls that lie over one another; the handles lie over the map.
-OVERLAPS = """
-  const all = [...document.querySelectorAll("main button:not(.handle), header button, select, input, h1, h2, dt, dd")]
-    .filter((element) => element.checkVisibility() && !element.matches(".unseen"));
-  const rects = all.map((element) => element.getBoundingClientRect());
-  const found = [];
-  rects.forEach((a, i) => rects.forEach((b, k) => {
-    if (i < k && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
-      found.push([all[i].outerHTML.slice(0, 80), all[k].outerHTML.slice(0, 80)]);
-  }));
-  const page = document.documentElement;
-  return { found, wide: page.scrollWidth - page.clientWidth, seen: all.length };"""
 
 
 # Which share of its card's width each plot has.
@@ -193,8 +145,7 @@ def resize(width, height, mobile=None):
 def fits_a_phone_and_a_screen():
     for width, height in ((2560, 1440), (390, 844), (1440, 900)):
         resize(width, height)
-        result = browser.script(OVERLAPS)
-        assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
+        lie_apart(browser, width)
         if width == 390:
             tops = browser.script("return ['verdict', 'tiles', 'map-canvas', 'plots'].map((id) => "
                                   "document.getElementById(id).getBoundingClientRect().top)")
@@ -210,8 +161,7 @@ def follows_a_window_that_is_pulled():
         maps = shown("maps")
         wait("the next maps", lambda: shown("maps") > maps + 2)
         wait("the whole world is in view", lambda: shown("map.agents") > 0.95 * tile("Agents"))
-        result = browser.script(OVERLAPS)
-        assert not result["found"] and result["wide"] <= 0, (width, result)
+        lie_apart(browser, width)
     browser.find("zoom-in").click()
     scale = browser.module("map.js", "return it.view.scale")
     browser.resize(1300, 900, False)

@@ -4,6 +4,7 @@
  *     standouts.js asks for rankings and finds agents; history.js asks for the seconds that plots.js shows
  *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it, field.js below
  *     processes.js asks for the worlds: which there are, and why one does not run
+ *     land.js asks for the whole cluster, where the daemon is in one
  *     api.js <---- all requests, the token */
 import * as agent from "./agent.js";
 import { ask, unescaped, worldPath } from "./api.js";
@@ -11,6 +12,7 @@ import * as bands from "./bands.js";
 import * as controls from "./controls.js";
 import { count, digits, duration } from "./format.js";
 import * as field from "./field.js";
+import * as land from "./land.js";
 import * as map from "./map.js";
 import * as observers from "./observers.js";
 import * as plots from "./plots.js";
@@ -132,8 +134,10 @@ function showNames(all) {
 function showProcesses(all, own) {
   showNames(all);
   if (!own || !isLost) return;
+  const owner = land.ownerElsewhere(own.world);
   stateText.textContent = stateText.dataset.state = own.state;
-  warn(`World ${own.world} does not run: its figures are old. The page goes on by itself once it runs.`);
+  warn(owner ? `World ${own.world} runs on node ${owner}: what is shown of it here is old. The page of that node shows it.`
+    : `World ${own.world} does not run: its figures are old. The page goes on by itself once it runs.`);
   element("retry").hidden = own.state === "failed";
 }
 
@@ -165,6 +169,7 @@ function showWorld(name) {
 
 async function start() {
   try {
+    await land.look(); /* it knows which worlds others have */
     const names = await processes.look(), wanted = unescaped(location.hash.slice(1));
     if (names.length === 0) throw new Error("The daemon hosts no world.");
     showWorld(names.includes(wanted) ? wanted : names[0]);
@@ -182,6 +187,7 @@ async function change(method, path, body) {
   }
 }
 
+land.begin({ open: showWorld, note });
 processes.begin({ listed: showProcesses, note, retry });
 map.begin(agent.open);
 field.begin();

@@ -22,6 +22,15 @@ prefersLight.addEventListener("change", () => (palette.isLight = prefersLight.ma
 /* The colour of a share 0 .. 1 of the scale. */
 export const colourAt = (share) => palette.css[Math.round(share * (STEPS - 1))];
 
+/* The colours of the nodes of a cluster, in both grounds as well; further nodes begin again with the first. */
+export const nodes = [[47, 125, 225], [217, 100, 26], [173, 61, 128], [168, 132, 96], [120, 48, 252], [144, 132, 192]];
+
+const nodeParts = (number) => nodes[Math.max(0, number) % nodes.length];
+
+/* By the number of a node, as a text and as a pixel. */
+export const nodeColour = (number) => `rgb(${nodeParts(number).join(" ")})`;
+export const nodePixel = (number) => nodeParts(number).reduceRight((word, part) => (word << 8) | part, 0xff) >>> 0;
+
 export const onSchemeChange = (listener) => prefersLight.addEventListener("change", listener);
 
 /* ------------------------------------------------------------------------------------------------------------ modes */

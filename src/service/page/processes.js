@@ -1,7 +1,9 @@
 /* processes.js - the processes of the worlds (isolation = process): which worlds do not run, why, and a button that
- * starts one again. Of the world that is shown the verdict says it; the others have a line each below. A daemon that
- * runs all worlds in one process has none, and is asked only when the page loses it. */
+ * starts one again. Of the world that is shown the verdict says it; the others have a line each below, but for those that
+ * run on another node of the cluster. A daemon that runs all worlds in one process has none, and is asked only when the
+ * page loses it. */
 import { ask, get, worldPath } from "./api.js";
+import { ownerElsewhere } from "./land.js";
 import * as verdict from "./verdict.js";
 
 const LOOK_MS = 2000;
@@ -43,7 +45,7 @@ function line(process) {
 
 /* Rows are made anew only when they say something else, so that a button stays where it is. */
 function showOthers() {
-  const others = [...known.values()].filter((one) => one.words && one.world !== world);
+  const others = [...known.values()].filter((one) => one.words && one.world !== world && !ownerElsewhere(one.world));
   const key = JSON.stringify(others.map((one) => [one.world, one.state, one.reason, one.ends]));
   if (box.dataset.key === key) return;
   box.dataset.key = key;
@@ -53,7 +55,7 @@ function showOthers() {
 
 function showOwn() {
   const own = known.get(world), isAway = isLost && own && own.state !== "running";
-  restart.hidden = !(isAway && (own.state === "failed" || own.state === "waiting"));
+  restart.hidden = !(isAway && (own.state === "failed" || own.state === "waiting") && !ownerElsewhere(world));
   if (isAway) {
     const { title, what, next } = words(own);
     verdict.put({ code: own.state, title, severity: own.state === "failed" ? "alarm" : "warning", words: what,
@@ -77,15 +79,23 @@ function tellOfRestart() {
 
 /* ------------------------------------------------------------------------------------------------------------ whole */
 
-/* Asks the daemon; all its worlds, with the state of those that do not run. */
+/* Where a world is, for the list: "running" here, a state, or on another node. */
+const placeOf = (name, state) => {
+  const owner = state !== "running" && ownerElsewhere(name);
+  return owner ? `on ${owner}` : state;
+};
+
+/* Asks the daemon; all its worlds, those that run here first, with the state of those that do not. */
 export async function look() {
   const { worlds, processes = [] } = await get("/v1/worlds");
   known = new Map(processes.map((one) => [one.world, one]));
   showOthers();
   tellOfRestart();
-  const all = (known.size ? processes : worlds).map(({ world: name, state = "running" }) => ({ name, state }));
+  const all = (known.size ? processes : worlds).map(({ world: name, state = "running" }) =>
+    ({ name, state: placeOf(name, state) }));
   listener.listed(all, showOwn());
-  return all.map((one) => one.name);
+  const runs = all.filter((one) => one.state === "running"), others = all.filter((one) => one.state !== "running");
+  return [...runs, ...others].map((one) => one.name);
 }
 
 export function showWorld(name) {

@@ -78,6 +78,14 @@ static void list_zones(struct supervisor *supervisor, http_request *request) {
     http_answer(request, 200, HTTP_JSON, none, sizeof none - 1);
 }
 
+static void show_map(struct supervisor *supervisor, http_request *request) {
+  static const char none[] = "{\"cluster\": null, \"node\": null, \"side\": 0, \"zones\": []}\n";
+  if (supervisor->holder)
+    holder_show_atlas(supervisor->holder, request);
+  else
+    http_answer(request, 200, HTTP_JSON, none, sizeof none - 1);
+}
+
 static void handle_of_world(struct supervisor *supervisor, http_request *request) {
   const char *name = http_path_value(request, "world");
   world_process *process = processes_find(&supervisor->processes, name);
@@ -99,6 +107,8 @@ static void supervisor_handle(http_request *request) {
     handle_of_world(supervisor, request);
   else if (strcmp(http_route_of(request)->pattern, API_ZONES) == 0)
     list_zones(supervisor, request);
+  else if (strcmp(http_route_of(request)->pattern, API_MAP) == 0)
+    show_map(supervisor, request);
   else if (!joins_handle(request, &(const joins_of){supervisor->front, &supervisor->processes, supervisor->http,
                                                     supervisor->metrics}))
     http_route_of(request)->handle(request); /* the page's files, which need no world */

@@ -75,6 +75,9 @@ typedef void (*broker_done)(muster_result result, void *user);
  */
 struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, broker_changed changed, void *user);
 
+/* Whether a name, of a node or a cluster, may be part of a subject and of a key. Pure. */
+bool broker_name_is_good(const char *name);
+
 /* Ends everything: what waits is done with MUSTER_E_SYSTEM and readers end, all before `closed` (or null) is called;
  * then the broker is freed. Nothing of it may be called from here on. Leases are not released. Null does nothing. */
 void broker_close(struct broker *broker, void (*closed)(void *user), void *user);

@@ -272,6 +272,8 @@ static void take_wire(uv_poll_t *poll, int status, int events) {
   while (holding->tenure == tenure && wire_next(&holding->wire, &message))
     if (message.head.kind == WIRE_FRAME)
       take_frame(holding, &message.head);
+    else if (message.head.kind == WIRE_MAP)
+      atlas_take_drawn(holding, message.bytes, message.head.bytes);
     else
       pairs_take_message(holding, &message);
   if (holding->tenure == tenure) listen_for_process(holding);

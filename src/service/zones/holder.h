@@ -34,6 +34,9 @@ void holder_note_change(struct holder *holder, const world_process *process);
 /* Answers GET /v1/zones, once etcd has told who has them, or does not answer. */
 void holder_list_zones(struct holder *holder, http_request *request);
 
+/* Answers GET /v1/zones/map: where the agents of all zones stand, and who has these, as their owners told last. */
+void holder_show_atlas(struct holder *holder, http_request *request);
+
 /* Whether a zone stands by until a person says that it goes on from this node's files. */
 bool holder_is_restorable(const struct holder *holder, const world_process *process);
 
@@ -69,6 +72,9 @@ static inline void holder_note_change(struct holder *holder, const world_process
   (void)holder, (void)process;
 }
 static inline void holder_list_zones(struct holder *holder, http_request *request) {
+  (void)holder, (void)request;
+}
+static inline void holder_show_atlas(struct holder *holder, http_request *request) {
   (void)holder, (void)request;
 }
 static inline bool holder_is_restorable(const struct holder *holder, const world_process *process) {

@@ -83,6 +83,7 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
     free(holder);
     return NULL;
   }
+  if (!atlas_open(holder)) log_line(MUSTER_LOG_WARNING, "no memory for the map of all zones: this node is not on it");
   holder->flush.data = holder;
   uv_prepare_start(&holder->flush, holder_flush);
   return holder;
@@ -90,6 +91,7 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
 
 void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {
   holder->closing = true;
+  atlas_close(holder);
   for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
   broker_close(holder->broker, closed, user);
 }

@@ -3,6 +3,7 @@
 #define SERVICE_ZONES_HOLDER_PARTS_H
 
 #include "service/journals.h"
+#include "service/zones/atlas.h"
 #include "service/zones/broker.h"
 #include "service/zones/ground.h"
 #include "service/zones/holder.h"
@@ -120,6 +121,7 @@ struct holder {
   int64_t offset_ns;
   uint32_t count;
   struct holding holdings[WORLDS_MAX];
+  struct atlas atlas;
   void (*idle)(void *user);
   void *user;
 };
@@ -142,6 +144,9 @@ void holding_put(struct holding *holding, wire_head head, const void *bytes);
 
 /* holder.c: the next try of what the stage does, so much later. */
 void holding_later(struct holding *holding, uint64_t ms);
+
+/* Whether its lease was not renewed in time: its process runs no frame. */
+bool holding_stands_still(const struct holding *holding);
 
 /* Why the zone does not run here, for people. */
 void holding_tell(struct holding *holding, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -32,7 +32,7 @@ typedef struct zones_list {
 
 /* ----------------------------------------------------------------------------------------------------------- states */
 
-static bool stands_still(const struct holding *holding) {
+bool holding_stands_still(const struct holding *holding) {
   uint64_t ttl_ns = holding->holder->settings.lease_ttl_ns;
   return clock_boot() - holding->leased_ns > ttl_ns / 3 * 2;
 }
@@ -45,7 +45,7 @@ static const char *zones_state(const struct holding *holding, const broker_lease
   case HOLDING_ASKING:
     return lease->revision && strcmp(lease->owner, holding->holder->settings.node) != 0 ? "elsewhere" : "asks";
   case HOLDING_RUNNING:
-    return stands_still(holding) ? "stands_still" : "runs";
+    return holding_stands_still(holding) ? "stands_still" : "runs";
   case HOLDING_STORING:
     return "ends";
   default:
@@ -54,7 +54,8 @@ static const char *zones_state(const struct holding *holding, const broker_lease
 }
 
 static const char *zones_words(const struct holding *holding, char words[STATES_WORDS_BYTES]) {
-  if (holding->stage == HOLDING_RUNNING) return stands_still(holding) ? "its lease was not renewed in time" : "";
+  if (holding->stage == HOLDING_RUNNING)
+    return holding_stands_still(holding) ? "its lease was not renewed in time" : "";
   return *holding->process->standby ? holding->process->standby : states_explain(holding->process, words);
 }
 

@@ -56,9 +56,6 @@ void broker_end_call(struct broker *broker);
 /* Sends the first document of a call to etcd; when that fails, the call has ended, and is freed. */
 muster_result broker_send_call(struct broker *broker, const char *path, const char *body, etcd_take take, void *call);
 
-/* Whether a name may be part of a subject and of a key. */
-bool broker_name_is_good(const char *name);
-
 /* Begins the looks that are due, and ends all. */
 void crossings_look_after(struct broker *broker);
 void crossings_close(struct broker *broker);

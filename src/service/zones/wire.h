@@ -12,6 +12,7 @@
  *     TOLD      of TELL by a neighbour
  *     SAFE      frames that a stream has
  *     WANTED    a new snapshot
+ *     DRAW      a sheet is wanted                      MAP        the sheet
  *
  * A message is a head and bytes; both ends are of one build. Everything here is for one thread; neither end waits for
  * the other but in wire_wait(). */
@@ -35,6 +36,8 @@ typedef enum wire_kind {
   WIRE_FRAME,     /* `number`: of the frame; `sequence`: snapshots that its journal has made */
   WIRE_PUBLISH,
   WIRE_TELL,
+  WIRE_DRAW, /* a sheet of the zone is wanted */
+  WIRE_MAP,  /* zone_sheet */
   WIRE_KINDS
 } wire_kind;
 

@@ -137,6 +137,9 @@ static bool zone_take_one(hosted_world *world, const wire_message *message) {
   case WIRE_WANTED:
     journals_snapshot(world); /* the next one that is wanted comes soon when this one fails */
     return true;
+  case WIRE_DRAW:
+    zone_begin_map(zone);
+    return true;
   case WIRE_SAFE:
     if (zone->safe_frames != UINT64_MAX) zone->safe_frames = head->number;
     return true;

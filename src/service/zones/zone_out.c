@@ -207,6 +207,7 @@ void zone_send_out(hosted_world *world) {
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_note(world);
   out_send(world);
+  zone_draw_map(world);
   tell_frame(world);
   wire_flush(&zone->wire);
 }

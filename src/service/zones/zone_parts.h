@@ -5,9 +5,11 @@
 #include "service/held.h"
 #include "service/zones/pair.h"
 #include "service/zones/parcel.h"
+#include "service/zones/sheet.h"
 #include "service/zones/wire.h"
 #include "service/zones/zone.h"
 
+#include <muster/view.h>
 #include <muster/zone.h>
 #include <sys/queue.h>
 
@@ -92,6 +94,13 @@ typedef struct zone_link {
   uint32_t watcher_count, watcher_room;
 } zone_link;
 
+/* A sheet of it that is drawn. */
+typedef struct zone_map {
+  bool draws;
+  uint32_t next; /* where it goes on: a cursor of muster_agents_raster() */
+  muster_raster_cell cells[SHEET_CELLS];
+} zone_map;
+
 struct zone {
   struct wire wire;
   wire_begin lease; /* leased_ns: of the last renewal */
@@ -111,6 +120,7 @@ struct zone {
   zone_gone_list left;      /* with `gone`: of earlier lives, until this one has caught up */
   bool all_came, caught_up; /* it was given all that had crossed before; it has taken that */
   zone_published published;
+  zone_map map;
 };
 
 /* The neighbour of that number, or null. */
@@ -175,6 +185,10 @@ bool zone_keep_watcher(zone_link *link, zone_watcher watcher);
 void zone_take_telling(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
 void zone_tell_round(struct hosted_world *world);
 void zone_expire_ghosts(struct hosted_world *world);
+
+/* zone_map.c: a sheet is wanted, unless one is being drawn; behind a frame, the next part of it. */
+void zone_begin_map(struct zone *zone);
+void zone_draw_map(struct hosted_world *world);
 
 /* Whether the round that begins, or is under way, tells a neighbour of all that it sees, and not just of those that
  * changed. They take turns, so that the rounds are alike. */
