@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { ROUNDS = 120, HAMMERS = 3, SPAWNS = 30 };
+enum { ROUNDS = 600, HAMMERS = 3, SPAWNS = 30 };
 
 static zone_pair hammered;
 static muster_agent known[PAIR_AGENTS];
