@@ -150,11 +150,11 @@ static void take_event(const char *name, double value, void *user) {
   if (strcmp(name, "kills") == 0 || strcmp(name, "starved") == 0 || strcmp(name, "aged") == 0) to->deaths += value;
 }
 
-/* Ten minutes, longer than anybody would live. */
+/* Five minutes, in which most would die. */
 static events live_long(bool eternal, uint32_t *all) {
   zoned it = begin(0, 0, 0, 0, 0, "", eternal);
   events seen = {0};
-  run(&it, 18000);
+  run(&it, 9000);
   muster_module_wildlife()->report(it.instance, it.world, take_event, &seen);
   count_in(&it, 0, 0, 0, 0, all);
   end(&it);
@@ -169,5 +169,5 @@ Test(wildlife_zone, of_eternal_animals_none_is_born_and_none_dies_though_they_hu
   cr_expect_eq(eternal.deaths, 0);
   cr_expect_gt(eternal.strikes, 0, "nobody hunts");
   events usual = live_long(false, &all);
-  cr_expect_gt(usual.deaths, AGENTS, "others die in that time");
+  cr_expect_gt(usual.deaths, AGENTS / 2, "others die in that time");
 }

@@ -38,12 +38,12 @@ def free_ports():
 
 
 class Demo:
-    def __init__(self):
+    def __init__(self, agents=AGENTS):
         self.log = tempfile.NamedTemporaryFile(prefix="muster-demo-log-")
         self.port = free_ports()
         build = os.path.dirname(os.environ["MUSTERD"])
         self.process = subprocess.Popen(
-            [f"{os.environ['MUSTER_SOURCE_DIR']}/tools/demo-cluster", build, "--agents", str(AGENTS), "--port",
+            [f"{os.environ['MUSTER_SOURCE_DIR']}/tools/demo-cluster", build, "--agents", str(agents), "--port",
              str(self.port)], stdout=self.log, stderr=self.log, start_new_session=True)
 
     def said(self):
