@@ -71,8 +71,8 @@ static const struct place {
 } places[] = {{"/README.md", "README.md", {"summary"}},
               {"/tools/docs/benchmarks.md",
                "benchmarks.md",
-               {"machine", "control", "activation", "wright", "quality", "sweep", "slices", "rankin", "osborne",
-                "scale", "replication", "journal", "cores", "promise", "costs", "dispatch"}}};
+               {"machine", "control", "activation", "wright", "quality", "sweep", "zones", "slices", "rankin",
+                "osborne", "scale", "replication", "journal", "cores", "promise", "costs", "dispatch"}}};
 
 enum { PLACES = sizeof places / sizeof *places };
 

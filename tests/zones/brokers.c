@@ -45,15 +45,23 @@ static void append(char *text, size_t bytes, const char *form, ...) {
 
 /* ------------------------------------------------------------------------------------------------------ nats-server */
 
+static void write_conf(const broker_process *broker, const char *text) {
+  char path[BROKERS_PATH_BYTES + 16];
+  snprintf(path, sizeof path, "%s/conf", broker->folder);
+  FILE *file = fopen(path, "we");
+  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
 static void write_nats(const brokers *all, uint32_t which) {
   const broker_process *broker = &all->of[BROKERS_NATS][which];
-  char text[TEXT_BYTES] = "", path[BROKERS_PATH_BYTES + 16];
+  char text[TEXT_BYTES] = "";
   append(text, sizeof text,
          "server_name: n%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
-         "jetstream { store_dir: \"%s\", max_mem: 64MB, max_file: 2GB }\n"
+         "jetstream { store_dir: \"%s\", max_mem: 64MB, max_file: 2GB%s }\n"
          "accounts {\n  MUSTER { jetstream: enabled, users: [ { user: \"%s\", password: \"%s\" } ] }\n"
          "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n",
-         which, broker->port, broker->web, broker->folder, BROKERS_USER, BROKERS_PASSWORD, BROKERS_PASSWORD);
+         which, broker->port, broker->web, broker->folder, all->options.leaves ? ", domain: hub" : "", BROKERS_USER,
+         BROKERS_PASSWORD, BROKERS_PASSWORD);
   if (all->options.cluster) {
     append(text, sizeof text,
            "cluster {\n  name: tests\n  listen: \"127.0.0.1:%u\"\n  advertise: \"127.0.0.1:%u\"\n"
@@ -63,9 +71,23 @@ static void write_nats(const brokers *all, uint32_t which) {
       append(text, sizeof text, "%s\"nats://127.0.0.1:%u\"", i ? ", " : " ", all->of[BROKERS_NATS][i].advertised);
     append(text, sizeof text, " ]\n}\n");
   }
-  snprintf(path, sizeof path, "%s/conf", broker->folder);
-  FILE *file = fopen(path, "we");
-  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  if (all->options.leaves) append(text, sizeof text, "leafnodes { listen: \"127.0.0.1:%u\" }\n", broker->peers);
+  write_conf(broker, text);
+}
+
+/* What is asked of JetStream goes on to the server, which has it: see zones.md. */
+static void write_leaf(const brokers *all, uint32_t which) {
+  const broker_process *broker = &all->of[BROKERS_LEAVES][which];
+  char text[TEXT_BYTES] = "";
+  append(text, sizeof text,
+         "server_name: l%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
+         "accounts {\n  MUSTER { users: [ { user: \"%s\", password: \"%s\" } ],\n"
+         "    mappings: { \"$JS.API.>\": \"$JS.hub.API.>\" } }\n"
+         "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n"
+         "leafnodes { remotes: [ { url: \"nats-leaf://%s:%s@127.0.0.1:%u\", account: MUSTER } ] }\n",
+         which, broker->port, broker->web, BROKERS_USER, BROKERS_PASSWORD, BROKERS_PASSWORD, BROKERS_USER,
+         BROKERS_PASSWORD, all->of[BROKERS_NATS][which].peers);
+  write_conf(broker, text);
 }
 
 static void run_nats(const broker_process *broker) {
@@ -102,10 +124,10 @@ static void become_broker(const brokers *all, brokers_kind kind, uint32_t which)
   if (descriptor < 0 || dup2(descriptor, STDERR_FILENO) < 0 || dup2(descriptor, STDOUT_FILENO) < 0) _exit(125);
   close(descriptor);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (kind == BROKERS_NATS)
-    run_nats(broker);
-  else
+  if (kind == BROKERS_ETCD)
     run_etcd(all, which);
+  else
+    run_nats(broker);
   _exit(127);
 }
 
@@ -144,15 +166,15 @@ void brokers_resume(brokers *all, brokers_kind kind, uint32_t which) {
 }
 
 static void prepare_broker(brokers *all, brokers_kind kind, uint32_t which) {
+  static const char *const words[BROKERS_KINDS] = {"nats", "etcd", "leaf"};
   broker_process *broker = &all->of[kind][which];
   *broker = (broker_process){.port = find_port(), .peers = find_port()};
-  broker->web = kind == BROKERS_NATS ? find_port() : broker->port;
+  broker->web = kind == BROKERS_ETCD ? broker->port : find_port();
   broker->advertised = all->options.between
                            ? proxy_listen(&all->ways, broker->peers, party_of_broker(kind, which), PROXY_ASK)
                            : broker->peers;
-  snprintf(broker->folder, sizeof broker->folder, "%.64s/%s%u", all->folder, kind == BROKERS_NATS ? "nats" : "etcd",
-           which);
-  snprintf(broker->url, sizeof broker->url, "%s://127.0.0.1:%u", kind == BROKERS_NATS ? "nats" : "http", broker->port);
+  snprintf(broker->folder, sizeof broker->folder, "%.64s/%s%u", all->folder, words[kind], which);
+  snprintf(broker->url, sizeof broker->url, "%s://127.0.0.1:%u", kind == BROKERS_ETCD ? "http" : "nats", broker->port);
   append(all->urls[kind], BROKERS_URLS_BYTES, "%s%s", which ? "," : "", broker->url);
   cr_assert_eq(mkdir(broker->folder, 0700), 0);
 }
@@ -177,6 +199,7 @@ static bool try_brokers(brokers *all) {
     for (uint32_t i = 0; i < all->counts[kind]; i++) prepare_broker(all, kind, i);
   }
   for (uint32_t i = 0; i < all->counts[BROKERS_NATS]; i++) write_nats(all, i);
+  for (uint32_t i = 0; i < all->counts[BROKERS_LEAVES]; i++) write_leaf(all, i);
   for (brokers_kind kind = 0; kind < BROKERS_KINDS; kind++)
     for (uint32_t i = 0; i < all->counts[kind]; i++) brokers_revive(all, kind, i);
   return brokers_become_ready(all);
@@ -188,6 +211,7 @@ brokers *brokers_start(const brokers_options *options) {
   all->options = *options;
   all->counts[BROKERS_NATS] = options->nats;
   all->counts[BROKERS_ETCD] = options->etcd;
+  all->counts[BROKERS_LEAVES] = options->leaves ? options->nats : 0;
   cr_assert(options->nats <= BROKERS_MAX && options->etcd <= BROKERS_MAX);
   for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
     strcpy(all->folder, "/tmp/muster-brokers-XXXXXX");

@@ -26,13 +26,15 @@
 
 enum { BROKERS_MAX = 3, BROKERS_DOORS_MAX = 16, BROKERS_URLS_BYTES = 192 };
 
-typedef enum brokers_kind { BROKERS_NATS, BROKERS_ETCD, BROKERS_KINDS } brokers_kind;
+/* A leaf node is a nats-server without JetStream in front of one of the servers of NATS. */
+typedef enum brokers_kind { BROKERS_NATS, BROKERS_ETCD, BROKERS_LEAVES, BROKERS_KINDS } brokers_kind;
 
 typedef struct brokers_options {
   uint32_t nats, etcd; /* how many: 0, 1 or 3 of each */
   bool cluster;        /* NATS's servers form one, in which streams may have replicas; else each is for itself */
   bool between;        /* a proxy lies between the brokers, too, so that they can be cut from each other */
   bool etcd_users;     /* etcd asks for a name; otherwise it lets in everybody */
+  bool leaves;         /* each server of NATS has a leaf node */
 } brokers_options;
 
 typedef struct brokers brokers;
@@ -84,6 +86,7 @@ uint32_t brokers_open_door(brokers *all);
 /* URLs of a door. */
 const char *brokers_door_nats(const brokers *all, uint32_t door);
 const char *brokers_door_etcd(const brokers *all, uint32_t door);
+const char *brokers_door_leaves(const brokers *all, uint32_t door);
 
 /* Cuts a door's client from one broker, or from all of a kind, and heals that. */
 void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut);

@@ -167,8 +167,8 @@ int brokers_etcd_leader(const brokers *all) {
 
 /* ------------------------------------------------------------------------------------------------------------ ready */
 
-static bool nats_is_ready(const brokers *all, uint32_t which) {
-  json_t *health = ask_broker(all, BROKERS_NATS, which, "/healthz", NULL, NULL);
+static bool nats_is_ready(const brokers *all, brokers_kind kind, uint32_t which) {
+  json_t *health = ask_broker(all, kind, which, "/healthz", NULL, NULL);
   const char *status = json_string_value(json_object_get(health, "status"));
   bool good = status && strcmp(status, "ok") == 0;
   json_decref(health);
@@ -198,7 +198,7 @@ static bool are_ready(const brokers *all) {
   for (brokers_kind kind = 0; kind < BROKERS_KINDS; kind++)
     for (uint32_t i = 0; i < all->counts[kind]; i++) {
       if (all->of[kind][i].process == 0 || all->of[kind][i].is_paused) continue;
-      if (kind == BROKERS_NATS ? !nats_is_ready(all, i) : !etcd_is_ready(all, i)) return false;
+      if (kind == BROKERS_ETCD ? !etcd_is_ready(all, i) : !nats_is_ready(all, kind, i)) return false;
     }
   return nats_is_whole(all) && (all->counts[BROKERS_ETCD] == 0 || brokers_etcd_leader(all) >= 0);
 }
@@ -268,7 +268,7 @@ uint32_t brokers_open_door(brokers *all) {
       size_t length = strlen(urls);
       uint16_t port = proxy_listen(&all->ways, all->of[kind][i].port, party_of_broker(kind, i), party_of_door(number));
       snprintf(urls + length, BROKERS_URLS_BYTES - length, "%s%s://127.0.0.1:%u", i ? "," : "",
-               kind == BROKERS_NATS ? "nats" : "http", port);
+               kind == BROKERS_ETCD ? "http" : "nats", port);
     }
   return number;
 }
@@ -279,6 +279,10 @@ const char *brokers_door_nats(const brokers *all, uint32_t door) {
 
 const char *brokers_door_etcd(const brokers *all, uint32_t door) {
   return all->doors[door].urls[BROKERS_ETCD];
+}
+
+const char *brokers_door_leaves(const brokers *all, uint32_t door) {
+  return all->doors[door].urls[BROKERS_LEAVES];
 }
 
 void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut) {

@@ -47,13 +47,19 @@ static void write_module(const land *all, char *text, size_t bytes) {
     append_text(text, bytes, "module.life = %g\n", options->life);
 }
 
+/* The last node comes to NATS by leaf nodes, where there are any. */
+static const char *nats_of(const land *all, uint32_t node, uint32_t door) {
+  bool by_leaves = all->options.brokers.leaves && node + 1 == LAND_NODES;
+  return by_leaves ? brokers_door_leaves(all->brokers, door) : brokers_door_nats(all->brokers, door);
+}
+
 static void write_node(land *all, uint32_t node, uint32_t door) {
   char text[8192] = "";
   append_text(text, sizeof text,
               "[server]\ncluster = land\nnode = %c\nnats = %s\nnats_user = %s\nnats_password_file = %s/password\n"
               "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = %d\nmargin = %d\nghost_hz = %d\n"
               "snapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\n",
-              'a' + (int)node, brokers_door_nats(all->brokers, door), BROKERS_USER, all->nodes[node].folder,
+              'a' + (int)node, nats_of(all, node, door), BROKERS_USER, all->nodes[node].folder,
               brokers_door_etcd(all->brokers, door), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
               LAND_BORDER, LAND_MARGIN, LAND_GHOST_HZ, all->nodes[node].folder, LAND_STORE_S);
   for (uint32_t i = 0; i < all->zones; i++) {

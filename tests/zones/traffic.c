@@ -132,6 +132,8 @@ static void read_member(const land *all, uint32_t which, traffic *now) {
   double puts = sum_samples(answer.body, "etcd_mvcc_put_total"),
          deletes = sum_samples(answer.body, "etcd_mvcc_delete_total");
   double agreed = sum_samples(answer.body, "etcd_server_proposals_committed_total");
+  double database = sum_samples(answer.body, "etcd_mvcc_db_total_size_in_use_in_bytes");
+  if (database > now->database) now->database = database;
   if (puts > now->puts) now->puts = puts; /* each member applies all */
   if (deletes > now->deletes) now->deletes = deletes;
   if (agreed > now->agreed) now->agreed = agreed;
@@ -156,7 +158,12 @@ static double number_at(json_t *document, const char *part, const char *name) {
 
 static void read_zone(land *all, uint32_t zone, traffic *now) {
   static daemon_reply reply;
+  char sample[96];
   json_error_t error;
+  int node = land_owner(all, zone);
+  cr_assert_geq(node, 0);
+  snprintf(sample, sizeof sample, "muster_updates_completed_total{world=\"%s\"}", land_name(zone));
+  now->completed += daemon_metric(&all->nodes[node], sample);
   cr_assert(land_ask(all, zone, "GET", "", NULL, &reply) && reply.status == 200, "a zone does not run");
   json_t *world = json_loads(reply.body, 0, &error);
   now->frames += number_at(world, NULL, "frames");
@@ -197,11 +204,11 @@ static void print_flow(const char *name, const traffic_flow *flow, double second
 void traffic_print(const traffic *between, FILE *out) {
   static const char *const names[TRAFFIC_KINDS] = {"ghosts", "journal", "objects", "removals", "others"};
   double s = between->seconds;
-  fprintf(
-      out,
-      "in %.1f s: %.2f frames/s, %.2f left/s, %.3f snapshots/s, %.0f bytes/s of journals; %.0f agents, %.0f ghosts\n",
-      s, between->frames / s, between->departed / s, between->snapshots / s, between->journal_bytes / s,
-      between->agents, between->ghosts);
+  fprintf(out,
+          "in %.1f s: %.2f frames/s, %.1f updates/s, %.2f left/s, %.3f snapshots/s, %.0f bytes/s of journals; %.0f "
+          "agents, %.0f ghosts\n",
+          s, between->frames / s, between->completed / s, between->departed / s, between->snapshots / s,
+          between->journal_bytes / s, between->agents, between->ghosts);
   for (traffic_kind kind = 0; kind < TRAFFIC_KINDS; kind++) print_flow(names[kind], &between->published[kind], s, out);
   for (uint32_t i = 0; i < BROKERS_MAX; i++) {
     print_flow("NATS, in", &between->in[i], s, out);
@@ -209,6 +216,9 @@ void traffic_print(const traffic *between, FILE *out) {
   }
   fprintf(out, "  wire: NATS %.0f bytes/s in, %.0f out; etcd %.0f in, %.0f out\n", between->wire[BROKERS_NATS][0] / s,
           between->wire[BROKERS_NATS][1] / s, between->wire[BROKERS_ETCD][0] / s, between->wire[BROKERS_ETCD][1] / s);
-  fprintf(out, "  etcd: %.2f ranges/s, %.2f transactions/s, %.2f puts/s, %.2f deletes/s, %.2f agreed/s\n",
-          between->ranges / s, between->transactions / s, between->puts / s, between->deletes / s, between->agreed / s);
+  fprintf(out,
+          "  etcd: %.2f ranges/s, %.2f transactions/s, %.2f puts/s, %.2f deletes/s, %.2f agreed/s, %.0f bytes/s in its "
+          "file\n",
+          between->ranges / s, between->transactions / s, between->puts / s, between->deletes / s, between->agreed / s,
+          between->database / s);
 }

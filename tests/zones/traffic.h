@@ -37,6 +37,7 @@ typedef struct traffic {
   double wire[BROKERS_KINDS][2];                  /* bytes to all servers of a kind, and from them */
   double ranges, transactions, puts, deletes;     /* of etcd: read requests; transactions; keys */
   double agreed;                                  /* proposals that its members have agreed on */
+  double database;                                /* bytes that are in use in its file */
   double frames, departed, completed, snapshots;  /* of all zones: frames; agents that left; snapshots of journals */
   double journal_bytes;                           /* of all zones, in their files */
   double ghosts, agents;                          /* as they are when the later one is read */

@@ -128,3 +128,28 @@ Test(zones, lose_nothing_where_nothing_happens) {
   cr_expect_gt(verdict.died, 0);
   land_end(all);
 }
+
+/* Node c comes to NATS by leaf nodes. What it stores is found by the others when it dies, and what it told is heard. */
+Test(zones, lose_nothing_where_a_node_comes_by_leaf_nodes) {
+  land *all = land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = 1, .leaves = true},
+                                         .journal_stream = true,
+                                         .agents = 60,
+                                         .speed = 20,
+                                         .life = 20});
+  land_await_crossings(all, 200);
+  land_note_owned(all, LAND_NODES - 1);
+  land_kill(all, LAND_NODES - 1);
+  land_await_takeover(all, "the death of the node behind leaf nodes");
+  land_revive(all, LAND_NODES - 1);
+  land_await_crossings(all, 400);
+  land_kill(all, 0);
+  land_kill(all, 1);
+  land_await(all); /* node c runs all of them, from what it finds over its leaf nodes */
+  land_revive(all, 0);
+  land_revive(all, 1);
+  land_await_crossings(all, 500);
+  land_rest(all);
+  ledger_verdict verdict = land_judge(all, stderr);
+  cr_expect(ledger_is_strong(&verdict));
+  land_end(all);
+}

@@ -115,6 +115,40 @@ static const char *const sweep[] = {
     "that of the papers' rules by {sweep papers.growth_most|*100|.0} %.\n",
     NULL};
 
+static const char *const zones[] = {
+    "{=zones agents|.0} agents in each zone, on {=zones side_m|.0} x {=zones side_m|.0} m, walking at {=zones speed_m} "
+    "m/s, ",
+    "{=zones hz|.0} frames a second, the journals streamed;\n",
+    "{=zones leaving} leave a zone in a second, a neighbour sees {=zones seen|.0}, and a snapshot is stored every ",
+    "{=zones store_s} s.\n\n",
+    "| zones | each server of NATS: messages a second | MB/s | of that ghosts | journals | snapshots | etcd: requests "
+    "a "
+    "second ",
+    "that change nothing | changes | MB/s in and out | keys of what crosses |\n",
+    "|---|---|---|---|---|---|---|---|---|---|\n",
+    "=| $1 | {=zones rows[zones=$2].nats_messages|.0} | {=zones rows[zones=$2].nats_bytes|*1e-6} | "
+    "{=zones rows[zones=$2].ghosts_bytes|*1e-6} | {=zones rows[zones=$2].journal_bytes|*1e-6} | "
+    "{=zones rows[zones=$2].snapshot_bytes|*1e-6} | {=zones rows[zones=$2].etcd_reads|.0} | "
+    "{=zones rows[zones=$2].etcd_changes|.0} | {=zones rows[zones=$2].etcd_bytes|*1e-6}, "
+    "{=zones rows[zones=$2].etcd_out_bytes|*1e-6} | {=zones rows[zones=$2].keys_standing|.0} |\n",
+    "+3@3",
+    "+16@16",
+    "+100@100",
+    "+1,000@1000",
+    "+10,000@10000",
+    "\n| what there is only so much of | how much | lasts for zones |\n",
+    "|---|---|---|\n",
+    "=| $1 | {=zones ends[resource=$2].most|*$3|.0} $4 | {=zones ends[resource=$2].zones|.0} |\n",
+    "+zones that a node's settings name@settings@1@",
+    "+requests of etcd, measured here@etcd_requests@1@a second",
+    "+bytes given to each server of NATS, measured here@nats_bytes@1e-6@MB/s",
+    "+messages given to each server of NATS, measured here@nats_messages@1@a second",
+    "+files of each server of NATS, as shipped@nats_kept@1e-9@GB",
+    "+what etcd keeps of changes, as shipped@etcd_history@1e-6@MB/s",
+    "+zones in an answer of `ctl zones`@list@1@",
+    "+zones that ids can have@ids@1@",
+    NULL};
+
 /* ------------------------------------------------------------------------------------------------------- wall clock */
 
 static const char *const slices[] = {
@@ -318,6 +352,7 @@ const all_section all_sections[] = {
     {"wright", "Wright & Marshall's process manager", wright, NULL},
     {"quality", "Whose updates are fresh", quality, "quality"},
     {"sweep", "No cliff", sweep, "sweep"},
+    {"zones", "Zones on several machines", zones, "zones"},
     {"slices", "Slices", slices, NULL},
     {"rankin", "Rankin, Acton & Katchabaw: CPU of 200 ticks of 4 characters", rankin, NULL},
     {"osborne", "Osborne & Dickinson's herds", osborne, NULL},
