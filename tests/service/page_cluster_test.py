@@ -248,7 +248,7 @@ def tells_of_a_node_that_died_and_of_who_takes_over():
         fell = next(i for i, line in enumerate(said) if line.startswith("b is silent: ") and world in line)
         came = next(i for i, line in enumerate(said) if line.startswith(f"{world} runs on "))
         assert fell < came, said
-    assert all(rows()[world][1] == "runs" for world in rows()), "nobody else stood still"
+    wait("all zones run", lambda: all(state == "runs" for _, state in rows().values()))
     after = zones()
     assert all(after[world]["epoch"] > epochs[world] for world in owned), after
     assert all(after[world]["epoch"] == epochs[world] for world in after if world not in owned), after
