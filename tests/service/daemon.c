@@ -120,7 +120,8 @@ bool daemon_has_processes(void) {
 void daemon_launch(musterd *service, const char *flags) {
   char own[FLAGS_BYTES], words[FLAGS_BYTES + 256], notices[DAEMON_PATH_BYTES + 64], log[DAEMON_PATH_BYTES + 64];
   char *arguments[ARGUMENTS_MAX];
-  const char *program = from_environment("MUSTERD"), *modules = from_environment("MUSTER_MODULES");
+  const char *program = service->program ? service->program : from_environment("MUSTERD"),
+             *modules = from_environment("MUSTER_MODULES");
   expand(service, flags, own);
   /* One process, unless the test or the environment asks for several: what ends it is seen by its status then. */
   const char *isolation = daemon_has_processes() ? "--isolation process" : "--isolation none";

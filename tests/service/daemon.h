@@ -21,6 +21,7 @@ typedef struct musterd {
   char folder[DAEMON_PATH_BYTES]; /* everything of the test is in here; removed with it */
   char socket[DAEMON_PATH_BYTES]; /* of control */
   int notices;                    /* what it tells by sd_notify arrives here */
+  const char *program;            /* another than MUSTERD; null = that */
   pid_t process;                  /* 0 = does not run */
   int status;                     /* once it has ended: exit status, or minus the signal */
 } musterd;

@@ -36,13 +36,14 @@ const char *land_name(uint32_t zone) {
   return names[zone];
 }
 
-static void write_module(const land *all, char *text, size_t bytes) {
+static void write_module(const land *all, uint32_t node, char *text, size_t bytes) {
   const land_options *options = &all->options;
+  bool odd = options->odd && node + 1 == LAND_NODES;
   append_text(text, bytes, "module = %s\nagents = %u\nmodule.ground = 0 0 %d %u\nmodule.speed = %g\n",
               options->strollers ? "strollers" : "nomads", options->agents, LAND_ZONES * LAND_SIDE,
               all->zones / LAND_ZONES * LAND_SIDE, options->speed);
   if (options->strollers)
-    append_text(text, bytes, "module.bytes = %u\n", options->strollers);
+    append_text(text, bytes, "module.bytes = %u\n", odd ? options->odd : options->strollers);
   else
     append_text(text, bytes, "module.life = %g\n", options->life);
 }
@@ -68,7 +69,7 @@ static void write_node(land *all, uint32_t node, uint32_t door) {
                 "[world %s]\nzone = %u\nrectangle = %u %u %u %u\nnodes = %c %c %c\nbudget = 5ms\nhz = %u\n", names[i],
                 i + 1, x, y, x + LAND_SIDE, y + LAND_SIDE, 'a' + (int)(i % LAND_NODES),
                 'a' + (int)((i + 1) % LAND_NODES), 'a' + (int)((i + 2) % LAND_NODES), all->options.hz);
-    write_module(all, text, sizeof text);
+    write_module(all, node, text, sizeof text);
   }
   daemon_write(&all->nodes[node], "conf", text);
   daemon_write(&all->nodes[node], "password", BROKERS_PASSWORD "\n");

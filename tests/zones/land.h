@@ -33,7 +33,8 @@ typedef struct land_options {
   uint32_t hz;        /* frames in a second; 0 = 10 */
   double speed;       /* m/s */
   double life;        /* s */
-  uint32_t strollers; /* these instead of nomads, with so many bytes of state: spread evenly, without books to judge */
+  uint32_t strollers; /* these instead of nomads, with so many bytes of state: spread evenly, without books to judge; */
+  uint32_t odd;       /* or with so many on the last node, which has another version of their module; 0 = the same */
 } land_options;
 
 typedef struct land {

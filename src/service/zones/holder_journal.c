@@ -10,6 +10,7 @@
  * No chunk makes safe what a version lacks that may have followed meanwhile: a new version has a new snapshot, whose
  * frames stand in another file, and these wait until its note is answered. tests/model/zones.pml searches all this. */
 #include "service/log.h"
+#include "service/zones/format.h"
 #include "service/zones/holder_parts.h"
 
 #include "base/assert.h"
@@ -30,6 +31,8 @@ enum { CHUNK_BYTES = 1 << 19, READS_AT_ONCE = 16 };
 typedef struct stream_chunk {
   uint64_t file, at;
 } stream_chunk;
+
+FORMAT_HAS(stream_chunk, 16);
 
 /* A chunk that is asked for. */
 typedef struct journal_read {

@@ -4,6 +4,7 @@
  * An owner renews its lease by putting the same again, which changes the key's revision. Who wants the zone watches
  * that revision, and may take the lease when it has not changed for the leases' time by the taker's own clock: etcd's
  * leases would begin anew whenever its leader changes. */
+#include "service/zones/format.h"
 #include "service/zones/transactions.h"
 
 #include "base/error.h"
@@ -25,6 +26,7 @@ typedef struct lease_call {
   int64_t silent;              /* a revision of the lease's key that may be taken over; 0 = none */
   broker_lease lease;          /* as it stands in etcd */
   int64_t epoch_revision;      /* of the other key, as it was read; 0 = absent */
+  int64_t format_revision;     /* of the cluster's format, likewise */
   uint32_t wanted;             /* the epoch that was put last; 0 = none */
   char last_owner[NAME_BYTES]; /* before that */
   uint32_t tries;
@@ -92,6 +94,18 @@ static bool read_epoch(const struct document *key, uint32_t *epoch, char node[NA
          *epoch <= BROKER_EPOCH_MAX;
 }
 
+static void format_key(const struct broker *broker, char key[LEASE_KEY_BYTES]) {
+  snprintf(key, LEASE_KEY_BYTES, "muster/%s/format", broker->settings.world);
+}
+
+/* Whether this build may run zones of the cluster. */
+static bool read_cluster_format(lease_call *call, const struct document *of_format) {
+  char text[32];
+  call->format_revision = etcd_read_number(of_format, "mod_revision");
+  bool there = of_format && etcd_read_text(of_format, "value", text, sizeof text);
+  return format_check(there ? text : NULL) == MUSTER_OK;
+}
+
 /* What stands of a zone. False: it is nothing that a broker has written. */
 static bool read_lease(lease_call *call, const struct document *of_lease, const struct document *of_epoch) {
   broker_lease *lease = &call->lease;
@@ -120,18 +134,21 @@ static void end_of_put(muster_result result, const struct document *answer, void
 
 /* Puts both keys, unless one has changed since it was read. */
 static void put_both(lease_call *call) {
-  char body[BODY_BYTES], of_lease[LEASE_KEY_BYTES], of_epoch[LEASE_KEY_BYTES], value[LEASE_TEXT_BYTES];
+  char body[BODY_BYTES], of_lease[LEASE_KEY_BYTES], of_epoch[LEASE_KEY_BYTES], of_format[LEASE_KEY_BYTES],
+      value[LEASE_TEXT_BYTES];
   json_writer writer;
   call->wanted = call->lease.epoch + 1;
   memcpy(call->last_owner, call->lease.last_owner, NAME_BYTES);
   lease_key(call->broker, call->lease.zone, "lease", of_lease);
   lease_key(call->broker, call->lease.zone, "epoch", of_epoch);
+  format_key(call->broker, of_format);
   lease_text(call->broker, call->wanted, value);
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "compare");
   write_condition(&writer, of_lease, call->lease.revision);
   write_condition(&writer, of_epoch, call->epoch_revision);
+  write_condition(&writer, of_format, call->format_revision);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
   transaction_request(&writer, "requestPut", of_lease, "value", value, strlen(value));
@@ -159,6 +176,8 @@ static void end_of_read_both(muster_result result, const struct document *answer
   } else if (!read_lease(call, key_of_part(answer, 0), key_of_part(answer, 1))) {
     end_lease_call(call, error_set(MUSTER_E_INPUT, "etcd: the keys of zone %u of %s are not those of a lease",
                                    lease->zone, call->broker->settings.world));
+  } else if (!read_cluster_format(call, key_of_part(answer, 2))) {
+    end_lease_call(call, MUSTER_E_INPUT);
   } else if (call->wanted && lease->revision && lease->epoch == call->wanted && strcmp(lease->owner, node) == 0) {
     memcpy(call->lease.last_owner, call->last_owner, NAME_BYTES);
     end_lease_call(call, MUSTER_OK);
@@ -182,6 +201,8 @@ static void write_both(const lease_call *call, char body[BODY_BYTES]) {
   lease_key(call->broker, call->lease.zone, "lease", key);
   write_read(&writer, key);
   lease_key(call->broker, call->lease.zone, "epoch", key);
+  write_read(&writer, key);
+  format_key(call->broker, key);
   write_read(&writer, key);
   json_end_array(&writer);
   json_end_object(&writer);
@@ -333,12 +354,14 @@ static void end_of_clock(muster_result result, const struct document *answer, vo
   free(call);
 }
 
-/* Puts the offset where none is, and reads what is there then. */
+/* Puts the offset where none is, with the format that the cluster begins with, and reads what is there then. */
 static void write_clock(const struct broker *broker, int64_t offset_ns, char body[BODY_BYTES]) {
-  char key[LEASE_KEY_BYTES], value[32];
+  char key[LEASE_KEY_BYTES], of_format[LEASE_KEY_BYTES], value[32], format[16];
   json_writer writer;
   snprintf(key, sizeof key, "muster/%s/clock", broker->settings.world);
   snprintf(value, sizeof value, "%" PRId64, offset_ns);
+  format_key(broker, of_format);
+  snprintf(format, sizeof format, "%u", format_most());
   json_start(&writer, body, BODY_BYTES);
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "compare");
@@ -347,6 +370,7 @@ static void write_clock(const struct broker *broker, int64_t offset_ns, char bod
   json_begin_array(&writer, "success");
   transaction_request(&writer, "requestPut", key, "value", value, strlen(value));
   write_read(&writer, key);
+  transaction_request(&writer, "requestPut", of_format, "value", format, strlen(format));
   json_end_array(&writer);
   json_begin_array(&writer, "failure");
   write_read(&writer, key);

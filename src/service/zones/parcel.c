@@ -1,5 +1,7 @@
 #include "service/zones/parcel.h"
 
+#include "service/zones/format.h"
+
 #include "base/assert.h"
 #include "base/error.h"
 
@@ -7,6 +9,10 @@
 #include <string.h>
 
 enum { VERSION = 2 };
+
+FORMAT_HAS(parcel_head, 40);
+FORMAT_HAS(parcel_item, 8);
+FORMAT_HAS(parcel_letter, 40);
 
 static const unsigned char magic[4] = {'M', 'U', 'Z', 'P'};
 

@@ -2,6 +2,7 @@
  * comes in parts, and counts when all of them have come. Most of them tell of those that changed; now and then one is
  * of all that is seen, and what it does not name is gone. */
 #include "service/service.h"
+#include "service/zones/format.h"
 #include "service/zones/zone_parts.h"
 
 #include <stdlib.h>
@@ -20,6 +21,9 @@ typedef struct telling_head {
   uint32_t whole; /* it tells of all that is seen */
   uint64_t round;
 } telling_head;
+
+FORMAT_HAS(telling_sizes, 16);
+FORMAT_HAS(telling_head, 24);
 
 /* ---------------------------------------------------------------------------------------------------------- telling */
 

@@ -96,7 +96,7 @@ bool zone_take_herd(hosted_world *world, const zone_link *link, uint64_t place, 
     if (same_origin(&zone->gone[i].origin, &came.origin)) return true; /* it went on, in an earlier life of this zone */
   muster_result result = muster_herd_arrive(world->world, (const unsigned char *)bytes + sizeof(herd_item),
                                             count - sizeof(herd_item), &herd);
-  if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
+  if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY || result == MUSTER_E_INPUT) return false;
   zone->published.arrived += !result;
   zone->published.refused += result != MUSTER_OK;
   if (result) {

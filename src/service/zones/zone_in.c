@@ -6,19 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False: there is no room now. */
-static bool in_arrive(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
+/* False: it must wait, for room, or for a module that has its type as it is. */
+static bool in_arrive(hosted_world *world, const void *bytes, size_t count) {
   muster_agent agent;
   uint32_t hop;
   bool gone = muster_agent_packed(bytes, count, &agent, &hop) == MUSTER_OK &&
               zone_gone_has(world->zone, (zone_gone){agent.value, hop, PARCEL_AGENT});
   muster_result result = gone ? MUSTER_E_STALE : muster_agent_arrive(world->world, bytes, count, &agent);
-  if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
+  if (result && result != MUSTER_E_STALE) return false;
   world->zone->published.arrived += !result;
   world->zone->published.refused += result != MUSTER_OK;
-  if (result && result != MUSTER_E_STALE)
-    log_line(MUSTER_LOG_ERROR, "world %s: an agent of zone %u was not taken in: %s", world->name, link->zone,
-             muster_last_error());
   return true;
 }
 
@@ -54,11 +51,11 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
   if (counts && head.sim_now_ns > world->sim_now_ns) return IN_EARLY; /* this zone is behind: no time may pass twice */
   for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next)
-    if (item.kind == PARCEL_AGENT && !in_arrive(world, link, item_bytes, item.bytes))
+    if (item.kind == PARCEL_AGENT && !in_arrive(world, item_bytes, item.bytes))
       return IN_FULL;
     else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
       return IN_FULL;
-    else if (item.kind == PARCEL_OBSERVER && !zone_take_observer(world, link, item_bytes, item.bytes))
+    else if (item.kind == PARCEL_OBSERVER && !zone_take_observer(world, item_bytes, item.bytes))
       return IN_FULL;
     else if (item.kind == PARCEL_MESSAGE && !in_deliver(world, item_bytes, item.bytes))
       return IN_FULL;
@@ -78,8 +75,8 @@ static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_
 
 static void tell_full(const hosted_world *world, zone_link *link, bool full) {
   if (full && !link->full)
-    log_line(MUSTER_LOG_WARNING, "world %s: there is no room for what comes from zone %u, which waits: %s", world->name,
-             link->zone, muster_last_error());
+    log_line(MUSTER_LOG_WARNING, "world %s: what comes from zone %u waits: %s", world->name, link->zone,
+             muster_last_error());
   link->full = full;
 }
 

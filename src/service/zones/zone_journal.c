@@ -2,6 +2,7 @@
 #include "service/journals.h"
 #include "service/log.h"
 #include "service/service.h"
+#include "service/zones/format.h"
 #include "service/zones/zone_parts.h"
 
 #include <stdlib.h>
@@ -21,6 +22,10 @@ typedef struct zone_record {
   uint32_t epoch, number; /* of the pair; or of the parcel, which follows */
   uint64_t sequence, bytes;
 } zone_record;
+
+FORMAT_HAS(zone_record, 32);
+FORMAT_HAS(zone_watcher, 48);
+FORMAT_HAS(zone_herd, 24);
 
 static zone_record record_of_pair(zone_record_kind kind, uint32_t zone, const zone_pair *pair) {
   return (zone_record){

@@ -175,7 +175,7 @@ void zone_forget_herd(struct zone *zone, uint64_t own);
  * zone_keep_watcher: false when there is no memory. */
 void zone_scan_observers(struct hosted_world *world);
 void zone_observer_left(struct hosted_world *world, const zone_link *link, const void *bytes, size_t count);
-bool zone_take_observer(struct hosted_world *world, const zone_link *link, const void *bytes, size_t count);
+bool zone_take_observer(struct hosted_world *world, const void *bytes, size_t count);
 void zone_tell_observers(struct hosted_world *world, const zone_link *link, struct parcel *to);
 void zone_take_observers(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
 void zone_drop_observers(struct hosted_world *world, zone_link *link);

@@ -1,8 +1,8 @@
 /* zone_watchers.c - observers that leave this zone and come to it, as agents do; and observers of neighbours that see
  * into it: told with what stands near the border, and added to this world as observers of its own, so that who is near
  * them matters here, too. */
-#include "service/log.h"
 #include "service/service.h"
+#include "service/zones/format.h"
 #include "service/zones/zone_parts.h"
 
 #include <stdlib.h>
@@ -15,6 +15,8 @@ typedef struct told_observer {
   float near_m, far_m;
   uint32_t partition, reserved;
 } told_observer;
+
+FORMAT_HAS(told_observer, 48);
 
 static bool is_watcher(const struct zone *zone, muster_observer observer) {
   for (uint32_t i = 0; i < zone->link_count; i++)
@@ -58,17 +60,14 @@ void zone_observer_left(hosted_world *world, const zone_link *link, const void *
   muster_observer_left(world->world, observer, hop, link->zone);
 }
 
-bool zone_take_observer(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
+bool zone_take_observer(hosted_world *world, const void *bytes, size_t count) {
   muster_observer observer;
   uint32_t hop;
   bool gone = muster_observer_packed(bytes, count, &observer, &hop) == MUSTER_OK &&
               zone_gone_has(world->zone, (zone_gone){observer.value, hop, PARCEL_OBSERVER});
   muster_result result = gone ? MUSTER_E_STALE : muster_observer_arrive(world->world, bytes, count, NULL);
-  if (result == MUSTER_E_FULL || result == MUSTER_E_MEMORY) return false;
+  if (result && result != MUSTER_E_STALE) return false;
   world->zone->published.refused += result != MUSTER_OK;
-  if (result && result != MUSTER_E_STALE)
-    log_line(MUSTER_LOG_ERROR, "world %s: an observer of zone %u was not taken in: %s", world->name, link->zone,
-             muster_last_error());
   return true;
 }
 
