@@ -35,6 +35,7 @@ typedef struct brokers_options {
   bool between;        /* a proxy lies between the brokers, too, so that they can be cut from each other */
   bool etcd_users;     /* etcd asks for a name; otherwise it lets in everybody */
   bool leaves;         /* each server of NATS has a leaf node */
+  bool short_history;  /* etcd keeps little of what was, as in a cluster that has run for long */
 } brokers_options;
 
 typedef struct brokers brokers;

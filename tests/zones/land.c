@@ -1,4 +1,4 @@
-#include "land.h"
+#include "growth.h"
 
 #include "base/clock.h"
 
@@ -267,6 +267,7 @@ static void give_up(const land *all, const char *why) {
 }
 
 void land_watch(land *all) {
+  if (all->sizes) growth_sample(all->sizes, all);
   for (uint32_t zone = 0; zone < all->zones; zone++) watch_zone(all, zone);
   usleep(PAUSE_US);
 }
@@ -274,6 +275,7 @@ void land_watch(land *all) {
 void land_await(land *all) {
   for (int tries = 0; tries < PATIENCE; tries++) {
     uint32_t count = 0;
+    if (all->sizes) growth_sample(all->sizes, all);
     for (uint32_t zone = 0; zone < all->zones; zone++) count += watch_zone(all, zone);
     if (count == all->zones) return;
     usleep(PAUSE_US);

@@ -50,6 +50,7 @@ typedef struct land {
   uint64_t counted[LAND_ZONES_MAX];
   uint32_t owned_epoch[LAND_ZONES_MAX]; /* what must be exceeded; 0 = that zone is another's */
   uint64_t owned_ns;                    /* since when */
+  struct growth *sizes;                 /* sampled while it is watched; null = not wanted */
 } land;
 
 land *land_start(const land_options *options);

@@ -1,7 +1,8 @@
 /* What zones promise, with real brokers and three nodes: nomads walk across three zones while nodes and brokers die,
  * stop and are cut off; a ledger judges. MUSTER_CROSSINGS says how many crossings there are to be, and MUSTER_TROUBLES
- * how often each kind of trouble comes, else a few; MUSTER_LAND_SEED, which come when. */
-#include "land.h"
+ * how often each kind of trouble comes, else a few; MUSTER_LAND_SEED, which come when. In chaos there is no plan:
+ * trouble of any kind comes at any moment, for MUSTER_CHAOS_S seconds at least, and neither memory nor files grow. */
+#include "growth.h"
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -118,6 +119,57 @@ Test(zones, keep_everybody_in_one_place_without_it) {
   ledger_verdict verdict = live_through(false);
   cr_expect(ledger_is_weak(&verdict));
 }
+
+/* ------------------------------------------------------------------------------------------------------------ chaos */
+
+TestSuite(chaos, .timeout = 14400);
+
+/* The processes of a node's zones die, all at once. */
+static void crash_zones(land *all, uint64_t random) {
+  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
+  fprintf(stderr, "the processes of node %c die\n", 'a' + (int)node);
+  land_crash(all, node);
+  land_await(all);
+}
+
+static void (*const chaos[])(land *all, uint64_t random) = {kill_broker, kill_node, pause_node, cut_node, crash_zones};
+enum { CHAOS_KINDS = sizeof chaos / sizeof *chaos, CHAOS_GAP_LEAST = 20, CHAOS_GAP_MOST = 300 };
+
+/* Trouble upon trouble, with 20 to 300 crossings in between, or a tenth of that where there are few to be. */
+static ledger_verdict live_in_chaos(land *all, uint64_t seed, uint64_t crossings) {
+  uint64_t random = seed, most = crossings < 10 * CHAOS_GAP_MOST ? CHAOS_GAP_MOST / 10 : CHAOS_GAP_MOST;
+  uint64_t end_ns = clock_system() + from_environment("MUSTER_CHAOS_S", 0) * 1000000000;
+  for (uint32_t count = 0; all->arrived < crossings || clock_system() < end_ns; count++) {
+    random = muster_random_mix(random + 1);
+    land_await_crossings(all, all->arrived + CHAOS_GAP_LEAST + random % most);
+    fprintf(stderr, "%u, after %" PRIu64 " crossings: ", count, all->arrived);
+    chaos[random / most % CHAOS_KINDS](all, random / most / CHAOS_KINDS);
+  }
+  land_rest(all);
+  return land_judge(all, stderr);
+}
+
+Test(chaos, loses_nothing_and_lets_nothing_grow) {
+  uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system()),
+           crossings = from_environment("MUSTER_CROSSINGS", 300);
+  fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
+  land *all = land_start(&(land_options){
+      .brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX, .short_history = true},
+      .journal_stream = true,
+      .agents = 120,
+      .speed = 20,
+      .life = 120, /* books of births and deaths grow, and are to be small beside what is judged */
+  });
+  all->sizes = growth_open();
+  ledger_verdict verdict = live_in_chaos(all, seed, crossings);
+  fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
+  cr_expect(ledger_is_strong(&verdict));
+  cr_expect(growth_judge(all->sizes, stderr));
+  growth_close(all->sizes);
+  land_end(all);
+}
+
+/* -------------------------------------------------------------------------------------------------- without trouble */
 
 Test(zones, lose_nothing_where_nothing_happens) {
   land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 60, .speed = 20, .life = 8});
