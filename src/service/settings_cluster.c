@@ -257,8 +257,7 @@ void settings_advise(const struct settings *settings, settings_complaint tell, v
 
 /* Of the server, what nodes agree by; of a zone, all but what is a machine's own matter. */
 static bool is_shared(const settings_key *key) {
-  static const char *const of_server[] = {"cluster",        "nats",   "etcd",   "lease_ttl",
-                                          "journal_stream", "border", "margin", "ghost_hz"};
+  static const char *const of_server[] = {"cluster", "lease_ttl", "journal_stream", "border", "margin", "ghost_hz"};
   static const char *const of_machine[] = {"path",       "budget",     "capacity", "audit",
                                            "processors", "memory_max", "disk_max", "zone"};
   const char *const *names = key->of_world ? of_machine : of_server;
@@ -296,13 +295,21 @@ static uint64_t sum_zone(const world_settings *world, const world_settings *defa
   return XXH3_64bits_withSeed(&sum, sizeof sum, world->zone);
 }
 
+/* How many there are; which, may differ, where a node comes by leaf nodes. */
+static uint64_t sum_servers(const server_list *list) {
+  char url[URLS_BYTES];
+  uint64_t count = 0;
+  for (const char *rest = list->text; next_server(&rest, url);) count++;
+  return sum_text(list->key, &count, sizeof count);
+}
+
 uint64_t settings_shared_sum(const struct settings *settings) {
+  const server_list nats = list_nats(settings), etcd = list_etcd(settings);
   struct settings *defaults = malloc(sizeof *defaults);
-  uint64_t sum = 0;
   if (!defaults) return 0;
   settings_default(defaults);
   settings_default_world(&defaults->worlds[0]);
-  sum = sum_section(false, settings, defaults);
+  uint64_t sum = sum_section(false, settings, defaults) + sum_servers(&nats) + sum_servers(&etcd);
   for (uint32_t i = 0; i < settings->world_count; i++)
     if (settings->worlds[i].zone) sum += sum_zone(&settings->worlds[i], &defaults->worlds[0]);
   free(defaults);

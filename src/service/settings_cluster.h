@@ -17,7 +17,8 @@ void settings_advise(const struct settings *settings, settings_complaint tell, v
 
 /* A sum of all that must be the same on each node of a cluster: what zones there are, and by what they agree. Settings
  * that are left out, and those that say the default, have the same sum, so that a key that only one of two builds knows
- * changes nothing until it is given. What may differ is left out: paths, and what a machine has. */
+ * changes nothing until it is given. What may differ is left out: paths, what a machine has, and which addresses its
+ * brokers have for it. 0 = no memory. */
 uint64_t settings_shared_sum(const struct settings *settings);
 
 #endif

@@ -65,10 +65,10 @@ class Session:
         return [line.split()[1] for line in words.decode().splitlines() if line != "done"], output.decode(errors="replace")
 
     def stop_jobs(self, limit_s):
-        """Ends what runs in the background. The statuses of what ended neither well nor by the signal."""
+        """Ends what runs in the background. The statuses of what ended neither well nor by the signal, nor was killed."""
         failed, output = self.run('for job in $(printf "%s\\n" $started $(jobs -p) | sort -u); do '
                                   'kill "$job" 2>/dev/null || :; wait "$job"; done', limit_s)
-        return [status for status in failed if int(status) != 128 + signal.SIGTERM], output
+        return [status for status in failed if int(status) not in (128 + signal.SIGTERM, 128 + signal.SIGKILL)], output
 
     def close(self):
         """Ends the shell. True when the session has left nothing behind."""

@@ -147,6 +147,7 @@ static uint64_t sum_of(const char *text) {
 Test(cluster_settings, have_one_sum_where_nodes_may_differ) {
   static const char *const alike[] = {
       SERVER SERVERS EAST WEST,
+      SERVER "nats = tls://x:1,tls://y:1,tls://z:1\netcd = https://a:1,https://b:1,https://c:1\n" WEST EAST,
       "[server]\ncluster = land\nnode = south\nsnapshot_file = /elsewhere\nworkers = 3\nlisten = 127.0.0.1:1\n" SERVERS
           WEST EAST,
       SERVER SERVERS "lease_ttl = 15s\nborder = 50\njournal_stream = no\n" WEST "hz = 30\nseed = 1\n" EAST,
@@ -160,13 +161,12 @@ Test(cluster_settings, have_one_sum_where_nodes_may_differ) {
 Test(cluster_settings, have_another_sum_where_nodes_must_not_differ) {
   static const char *const others[] = {
       SERVER SERVERS WEST,
+      SERVER "nats = tls://a:4222,tls://b:4222\netcd = https://a:2379,https://b:2379,https://c:2379\n" WEST EAST,
       SERVER SERVERS "lease_ttl = 16s\n" WEST EAST,
       SERVER SERVERS "journal_stream = yes\n" WEST EAST,
       SERVER SERVERS "border = 51\n" WEST EAST,
       SERVER SERVERS "margin = 3\n" WEST EAST,
       SERVER SERVERS "ghost_hz = 6\n" WEST EAST,
-      SERVER
-      "nats = tls://a:4222,tls://b:4222,tls://d:4222\netcd = https://a:2379,https://b:2379,https://c:2379\n" WEST EAST,
       SERVER SERVERS WEST "module.speed = 2\n" EAST,
       SERVER SERVERS WEST "hz = 20\n" EAST,
       SERVER SERVERS WEST "agents = 5\n" EAST,

@@ -149,9 +149,14 @@ Test(format, of_a_module_that_is_another_waits_instead_of_being_lost) {
   land *all = land_start(
       &(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 60, .speed = 20, .strollers = 12, .odd = 24});
   daemon_await_log(&all->nodes[2], "what comes from zone 2 waits");
+  daemon_await_log(&all->nodes[0], "node c has other settings than this one, a:");
+  daemon_await_log(&all->nodes[2], "node a has other settings than this one, c:");
   while (zone_figure(all, 1, "departed") < 40 || count_parcels(all) < 10) land_watch(all);
   cr_expect_eq(zone_figure(all, 2, "arrived"), 0);
   cr_expect_eq(zone_figure(all, 2, "refused"), 0, "they are lost");
   cr_expect_gt(zone_figure(all, 1, "arrived"), 0, "those from the other side come");
+  char *log = daemon_log(&all->nodes[0]);
+  cr_expect_null(strstr(log, "node b has other settings"), "they are the same");
+  free(log);
   land_end(all);
 }

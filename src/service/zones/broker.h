@@ -13,6 +13,7 @@
  *     NATS   muster.W.objects.NAME.V.K       stream muster-W-objects: part K of version V of a file (objects.c)
  *            muster.W.journal.NAME.V.K       stream muster-W-journal: chunk K of what follows that version
  *            muster.W.ghosts.A.B             no stream: what A tells B (telling.c)
+ *            muster.W.settings               likewise: what nodes compare (told_settings.c)
  *
  * The streams are made where they are missing: in files, one message a subject, no age. One that is full refuses what
  * is new (discard new): dropping the oldest would lose what a zone may need, and nobody would be told.

@@ -2,6 +2,7 @@
 #include "service/log.h"
 #include "service/supervise/orders.h"
 #include "service/zones/holder_parts.h"
+#include "service/zones/told_settings.h"
 
 #include "base/error.h"
 
@@ -84,6 +85,8 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
     return NULL;
   }
   if (!atlas_open(holder)) log_line(MUSTER_LOG_WARNING, "no memory for the map of all zones: this node is not on it");
+  holder->told = told_settings_open(holder);
+  if (!holder->told) log_line(MUSTER_LOG_WARNING, "no memory to compare settings with other nodes");
   holder->flush.data = holder;
   uv_prepare_start(&holder->flush, holder_flush);
   return holder;
@@ -92,10 +95,12 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
 void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {
   holder->closing = true;
   atlas_close(holder);
+  told_settings_close(holder->told);
   for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
   broker_close(holder->broker, closed, user);
 }
 
 void holder_free(struct holder *holder) {
+  if (holder) told_settings_free(holder->told);
   free(holder);
 }

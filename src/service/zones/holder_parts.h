@@ -122,6 +122,7 @@ struct holder {
   uint32_t count;
   struct holding holdings[WORLDS_MAX];
   struct atlas atlas;
+  struct told_settings *told; /* null = no memory */
   void (*idle)(void *user);
   void *user;
 };
