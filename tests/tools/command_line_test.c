@@ -9,7 +9,7 @@ Test(command_line, settings_of_a_scenario_are_checked_by_its_table) {
                           {"run fixed --set side=9", 2, "side is '9'; give a number from 10 to 1000000"},
                           {"run fixed --set side=wide", 2, "side is 'wide'; give a number"},
                           {"run fixed --set sid=100", 2, "module fixed has no setting 'sid'; did you mean 'side'"},
-                          {"run wildlife --set side=100", 2, "module wildlife has no settings"});
+                          {"run townsfolk --set side=100", 2, "module townsfolk has no settings"});
   program_run *run = program_start("run fixed --help-settings");
   cr_expect(run->status == 0 && strstr(run->output, "--set side=10000"), "%s%s", run->output, run->errors);
   free(run);
