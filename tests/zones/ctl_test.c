@@ -63,7 +63,7 @@ static void await_state(land *all, uint32_t node, uint32_t zone, const char *sta
 /* All that the brokers had is gone. */
 static void lose_everything(land *all) {
   char line[LOST_BYTES];
-  for (uint32_t kind = 0; kind < BROKERS_KINDS; kind++) {
+  for (uint32_t kind = 0; kind <= BROKERS_ETCD; kind++) {
     brokers_kill(all->brokers, (brokers_kind)kind, 0);
     snprintf(line, sizeof line, "cd '%s' && rm -rf data jetstream",
              brokers_folder(all->brokers, (brokers_kind)kind, 0));
