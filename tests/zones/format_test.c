@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +48,9 @@ Test(format, is_a_number_that_the_build_knows) {
 /* A node that ran another build until now. */
 static void change_build(land *all, uint32_t node, const char *program) {
   land_note_owned(all, node);
-  land_kill(all, node);
+  daemon_signal(&all->nodes[node], SIGTERM);
   land_await_takeover(all, program ? "a node ends for the next build" : "a node ends for the older build");
+  daemon_wait(&all->nodes[node]);
   all->nodes[node].program = program;
   land_revive(all, node);
 }
