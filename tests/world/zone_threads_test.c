@@ -1,11 +1,12 @@
 /* Any thread may ask about ids, spawn and send, while agents and ghosts come and go. */
+#include "support/sanitized.h"
 #include "support/zone_pair.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { ROUNDS = 600, HAMMERS = 3, SPAWNS = 30 };
+enum { ROUNDS = UNDER_THREAD_SANITIZER ? 100 : 600, HAMMERS = 3, SPAWNS = 30 };
 
 static zone_pair hammered;
 static muster_agent known[PAIR_AGENTS];
