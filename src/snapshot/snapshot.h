@@ -222,7 +222,7 @@ typedef struct snapshot_listing {
   uint8_t statuses;  /* bitmap: that its agents may have; AGENT_FREE: the index is no agent's */
 } snapshot_listing;
 
-enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_ANY = 0x7f, LISTS_SEEN = 0xfc /* with ghosts */ };
+enum { LISTS_ACTIVE = 0x7c, LISTS_LIVE = 0x7e, LISTS_SEEN = 0xfc /* with ghosts */, LISTS_ANY = 0xff };
 
 /* A list of agents: writes the `count` that stand in `indices`, or reads them into it. Returns how many there are. */
 uint32_t snapshot_indices(struct snapshot *snapshot, uint32_t count, uint32_t most, const snapshot_listing *listing);

@@ -213,7 +213,7 @@ static void exchange_field(struct snapshot *snapshot) {
   if (snapshot_loads(snapshot)) field_restore(field, field->shaped, shift);
 }
 
-/* Agents that wait to be looked at, in order. */
+/* Agents that wait to be looked at, in order. Who has left since stays noted, and somebody else may have the index. */
 static void exchange_noted(struct snapshot *snapshot) {
   static const snapshot_listing noted = {"agents are noted", "those that are noted", 0, LISTS_ANY};
   score_board *board = &snapshot->world->score->board;

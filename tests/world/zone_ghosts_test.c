@@ -1,4 +1,5 @@
 /* Ghosts are perceived as agents are, and never run. */
+#include "support/snapshots.h"
 #include "support/zone_pair.h"
 
 #include <muster/bulk.h>
@@ -285,5 +286,46 @@ Test(zone_ghosts, the_host_learns_which_agents_changed) {
   free(bytes.bytes);
   cr_expect_eq(outside_changed(&here, crowd, 3), 4, "one came from another zone");
   little_world_destroy(&here);
+  little_world_destroy(&other);
+}
+
+static muster_atom_result leap(muster_update *update) {
+  muster_update_move(update, (muster_position){update->position.x + 100, 0, 0});
+  return MUSTER_ATOM_NEXT;
+}
+
+/* An agent that moves is noted for the next frame, and leaves before that; its index is a ghost's when the world is
+ * saved. */
+Test(zone_ghosts, are_saved_where_an_agent_left_that_had_moved) {
+  static const muster_atom atom = {.run = leap};
+  muster_world_def one = zone_world_def(1), two = zone_world_def(2);
+  one.limits.agents_max = 1;
+  muster_type_def type = walker_type();
+  type.atoms = &atom;
+  type.period_ns = FRAME_NS;
+  little_world here = zone_world_of(1, &one, &type), again = zone_world_of(1, &one, &type);
+  little_world other = zone_world_of(1, &two, &type);
+  muster_agent leaper = spawn_at(&here, 0), walker = spawn_at(&other, 7);
+  run_frames(&here, 4);
+  run_frames(&other, 4);
+  cross(&here, &other, leaper);
+  zone_bytes bytes = packed(&other, &walker, 1);
+  show(&here, 2, &bytes, true);
+  cr_assert(muster_agent_is_ghost(here.world, walker));
+  saved_world saved = save_world(here.world);
+  cr_assert_eq(load_world(again.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(muster_agent_is_ghost(again.world, walker));
+  again.now_ns = here.now_ns;
+  run_frame(&here);
+  run_frame(&again);
+  saved_world next = save_world(here.world), same = save_world(again.world);
+  cr_assert_eq(next.count, same.count);
+  cr_expect_eq(memcmp(next.bytes, same.bytes, next.count), 0);
+  free(bytes.bytes);
+  free(saved.bytes);
+  free(next.bytes);
+  free(same.bytes);
+  little_world_destroy(&here);
+  little_world_destroy(&again);
   little_world_destroy(&other);
 }
