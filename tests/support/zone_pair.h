@@ -11,11 +11,16 @@ typedef struct zone_pair {
   uint32_t crossed, delivered;
 } zone_pair;
 
-static inline zone_pair zone_pair_of(uint32_t workers) {
+static inline zone_pair zone_pair_with(uint32_t workers, uint32_t agents_max) {
   muster_world_def one = zone_world_def(1), two = zone_world_def(2);
   muster_type_def type = walker_type();
+  one.limits.agents_max = two.limits.agents_max = agents_max;
   zone_pair pair = {.zones = {zone_world_of(workers, &one, &type), zone_world_of(workers, &two, &type)}};
   return pair;
+}
+
+static inline zone_pair zone_pair_of(uint32_t workers) {
+  return zone_pair_with(workers, 512);
 }
 
 static inline void zone_pair_destroy(zone_pair *pair) {
@@ -99,7 +104,8 @@ static inline void pair_befriend(const zone_pair *pair, uint32_t zone, uint32_t 
   if (!muster_agent_is_null(agent)) mind_of(&pair->zones[zone], agent)->friend_of = friend_of;
 }
 
-static inline void pair_frame(zone_pair *pair, uint32_t frame) {
+/* What goes on before a frame. */
+static inline void pair_meet(zone_pair *pair, uint32_t frame) {
   for (uint32_t zone = 0; zone < 2; zone++) {
     pair_cross(pair, zone, frame * 7 % 20);
     if (frame % 4 == zone) pair_show(pair, zone);
@@ -108,6 +114,10 @@ static inline void pair_frame(zone_pair *pair, uint32_t frame) {
   if (frame == 40) muster_zone_set_epoch(pair->zones[0].world, 2);
   if (frame % 9 == 4) spawn_at(&pair->zones[frame % 2], (double)frame);
   if (frame % 13 == 5) muster_agent_remove(pair->zones[0].world, nth_agent(&pair->zones[0], 3));
+}
+
+static inline void pair_frame(zone_pair *pair, uint32_t frame) {
+  pair_meet(pair, frame);
   for (uint32_t zone = 0; zone < 2; zone++) run_frame(&pair->zones[zone]);
 }
 
