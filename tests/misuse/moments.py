@@ -205,10 +205,10 @@ static void ask_once(void) {
 }
 
 static void ask_in_child(void) {
-  const pid_t child = fork();
   outcome->called = 0;
   outcome->result = MUSTER_OK;
   outcome->sentence[0] = '\0';
+  const pid_t child = fork(); /* it shares the outcome, and may end before this process goes on */
   if (!child) {
     if (!freopen("/dev/null", "w", stderr)) _exit(1);
     alarm(200);
