@@ -104,7 +104,7 @@ typedef struct brokers_answer {
 } brokers_answer;
 
 /* POST (a body) or GET (null) of a path at a broker's HTTP side: etcd's gateway, or NATS's monitoring. `token` is
- * etcd's, or null. */
+ * etcd's, or null. One that runs answers sometime, on a busy machine too. */
 brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
                            const char *body);
 

@@ -50,8 +50,8 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *user) {
   return size * count;
 }
 
-brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
-                           const char *body) {
+static brokers_answer ask_within(long ms, const brokers *all, brokers_kind kind, uint32_t which, const char *path,
+                                 const char *token, const char *body) {
   char url[512], header[256];
   growing text = {.bytes = calloc(1, 1)};
   brokers_answer answer = {0};
@@ -63,7 +63,7 @@ brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which
   if (token) headers = curl_slist_append(headers, header);
   curl_easy_setopt(curl, CURLOPT_URL, url);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_MS);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ms);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &text);
@@ -75,13 +75,18 @@ brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which
   return answer;
 }
 
+brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
+                           const char *body) {
+  return ask_within(PATIENCE_MS, all, kind, which, path, token, body);
+}
+
 /* The same as a document with all numbers as reals, since nats-server says 2^64 - 1 where it has no limit. The caller
  * releases it; null = no answer, or one that refuses. */
 static json_t *ask_broker(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
                           const char *body) {
   json_error_t error;
   if (all->of[kind][which].process == 0 || all->of[kind][which].is_paused) return NULL;
-  brokers_answer answer = brokers_ask(all, kind, which, path, token, body);
+  brokers_answer answer = ask_within(ANSWER_MS, all, kind, which, path, token, body);
   json_t *document = answer.status == 200 ? json_loads(answer.body, JSON_DECODE_INT_AS_REAL, &error) : NULL;
   free(answer.body);
   return document;
