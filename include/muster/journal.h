@@ -90,15 +90,18 @@ typedef struct muster_journal_def {
   void (*end_frame)(muster_journal *journal, void *user);
   uint64_t (*name_user)(muster_agent agent, void *agent_user, void *user); /* as in muster_record_def. Default null */
   void *user;                                                              /* handed to the callbacks */
+  bool begins_beside; /* the first snapshot is written by a process that is forked, beside the frames: begin returns at
+                         once. Until it is complete no frame is safe, and what was at `path` stays: after a crash the
+                         world goes on from that. It is no incident then. Default false */
 } muster_journal_def;
 
 MUSTER_DEFAULTS(muster_journal_def);
 
-/* Begins a journal with a snapshot, which is written at once, before the call returns. A journal that was there is
- * replaced when that is complete; if it ended with a crash, it is kept as an incident. Null is stored on failure.
- * MUSTER_E_STATE inside a frame, in a world that records or replays, in one with planner_workers, and in one whose
- * types cannot be repeated, with the reason; MUSTER_E_ARGUMENT when a field is out of range; MUSTER_E_SYSTEM when a
- * file cannot be written, with its name and why; MUSTER_E_MEMORY. Thread of the frames, between frames, and no other
+/* Begins a journal with a snapshot, which is written before the call returns, unless `begins_beside`. A journal that
+ * was there is replaced when that is complete; if it ended with a crash, it is kept as an incident. Null is stored on
+ * failure. MUSTER_E_STATE inside a frame, in a world that records or replays, in one with planner_workers, and in one
+ * whose types cannot be repeated, with the reason; MUSTER_E_ARGUMENT when a field is out of range; MUSTER_E_SYSTEM when
+ * a file cannot be written, with its name and why; MUSTER_E_MEMORY. Thread of the frames, between frames, and no other
  * thread calls into the world meanwhile. */
 MUSTER_API muster_result muster_journal_begin(muster_world *world, const muster_journal_def *def,
                                               muster_journal **journal);
@@ -115,6 +118,11 @@ MUSTER_API muster_result muster_journal_note(muster_journal *journal, const void
  * page faults for a while, since each page that is written meanwhile is copied. Thread of the frames, between frames.
  */
 MUSTER_API void muster_journal_turn(muster_journal *journal, uint64_t spare_ns);
+
+/* While it is held, a journal begins no snapshot by itself, so that whoever follows its record finds one file that only
+ * grows (muster_journal_recover_def.more): a recovery takes longer meanwhile. Those that muster_journal_snapshot() asks
+ * for begin all the same. Thread of the frames. */
+MUSTER_API void muster_journal_hold(muster_journal *journal, bool held);
 
 /* Begins a snapshot now; when one is being written, the next one follows it. A host that changes a world in which no
  * frames run, since it is paused, makes its change safe with this: muster_journal_status.changes_safe says when that is
@@ -145,6 +153,7 @@ typedef struct muster_journal_status {
   uint64_t sync_ns;          /* how long the last sync took */
   uint64_t recovery_ns;      /* predicted, if the process died now */
   char ended_by[160];        /* why it ended by itself; "" when it did not */
+  bool writes;               /* a snapshot is being written: the journal goes on behind it in another file */
 } muster_journal_status;
 
 MUSTER_DEFAULTS(muster_journal_status);
@@ -201,6 +210,14 @@ typedef struct muster_journal_recover_def {
    * nothing. Default null. */
   void (*before_frame)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
   void (*after_frame)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);
+  /* Follows a journal that another process still writes, of which somebody copies the record to `path` as it grows.
+   * Called when all complete frames that are there were run, with the number of the last: it may wait, and returns how
+   * many bytes the record has now (less than is known already is no news), or 0 when no more will come. Bytes that are
+   * there must not change, and the snapshot must stay. Default null: what is there is all. */
+  uint64_t (*more)(muster_world *world, uint64_t frame, void *user);
+  /* As in muster_journal_look_def, of each frame before it is run: of a record that grows a look may have seen less.
+   * Default null. */
+  bool (*take_notes)(const void *bytes, size_t count, uint64_t frame, void *user);
 } muster_journal_recover_def;
 
 MUSTER_DEFAULTS(muster_journal_recover_def);

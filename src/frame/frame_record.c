@@ -408,16 +408,42 @@ static bool take_times(struct recorder *recorder) {
   return true;
 }
 
+/* Where the times stand in a report. */
+static void times_of(muster_frame_report *report, uint64_t *times[FRAME_TIMES]) {
+  uint64_t *const all[FRAME_TIMES] = {&report->wall_ns,     &report->overrun_wall_ns, &report->overrun_own_ns,
+                                      &report->used_cpu_ns, &report->given_cpu_ns,    &report->serial_ns,
+                                      &report->work_ns,     &report->acts_serial_ns};
+  memcpy(times, all, sizeof all);
+}
+
 void frame_record_times(struct muster_world *world) {
   struct recorder *recorder = world->recorder;
-  muster_frame_report *report = &world->sums->report;
-  uint64_t *const times[FRAME_TIMES] = {&report->wall_ns,     &report->overrun_wall_ns, &report->overrun_own_ns,
-                                        &report->used_cpu_ns, &report->given_cpu_ns,    &report->serial_ns,
-                                        &report->work_ns,     &report->acts_serial_ns};
+  uint64_t *times[FRAME_TIMES];
+  times_of(&world->sums->report, times);
   if (recorder_records(recorder)) {
     for (uint32_t i = 0; i < FRAME_TIMES; i++) recorder->times[i] = *times[i];
     recorder_put_times(recorder);
   }
-  if (!recorder_replays(recorder) || !take_times(recorder)) return;
+  if (!recorder_replays(recorder)) return;
+  recorder->times_due = !take_times(recorder) && !recorder->trouble[0];
+  if (recorder->times_due || recorder->trouble[0]) return;
   for (uint32_t i = 0; i < FRAME_TIMES; i++) *times[i] = recorder->times[i];
+}
+
+void frame_record_late_times(struct muster_world *world) {
+  struct recorder *recorder = world->recorder;
+  struct world_sums *sums = world->sums;
+  uint64_t *times[FRAME_TIMES];
+  ASSERT(recorder_replays(recorder) && recorder->times_due);
+  recorder->times_due = false;
+  if (!take_times(recorder)) {
+    recorder_diverges(recorder, "its record has no times of the frame before");
+    return;
+  }
+  sums->statistics.serial_ns -= sums->report.serial_ns;
+  sums->statistics.work_ns -= sums->report.work_ns;
+  times_of(&sums->report, times);
+  for (uint32_t i = 0; i < FRAME_TIMES; i++) *times[i] = recorder->times[i];
+  sums->statistics.serial_ns += sums->report.serial_ns;
+  sums->statistics.work_ns += sums->report.work_ns;
 }

@@ -17,6 +17,8 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame);
 void frame_record_end(struct muster_world *world);
 /* The rest of the report is known, too. A replay stands at the next section afterwards. */
 void frame_record_times(struct muster_world *world);
+/* The same in a replay whose record ended there, and has grown since: before the next frame. */
+void frame_record_late_times(struct muster_world *world);
 
 /* After stage 7 on the wall clock: which entries ran, how many cycles each, and which agents were woken and run beside
  * them. What runs in a replay is chosen before (replay/replay.c), by this and by the cycles. */

@@ -77,6 +77,33 @@ muster_result journal_file_map(const char *name, journal_bytes *bytes) {
   return result;
 }
 
+/* There is more address space than any record grows to. */
+static const size_t growing_bytes = (size_t)1 << 36;
+
+muster_result journal_file_map_growing(const char *name, journal_bytes *bytes) {
+  struct stat about = {0};
+  *bytes = (journal_bytes){.count = 0};
+  int descriptor = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
+  if (descriptor < 0)
+    return error_set(errno == ENOENT ? MUSTER_E_STALE : MUSTER_E_SYSTEM, "%s: %s", name, muster_last_error());
+  void *place =
+      fstat(descriptor, &about) ? MAP_FAILED : mmap(NULL, growing_bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  muster_result result = place == MAP_FAILED ? error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno)) : MUSTER_OK;
+  if (!result) *bytes = (journal_bytes){place, (size_t)about.st_size};
+  close(descriptor);
+  return result;
+}
+
+void journal_file_forget(const journal_bytes *bytes, size_t before) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  madvise((void *)(uintptr_t)bytes->bytes, before / page * page, MADV_DONTNEED);
+}
+
+void journal_file_unmap_growing(journal_bytes *bytes) {
+  if (bytes->bytes) munmap((void *)(uintptr_t)bytes->bytes, growing_bytes);
+  *bytes = (journal_bytes){.count = 0};
+}
+
 void journal_file_unmap(journal_bytes *bytes) {
   if (bytes->count) munmap((void *)(uintptr_t)bytes->bytes, bytes->count);
   *bytes = (journal_bytes){.count = 0};

@@ -47,9 +47,9 @@ static muster_result check_repeatable(const muster_world *world) {
 /* Takes a section of the record. A new file that fails is given up; without the other one there is no journal. */
 static bool write_section(const void *bytes, size_t count, void *user) {
   muster_journal *journal = user;
-  if (journal->next.descriptor >= 0 && !journal_file_write(journal->next.descriptor, bytes, count))
-    rotation_give_up(journal, strerror(errno));
-  if (!journal_file_write(journal->current.descriptor, bytes, count)) {
+  bool fails = journal->next.descriptor >= 0 && !journal_file_write(journal->next.descriptor, bytes, count);
+  if (fails && journal->current.descriptor >= 0) rotation_give_up(journal, strerror(errno));
+  if (journal->current.descriptor < 0 ? fails : !journal_file_write(journal->current.descriptor, bytes, count)) {
     snprintf(journal->status.ended_by, sizeof journal->status.ended_by, "its file cannot be written: %s",
              strerror(errno));
     return false;
@@ -155,7 +155,7 @@ static muster_result begin_files(muster_journal *journal) {
       journal_file_create(journal_file_name(journal->path, "", journal->current.number, ".journal", name));
   if (journal->current.descriptor < 0) return MUSTER_E_SYSTEM;
   muster_result result = begin_record(journal);
-  if (result) return result;
+  if (result || (journal->def.begins_beside && rotation_begin_beside(journal))) return result;
   uint64_t begin_ns = clock_thread_cpu();
   result = journal_snapshot_write(journal, journal->note->mark, journal->current.descriptor, &bytes);
   rotation_learn(journal, bytes, clock_thread_cpu() - begin_ns);
@@ -166,6 +166,7 @@ static muster_result begin_files(muster_journal *journal) {
 /* Nothing is left of a journal that did not begin; what was there before is. */
 static void undo(muster_journal *journal) {
   if (recorder_records(journal->world->recorder)) records_end(journal->world);
+  rotation_give_up(journal, NULL);
   if (journal->current.descriptor >= 0) close(journal->current.descriptor);
   if (journal->current.number) journal_files_remove(journal->path, journal->current.number);
   release(journal);
@@ -190,10 +191,11 @@ muster_result muster_journal_begin(muster_world *world, const muster_journal_def
     return result;
   }
   journal->begun_ns = clock_system();
-  journal->status.snapshots = 1;
   journal->frames = world->frames;
-  journal_files_retire(journal->path, journal->current.number, def.incidents_max);
   *begun = journal;
+  if (journal->current.descriptor < 0) return MUSTER_OK; /* the others are retired when its snapshot is complete */
+  journal->status.snapshots = 1;
+  journal_files_retire(journal->path, journal->current.number, def.incidents_max);
   return MUSTER_OK;
 }
 
@@ -201,6 +203,7 @@ muster_result muster_journal_begin(muster_world *world, const muster_journal_def
 static muster_result write_last(muster_journal *journal) {
   uint64_t bytes = 0;
   rotation_wait(journal);
+  if (journal->current.descriptor < 0) return error_set(MUSTER_E_SYSTEM, "journal: %s", journal->status.ended_by);
   muster_result result = rotation_open(journal);
   if (result) return result;
   result = journal_snapshot_write(journal, journal->note->mark, journal->next.descriptor, &bytes);
@@ -224,6 +227,10 @@ muster_result muster_journal_end(muster_journal *journal, bool remove) {
   return result;
 }
 
+void muster_journal_hold(muster_journal *journal, bool held) {
+  if (journal) journal->held = held;
+}
+
 muster_result muster_journal_status_read(muster_journal *journal, muster_journal_status *status) {
   if (!journal) return error_missing("journal status", "journal");
   muster_result result = guard_between(journal->world, "journal status");
@@ -237,5 +244,6 @@ muster_result muster_journal_status_read(muster_journal *journal, muster_journal
   whole.sync_ns = syncer_took_ns(&journal->syncer);
   whole.recovery_ns = rotation_predict(journal);
   whole.holds = whole.runs && !journal->warned;
+  whole.writes = whole.runs && journal->next.descriptor >= 0;
   return sized_write(SIZED(journal_status), &whole, status);
 }

@@ -52,6 +52,13 @@ typedef struct journal_bytes {
 muster_result journal_file_map(const char *name, journal_bytes *bytes);
 void journal_file_unmap(journal_bytes *bytes);
 
+/* A file that grows: what is written to it later can be read there as well. MUSTER_E_SYSTEM. */
+muster_result journal_file_map_growing(const char *name, journal_bytes *bytes);
+void journal_file_unmap_growing(journal_bytes *bytes);
+
+/* What stands before a place of such a file is not needed for now: it takes no memory until it is read again. */
+void journal_file_forget(const journal_bytes *bytes, size_t before);
+
 /* A new file, or an old one that is emptied; -1 with the reason in muster_last_error(). */
 int journal_file_create(const char *name);
 
@@ -137,6 +144,7 @@ struct muster_journal {
   uint64_t frames;          /* of the world, at the last turn */
   bool ends_frame;          /* the host's end_frame runs */
   bool asked;               /* the host asked for a snapshot */
+  bool held;                /* no snapshot begins by itself */
   bool ended;               /* by itself */
   uint64_t changes;         /* muster_journal_snapshot() calls so far, */
   uint64_t changes_next;    /* and those that the snapshot under way has */

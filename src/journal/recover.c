@@ -16,6 +16,7 @@ struct found {
   journal_snapshot snapshot;
   muster_snapshot_info about; /* the world in it */
   journal_bytes record;
+  bool grows; /* the record does */
   record_extent extent;
   const unsigned char *note; /* the host's, behind the mark: at any address */
   uint32_t note_bytes;
@@ -24,7 +25,10 @@ struct found {
 static void found_free(struct found *found) {
   journal_snapshot_free(&found->snapshot);
   journal_file_unmap(&found->file);
-  journal_file_unmap(&found->record);
+  if (found->grows)
+    journal_file_unmap_growing(&found->record);
+  else
+    journal_file_unmap(&found->record);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- find */
@@ -191,18 +195,60 @@ static void mark_trying(const char *path, uint64_t number, bool begins) {
   if (descriptor >= 0) close(descriptor);
 }
 
+/* The record is followed from here on: it is mapped anew, as a file that grows. */
+static muster_result recover_map_growing(const char *path, struct found *found) {
+  journal_name name;
+  size_t seen = found->record.count;
+  journal_file_unmap(&found->record);
+  muster_result result = journal_file_map_growing(found_name(path, found->number, ".journal", name), &found->record);
+  found->grows = true;
+  if (!result && found->record.count < seen) result = error_set(MUSTER_E_INPUT, "%s: it has become shorter", name);
+  found->record.count = seen;
+  return result;
+}
+
+/* Notes of the frames that are there; the host may have looked when there were fewer. */
+static muster_result recover_take_notes(const muster_journal_recover_def *def, const struct found *found) {
+  record_extent again;
+  if (!def->take_notes) return MUSTER_OK;
+  return records_look(found->record.bytes, found->record.count, &again, def->take_notes, def->user);
+}
+
+/* Frames that have come meanwhile; *more is false when no more will. What was run is let go of: it may be much. */
+static muster_result recover_follow(muster_world *world, const muster_journal_recover_def *def, struct found *found,
+                                    bool *more) {
+  uint64_t before = found->extent.frames, run = found->extent.end;
+  uint64_t count = def->more ? def->more(world, world->frames, def->user) : 0;
+  *more = count != 0;
+  if (count <= found->record.count) return MUSTER_OK;
+  journal_file_forget(&found->record, run);
+  found->record.count = (size_t)count;
+  muster_result result =
+      records_look_on(found->record.bytes, found->record.count, &found->extent, def->take_notes, def->user);
+  if (!result && *found->extent.damage) result = error_set(MUSTER_E_INPUT, "%s", found->extent.damage);
+  if (!result) replays_extend(world, found->record.count, found->extent.frames - before);
+  return result;
+}
+
 static muster_result recover_run_again(muster_world *world, const muster_journal_recover_def *def,
-                                       const struct found *found) {
+                                       struct found *found) {
+  bool more = true;
+  muster_result result = def->more ? recover_map_growing(def->path, found) : MUSTER_OK;
+  if (!result) result = recover_take_notes(def, found);
+  if (result) return result;
   muster_replay_def replay = muster_replay_def_default();
   replay.bytes = found->record.bytes;
   replay.count = found->record.count;
   replay.user_of = def->user_of;
   replay.user = def->user;
   mark_trying(def->path, found->number, true);
-  muster_result result = replays_begin(world, &replay, found->snapshot.world, found->snapshot.world_bytes);
-  for (uint64_t i = 0; !result && i < found->extent.frames; i++) {
-    result = replays_frame(world, def->before_frame, def->user);
-    if (!result && def->after_frame) def->after_frame(world, world->frames, world->last_now_ns, def->user);
+  result = replays_begin(world, &replay, found->snapshot.world, found->snapshot.world_bytes);
+  for (uint64_t i = 0; !result && more;) {
+    for (; !result && i < found->extent.frames; i++) {
+      result = replays_frame(world, def->before_frame, def->user);
+      if (!result && def->after_frame) def->after_frame(world, world->frames, world->last_now_ns, def->user);
+    }
+    if (!result) result = recover_follow(world, def, found, &more);
   }
   if (!result) result = replays_finish(world);
   mark_trying(def->path, found->number, false);
@@ -233,6 +279,7 @@ muster_result muster_journal_recover(muster_world *world, const muster_journal_r
   if (result) return result;
   recover_describe(def.path, &found, &whole);
   result = def.snapshot_only ? recover_load(world, &def, &found) : recover_run_again(world, &def, &found);
+  if (def.more) recover_describe(def.path, &found, &whole);
   whole.sim_now_ns = world->last_now_ns;
   if (def.snapshot_only) whole.frames = whole.snapshot_frames;
   found_free(&found);

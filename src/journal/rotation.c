@@ -184,6 +184,10 @@ void rotation_give_up(muster_journal *journal, const char *why) {
   journal->next = (struct journal_part){.descriptor = -1};
   if (!why) return;
   journal->status.snapshots_failed++;
+  if (journal->current.descriptor < 0) { /* it was the first: there is nothing to go on from */
+    snprintf(journal->status.ended_by, sizeof journal->status.ended_by, "its first snapshot failed: %s", why);
+    return;
+  }
   journal->retry_frame = journal->world->frames + RETRY_FRAMES;
   log_write(&journal->world->def.log, MUSTER_LOG_WARNING, "journal %s: no snapshot: %s; it goes on from the one before",
             journal->path, why);
@@ -292,6 +296,22 @@ static muster_result fork_snapshot(muster_journal *journal) {
   return result;
 }
 
+bool rotation_begin_beside(muster_journal *journal) {
+  uint64_t begin_ns = clock_system();
+  journal->next = journal->current;
+  journal->current = (struct journal_part){.descriptor = -1};
+  bool forked = fork_writer(journal);
+  if (!forked) {
+    journal->current = journal->next;
+    journal->next = (struct journal_part){.descriptor = -1};
+    return false;
+  }
+  journal->status.pause_ns = clock_system() - begin_ns;
+  if (!world_is_virtual(journal->world)) journal->world->sums->prepaid_ns += journal->status.pause_ns;
+  journal->status.forked++;
+  return true;
+}
+
 muster_result muster_journal_snapshot(muster_journal *journal) {
   if (!journal) return error_missing("journal", "journal");
   muster_result result = guard_between(journal->world, "journal");
@@ -322,7 +342,7 @@ static void end_by_itself(muster_journal *journal) {
 void rotation_count_frames(muster_journal *journal) {
   const muster_world *world = journal->world;
   if (journal->ended) return;
-  if (!recorder_records(world->recorder) || syncer_problem(&journal->syncer)) {
+  if (!recorder_records(world->recorder) || syncer_problem(&journal->syncer) || journal->status.ended_by[0]) {
     journal->ended = true;
     end_by_itself(journal);
     return;
@@ -331,7 +351,7 @@ void rotation_count_frames(muster_journal *journal) {
   journal->frames = world->frames;
   journal->current.replay_ns += world->sums->report.wall_ns;
   if (journal->next.descriptor >= 0) journal->next.replay_ns += world->sums->report.wall_ns;
-  syncer_note(&journal->syncer, journal->frames);
+  if (journal->current.descriptor >= 0) syncer_note(&journal->syncer, journal->frames);
 }
 
 void muster_journal_turn(muster_journal *journal, uint64_t spare_ns) {
@@ -340,9 +360,10 @@ void muster_journal_turn(muster_journal *journal, uint64_t spare_ns) {
   if (journal->ended) return;
   rotation_reap(journal, false);
   rotation_look(journal);
-  if (journal->next.descriptor >= 0 || syncer_moves(&journal->syncer)) return;
+  if (journal->status.ended_by[0]) rotation_count_frames(journal); /* its first snapshot failed */
+  if (journal->ended || journal->next.descriptor >= 0 || syncer_moves(&journal->syncer)) return;
   bool placed = has_place(journal, spare_ns);
-  if (!journal->asked && !rotation_is_due(journal, placed || !spare_ns)) return;
+  if (!journal->asked && (journal->held || !rotation_is_due(journal, placed || !spare_ns))) return;
   journal->asked = false;
   if (placed)
     place_snapshot(journal);

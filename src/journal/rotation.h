@@ -17,6 +17,10 @@ void rotation_guess_place(muster_journal *journal);
 /* How long a recovery would take now. */
 uint64_t rotation_predict(const muster_journal *journal);
 
+/* The first snapshot is written by a process: the record that was begun is the next one until then. False: there is no
+ * process, and it is as before. */
+bool rotation_begin_beside(muster_journal *journal);
+
 /* The world as it is now becomes the begin of the next record, which each frame goes to as well from here on. */
 muster_result rotation_open(muster_journal *journal);
 

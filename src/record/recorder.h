@@ -116,6 +116,7 @@ struct recorder {
   size_t snapshot_bytes;
   uint32_t agents_given, observers_given; /* numbers of ids made up for the host's own calls */
   struct batch_claim *claims;
+  bool times_due;           /* the record ended behind the last frame: its times stand in what has come since */
   bool between;             /* the section that is read is of TAPE_BETWEEN: the next one goes on with the same frame */
   bool loads;               /* the snapshot is being loaded: no other one may be */
   recorder_waiting waiting; /* at the end of the last frame of a journal */

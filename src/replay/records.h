@@ -48,10 +48,11 @@ const void *records_head(muster_world *world, size_t *count);
 /* What can be read of a journal's record. */
 typedef struct record_extent {
   record_head head;
-  uint64_t frames;  /* complete ones */
-  size_t end;       /* behind the last of them */
-  bool ended;       /* and there the record ends as it was ended */
-  char damage[160]; /* what is wrong behind it; "" when the file just ends */
+  uint64_t frames;   /* complete ones */
+  size_t end;        /* behind the last of them, */
+  uint64_t checksum; /* and that of its section */
+  bool ended;        /* there the record ends as it was ended */
+  char damage[160];  /* what is wrong behind it; "" when the file just ends */
 } record_extent;
 
 /* Takes a note of a frame; false to refuse it. */
@@ -61,9 +62,16 @@ typedef bool (*record_take_note)(const void *bytes, size_t count, uint64_t frame
  * when not even the head can be read, or a note was refused. Any thread. */
 muster_result records_look(const void *bytes, size_t count, record_extent *extent, record_take_note take, void *user);
 
+/* The same of a record that has grown since: goes on where the last look ended. `bytes` is where the record begins. */
+muster_result records_look_on(const void *bytes, size_t count, record_extent *extent, record_take_note take,
+                              void *user);
+
 /* As muster_replay_begin(), for the complete frames of a journal's record, from its snapshot. */
 muster_result replays_begin(muster_world *world, const muster_replay_def *def, const void *snapshot,
                             size_t snapshot_bytes);
+
+/* The record has grown to `count` bytes, at the same place, with so many more complete frames. */
+void replays_extend(muster_world *world, size_t count, uint64_t frames);
 
 /* Called before a frame with its number and its time. */
 typedef void (*replay_before)(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user);

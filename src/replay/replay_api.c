@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/sized.h"
 #include "frame/frame.h"
+#include "frame/frame_record.h"
 #include "observe/report.h"
 #include "record/recorder_fields.h"
 #include "replay/records.h"
@@ -102,19 +103,6 @@ muster_result muster_record_look(const void *bytes, size_t count, muster_record_
   return sized_write(SIZED(record_info), &whole, info);
 }
 
-/* Where the whole frames of a journal's record end, with what is wrong there. */
-static void find_end(const struct tape *tape, const record_head *head, record_extent *extent) {
-  struct tape at = *tape;
-  struct chunk section = {0};
-  bool cut = false;
-  muster_result result = count_frames(&at, head, &extent->frames, &cut);
-  extent->ended = result == MUSTER_OK;
-  if (result && !cut) snprintf(extent->damage, sizeof extent->damage, "%s", muster_last_error());
-  extent->end = tape->end;
-  for (at = *tape; section.number < head->first_frame + extent->frames && !tape_next(&at, &section);)
-    if (section.kind == TAPE_FRAME) extent->end = at.end;
-}
-
 /* The notes stand at the end of a frame, and their length behind them. */
 static bool replay_take_notes(const struct tape *tape, uint64_t frame, record_take_note take, void *user) {
   struct tape notes = *tape;
@@ -133,22 +121,57 @@ static bool replay_take_notes(const struct tape *tape, uint64_t frame, record_ta
   return !notes.failed;
 }
 
+/* Whether a section is a part of the frame behind those that were seen, or ends it. */
+static bool is_of_next_frame(const record_extent *extent, const struct chunk *section) {
+  uint64_t seen = extent->head.first_frame + extent->frames;
+  return section->kind == TAPE_BETWEEN ? section->number == seen
+                                       : section->kind == TAPE_FRAME && section->number == seen + 1;
+}
+
+/* What stands behind the last whole frame. */
+static void replay_note_end(record_extent *extent, const struct tape *tape, const struct chunk *section,
+                            muster_result result) {
+  if (!result && section->kind == TAPE_END && tape->end == tape->file_bytes)
+    extent->ended = true;
+  else if (!result && section->kind == TAPE_END)
+    snprintf(extent->damage, sizeof extent->damage, "record: offset %zu: %zu bytes behind the end", tape->end,
+             tape->file_bytes - tape->end);
+  else if (!result)
+    snprintf(extent->damage, sizeof extent->damage, "record: offset %zu: section %d %llu where frame %llu belongs",
+             section->at, (int)section->kind, (unsigned long long)section->number,
+             (unsigned long long)(extent->head.first_frame + extent->frames) + 1);
+  else if (!section->cut)
+    snprintf(extent->damage, sizeof extent->damage, "%s", muster_last_error());
+}
+
+muster_result records_look_on(const void *bytes, size_t count, record_extent *extent, record_take_note take,
+                              void *user) {
+  struct tape tape = {.file = bytes, .file_bytes = count, .end = extent->end, .checksum = extent->checksum};
+  struct chunk section = {0};
+  muster_result result;
+  while (!(result = tape_next(&tape, &section)) && is_of_next_frame(extent, &section)) {
+    if (section.kind != TAPE_FRAME) continue;
+    extent->frames++;
+    extent->end = tape.end;
+    extent->checksum = tape.checksum;
+    uint64_t frame = extent->head.frames_before + extent->frames;
+    if (take && !replay_take_notes(&tape, frame, take, user))
+      return error_set(MUSTER_E_INPUT, "record: offset %zu: a note of frame %llu was refused", section.at,
+                       (unsigned long long)frame);
+  }
+  replay_note_end(extent, &tape, &section, result);
+  return MUSTER_OK;
+}
+
 muster_result records_look(const void *bytes, size_t count, record_extent *extent, record_take_note take, void *user) {
   struct tape tape;
-  struct chunk section = {0};
   *extent = (record_extent){.frames = 0};
   muster_result result = records_read_head(&tape, bytes, count, &extent->head);
   if (result) return result;
   if (!extent->head.journal) return error_set(MUSTER_E_INPUT, "record: it is none of a journal");
-  find_end(&tape, &extent->head, extent);
-  for (uint64_t frame = 0; take && frame < extent->frames && !tape_next(&tape, &section);) {
-    if (section.kind != TAPE_FRAME) continue;
-    frame++;
-    if (!replay_take_notes(&tape, extent->head.frames_before + frame, take, user))
-      return error_set(MUSTER_E_INPUT, "record: offset %zu: a note of frame %llu was refused", section.at,
-                       (unsigned long long)(extent->head.frames_before + frame));
-  }
-  return MUSTER_OK;
+  extent->end = tape.end;
+  extent->checksum = tape.checksum;
+  return records_look_on(bytes, count, extent, take, user);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- replay */
@@ -275,6 +298,13 @@ muster_result replays_finish(muster_world *world) {
   return MUSTER_OK;
 }
 
+void replays_extend(muster_world *world, size_t count, uint64_t frames) {
+  struct recorder *recorder = world->recorder;
+  ASSERT(recorder_replays(recorder) && recorder->frames == recorder->frames_max && count >= recorder->replay.count);
+  recorder->replay.count = recorder->tape.file_bytes = count;
+  recorder->frames_max += frames;
+}
+
 muster_result replays_frame(muster_world *world, replay_before before, void *user) {
   struct chunk section;
   muster_result result;
@@ -287,6 +317,7 @@ muster_result replays_frame(muster_world *world, replay_before before, void *use
   if (recorder->snapshot && (result = replay_load(world))) return result;
   if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section))) return result;
   if (recorder->frames == 0) recorder->between = section.kind == TAPE_BETWEEN;
+  if (recorder->times_due) frame_record_late_times(world);
   muster_frame frame;
   if (replay_until_frame(world, &frame)) {
     if (before) before(world, world->frames + 1, frame.sim_now_ns, user);

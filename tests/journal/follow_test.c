@@ -1,0 +1,357 @@
+/* A journal whose record still grows is followed: the world that comes of it is the one that runs, frame by frame, and
+ * goes on where the record ends. And a journal that begins beside the frames, and one that is held. */
+#include "support/journal_town.h"
+
+#include <muster/snapshot.h>
+
+#include <sys/resource.h>
+
+enum { FOLLOWED_FRAMES = 60, LATER_FRAMES = 5, PIECES = 7 };
+
+/* ---------------------------------------------------------------------------------------------------------- follow */
+
+/* A copy of a journal that gets the record piece by piece. */
+typedef struct follower {
+  told_frames *told;
+  file_bytes record;
+  size_t there, turn; /* bytes in its file; pieces so far */
+  uint64_t seen;      /* the last frame that was looked at */
+  uint64_t noted;     /* of the last note */
+  uint32_t late;
+  int file;
+  little_world *little;
+} follower;
+
+static void note_frame(muster_journal *journal, void *user) {
+  uint64_t *frame = user;
+  ++*frame;
+  must(muster_journal_note(journal, frame, sizeof *frame) == MUSTER_OK, "a note of frame %lu", *frame);
+}
+
+/* Some pieces end inside of a section, some have several frames, and some none. */
+static size_t next_piece(const follower *copy) {
+  static const size_t pieces[PIECES] = {1, 900, 40, 6000, 333, 17, 2500};
+  size_t piece = pieces[copy->turn % PIECES], left = copy->record.count - copy->there;
+  return piece < left ? piece : left;
+}
+
+static void grow(follower *copy) {
+  size_t piece = next_piece(copy);
+  cr_assert_eq(pwrite(copy->file, copy->record.bytes + copy->there, piece, (off_t)copy->there), (ssize_t)piece);
+  copy->there += piece;
+  copy->turn++;
+}
+
+/* At times it says less than was known. */
+static uint64_t give_more(muster_world *world, uint64_t frame, void *user) {
+  follower *copy = user;
+  cr_assert_geq(frame, copy->seen);
+  cr_assert_eq(muster_world_hash(world), copy->told->hashes[frame], "frame %lu is another", frame);
+  copy->seen = frame;
+  if (copy->turn % 3 == 1 && copy->late++ % 2 == 0) return copy->there / 2;
+  if (copy->there == copy->record.count) return 0;
+  grow(copy);
+  return copy->there;
+}
+
+static bool take_note(const void *bytes, size_t count, uint64_t frame, void *user) {
+  follower *copy = user;
+  uint64_t number;
+  cr_assert_eq(count, sizeof number);
+  memcpy(&number, bytes, sizeof number);
+  cr_assert_eq(number, frame);
+  cr_assert_gt(frame, copy->seen, "it comes before its frame is run");
+  cr_assert_eq(frame, copy->noted + 1);
+  copy->noted = frame;
+  return true;
+}
+
+/* The snapshot, and a first part of the record. */
+static follower begin_follower(const journal_place *from, const journal_place *to, told_frames *told, size_t part) {
+  char name[PLACE_BYTES];
+  file_bytes snapshot = file_read(place_find(from, ".snapshot").path);
+  follower copy = {.told = told, .record = file_read(place_find(from, ".journal").path)};
+  snprintf(name, sizeof name, "%s-1.snapshot", to->path);
+  file_write(name, snapshot.bytes, snapshot.count);
+  free(snapshot.bytes);
+  snprintf(name, sizeof name, "%s-1.journal", to->path);
+  copy.there = copy.record.count / part;
+  file_write(name, copy.record.bytes, copy.there);
+  copy.file = open(name, O_WRONLY | O_CLOEXEC);
+  cr_assert_geq(copy.file, 0);
+  return copy;
+}
+
+static muster_result follow(little_world *little, const char *path, follower *copy, muster_journal_info *info) {
+  muster_journal_recover_def def = muster_journal_recover_def_default();
+  def.path = path;
+  def.more = give_more;
+  def.take_notes = take_note;
+  def.user = copy;
+  *info = muster_journal_info_default();
+  muster_result result = muster_journal_recover(little->world, &def, info);
+  little->now_ns = info->sim_now_ns;
+  return result;
+}
+
+static void end_follower(follower *copy) {
+  close(copy->file);
+  free(copy->record.bytes);
+}
+
+/* A life whose snapshot and record are followed. */
+typedef struct followed {
+  journal_place place, other;
+  told_frames *told;
+  muster_clock clock;
+} followed;
+
+static void followed_live(void *user) {
+  const followed *life = user;
+  muster_type_def type = town_type();
+  little_world little = town_of(2, life->clock, &type);
+  town_populate(&little);
+  uint64_t frame = 0;
+  muster_journal_def def = muster_journal_def_default();
+  def.end_frame = note_frame;
+  def.user = &frame;
+  journal_begin_as(&little, def, life->place.path);
+  told_frame(life->told, &little, 0);
+  for (uint32_t i = 0; i < FOLLOWED_FRAMES; i++) {
+    town_frame(&little, i);
+    told_frame(life->told, &little, i + 1);
+    if (i % 7 == 3) must(muster_world_settle(little.world) == MUSTER_OK, "it does not settle");
+  }
+}
+
+static followed begin_followed(muster_clock clock) {
+  followed life = {.place = place_make(), .other = place_make(), .told = told_create(), .clock = clock};
+  live_until_death(followed_live, &life);
+  return life;
+}
+
+static void end_followed(followed *life) {
+  told_destroy(life->told);
+  place_remove(&life->place);
+  place_remove(&life->other);
+}
+
+static void expect_followed(muster_clock clock, size_t part) {
+  followed life = begin_followed(clock);
+  muster_type_def type = town_type();
+  muster_journal_info info;
+  little_world whole = town_of(1, clock, &type), little = town_of(2, clock, &type);
+  follower copy = begin_follower(&life.place, &life.other, life.told, part);
+  cr_assert_eq(follow(&little, life.other.path, &copy, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, FOLLOWED_FRAMES);
+  cr_assert_eq(copy.seen, FOLLOWED_FRAMES);
+  cr_assert_eq(copy.noted, FOLLOWED_FRAMES);
+  cr_assert_eq(place_count(&life.other, "world-", ".replaying"), 0);
+  cr_assert_eq(journal_recover(&whole, life.place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  for (uint32_t i = 0; i < LATER_FRAMES && clock == MUSTER_CLOCK_VIRTUAL; i++) {
+    town_frame(&little, FOLLOWED_FRAMES + i);
+    town_frame(&whole, FOLLOWED_FRAMES + i);
+    cr_assert_eq(muster_world_hash(little.world), muster_world_hash(whole.world), "frame %u behind the end", i);
+  }
+  little_world_destroy(&little);
+  little_world_destroy(&whole);
+  end_follower(&copy);
+  end_followed(&life);
+}
+
+Test(journal_follow, a_record_that_grows_brings_each_frame_as_it_was) {
+  expect_followed(MUSTER_CLOCK_VIRTUAL, 9);
+}
+
+Test(journal_follow, so_does_one_of_a_world_on_the_wall_clock) {
+  expect_followed(MUSTER_CLOCK_WALL, 9);
+}
+
+Test(journal_follow, it_may_be_whole_already) {
+  expect_followed(MUSTER_CLOCK_VIRTUAL, 1);
+}
+
+Test(journal_follow, damage_that_comes_is_found) {
+  followed life = begin_followed(MUSTER_CLOCK_VIRTUAL);
+  muster_journal_info info;
+  little_world little = town();
+  follower copy = begin_follower(&life.place, &life.other, life.told, 9);
+  copy.record.bytes[copy.record.count / 2] ^= 4;
+  cr_assert_eq(follow(&little, life.other.path, &copy, &info), MUSTER_E_INPUT);
+  cr_assert(strstr(muster_last_error(), "record: offset"), "%s", muster_last_error());
+  cr_assert_lt(copy.seen, FOLLOWED_FRAMES);
+  little_world_destroy(&little);
+  end_follower(&copy);
+  end_followed(&life);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- beside */
+
+/* What the process that writes the first snapshot does: it waits, and goes on or dies. */
+typedef enum writer_order { WRITER_WAITS = 0, WRITER_WRITES, WRITER_DIES } writer_order;
+
+typedef struct beside_life {
+  const char *path;
+  told_frames *told;
+  _Atomic uint32_t order; /* writer_order */
+  pid_t frames_process;
+  void (*live)(struct beside_life *life, muster_journal *journal, little_world *little);
+} beside_life;
+
+static bool save_as_ordered(muster_journal_put put, void *put_user, void *user) {
+  beside_life *life = user;
+  if (getpid() != life->frames_process)
+    while (atomic_load(&life->order) == WRITER_WAITS) usleep(200);
+  if (getpid() != life->frames_process && atomic_load(&life->order) == WRITER_DIES) die();
+  return put("host", 4, put_user);
+}
+
+static void beside_frame(beside_life *life, little_world *little, uint32_t frame) {
+  town_frame(little, frame);
+  told_frame(life->told, little, frame + 1);
+}
+
+/* Ten frames with a journal that ends in the way of a crash; then one that begins beside the frames, behind them. */
+static void beside_live(void *user) {
+  beside_life *life = user;
+  little_world little = town();
+  muster_journal_info info;
+  muster_journal_def def = muster_journal_def_default();
+  life->frames_process = getpid();
+  def.save_host = save_as_ordered;
+  def.user = life;
+  if (journal_look(life->path, &info) == MUSTER_E_STALE) {
+    town_populate(&little);
+    journal_begin_as(&little, def, life->path);
+    for (uint32_t i = 0; i < 10; i++) beside_frame(life, &little, i);
+    return;
+  }
+  must(journal_recover(&little, life->path, &info) == MUSTER_OK && info.frames == 10, "it is not back");
+  def.begins_beside = true;
+  muster_journal *journal = journal_begin_as(&little, def, life->path);
+  for (uint32_t i = 10; i < 20; i++) {
+    beside_frame(life, &little, i);
+    muster_journal_turn(journal, 0);
+    muster_journal_status status = journal_status(journal);
+    must(status.runs && status.snapshots == 0, "it has a snapshot: %s", status.ended_by);
+    must(status.frames_written == i + 1 && status.frames_safe == 10, "frame %lu is safe without one",
+         status.frames_safe);
+  }
+  life->live(life, journal, &little);
+}
+
+static void expect_beside(void (*live)(beside_life *life, muster_journal *journal, little_world *little),
+                          uint64_t frames, uint32_t files) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  beside_life *life = shared_memory(sizeof *life);
+  life->path = place.path;
+  life->told = told_create();
+  life->live = live;
+  live_until_death(beside_live, life);
+  live_until_death(beside_live, life);
+  if (frames) {
+    little_world little = town();
+    cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(info.frames, frames);
+    cr_assert_eq(muster_world_hash(little.world), life->told->hashes[frames]);
+    little_world_destroy(&little);
+  } else {
+    cr_assert_eq(journal_look(place.path, &info), MUSTER_E_STALE);
+  }
+  cr_assert_eq(place_count(&place, "world-", ".snapshot"), files);
+  atomic_store(&life->order, WRITER_DIES); /* one that waits still */
+  told_destroy(life->told);
+  munmap(life, sizeof *life);
+  place_remove(&place);
+}
+
+static void end_here(beside_life *life, muster_journal *journal, little_world *little) {
+  (void)life, (void)journal, (void)little;
+}
+
+Test(journal_follow, one_that_begins_beside_the_frames_leaves_what_was_there_until_its_snapshot_is_complete) {
+  expect_beside(end_here, 10, 1);
+}
+
+static void go_on_whole(beside_life *life, muster_journal *journal, little_world *little) {
+  atomic_store(&life->order, WRITER_WRITES);
+  while (journal_status(journal).snapshots == 0) muster_journal_turn(journal, 0);
+  must(journal_status(journal).snapshots == 1 && journal_status(journal).forked == 1, "another snapshot");
+  for (uint32_t i = 20; i < 25; i++) {
+    beside_frame(life, little, i);
+    muster_journal_turn(journal, 0);
+  }
+  must(journal_status(journal).frames_safe == 25, "frame %lu is safe", journal_status(journal).frames_safe);
+  must(muster_journal_snapshot(journal) == MUSTER_OK, "no second snapshot");
+  while (journal_status(journal).snapshots < 2) muster_journal_turn(journal, 0);
+  beside_frame(life, little, 25);
+}
+
+Test(journal_follow, behind_that_it_is_as_any_other) {
+  expect_beside(go_on_whole, 26, 1);
+}
+
+static void go_on_without(beside_life *life, muster_journal *journal, little_world *little) {
+  atomic_store(&life->order, WRITER_DIES);
+  while (journal_status(journal).runs) muster_journal_turn(journal, 0);
+  must(strstr(journal_status(journal).ended_by, "its first snapshot failed"), "%s", journal_status(journal).ended_by);
+  must(journal_status(journal).frames_safe == UINT64_MAX, "somebody waits for what never comes");
+  beside_frame(life, little, 20);
+  muster_journal_turn(journal, 0);
+}
+
+Test(journal_follow, without_its_first_snapshot_it_ends_and_leaves_no_past) {
+  expect_beside(go_on_without, 0, 0);
+}
+
+static void end_in_order(beside_life *life, muster_journal *journal, little_world *little) {
+  (void)little;
+  atomic_store(&life->order, WRITER_WRITES);
+  must(muster_journal_end(journal, false) == MUSTER_OK, "it does not end");
+}
+
+Test(journal_follow, it_may_end_before_its_snapshot_is_complete) {
+  expect_beside(end_in_order, 20, 1);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ held */
+
+/* For how long the first snapshot keeps the next one away, by its cost (rotation.c). */
+static uint64_t costly_us(muster_journal *journal) {
+  struct rusage children;
+  must(getrusage(RUSAGE_CHILDREN, &children) == 0, "getrusage");
+  uint64_t cpu_us = (uint64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000 +
+                    (uint64_t)(children.ru_utime.tv_usec + children.ru_stime.tv_usec);
+  return 50 * (journal_status(journal).pause_ns / 1000 + cpu_us);
+}
+
+/* A snapshot is always due, as far as the cost allows. */
+static void hold_and_let_go(muster_journal *journal, little_world *little, uint32_t frame) {
+  (void)little;
+  if (frame == 1) muster_journal_hold(journal, true);
+  if (frame < 40) {
+    usleep((useconds_t)(1000 + costly_us(journal) / 20));
+    muster_journal_turn(journal, 1000000000u);
+    must(journal_status(journal).snapshots == 1, "a snapshot began by itself while it was held");
+  } else if (frame == 40) {
+    must(muster_journal_snapshot(journal) == MUSTER_OK, "none is taken that is asked for");
+    while (journal_status(journal).snapshots == 1) muster_journal_turn(journal, 1000000000u);
+    muster_journal_hold(journal, false);
+  } else if (frame == 41) {
+    while (journal_status(journal).snapshots == 2) muster_journal_turn(journal, 1000000000u);
+  }
+}
+
+Test(journal_follow, one_that_is_held_begins_no_snapshot_by_itself) {
+  journal_place place = place_make();
+  town_life life = {.path = place.path,
+                    .told = told_create(),
+                    .frames = 42,
+                    .def = muster_journal_def_default(),
+                    .after = hold_and_let_go};
+  life.def.recovery_max_ns = life.def.start_ns = 10000000;
+  live_until_death(town_live, &life);
+  told_destroy(life.told);
+  place_remove(&place);
+}
