@@ -78,9 +78,9 @@ static void api_run(mailbox_request *request, struct service *service) {
   if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
-  else if (call->world && !zone_may_run(call->world))
-    api_complain(&call->problem, 503, "frozen", "world",
-                 "zone %s stands still: its lease was not renewed in time; ask again", call->world->name);
+  else if (call->world && zone_standstill(call->world))
+    api_complain(&call->problem, 503, "frozen", "world", "zone %s stands still: %s; ask again", call->world->name,
+                 zone_standstill(call->world));
   else if (!once_is_answered(call))
     api_work(call);
   call->ran = true;

@@ -33,7 +33,10 @@
  *     GET    /v1/worlds/W/module                  settings in force, commands and metrics of its modules
  *     POST   /v1/worlds/W/module/COMMAND          JSON or text: a command of the module; INSTANCE.COMMAND of several
  *     POST   /v1/worlds/W/restore                 a zone that the brokers have lost goes on from this node's files
+ *     POST   /v1/worlds/W/move                    {"node"}: a zone is to run there: 202; any node may be asked
  *     GET    /v1/zones                            all zones of the cluster: who has them, and what is stored
+ *     GET    /v1/nodes                            the nodes of the cluster: capacity, pressure, and what they run
+ *     POST   /v1/drain                            {"drain"}: the node that is asked is emptied, or no longer
  *     GET    /v1/zones/map                        where the agents of all zones stand, coarsely: for the page
  *     GET    /v1/modules                          the loaded modules
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
@@ -175,10 +178,13 @@ muster_type api_find_type(api_call *call, const char *name);
 bool api_query_count(http_request *request, const char *name, uint64_t least, uint64_t most, uint64_t *value,
                      api_problem *problem);
 
-/* The one route of a world that a supervisor does not pass on (service/supervise/). */
+/* Routes that a supervisor answers itself (service/supervise/). */
 #define API_RESTART "/v1/worlds/{world}/restart"
 #define API_RESTORE "/v1/worlds/{world}/restore"
+#define API_MOVE    "/v1/worlds/{world}/move"
 #define API_ZONES   "/v1/zones"
+#define API_NODES   "/v1/nodes"
+#define API_DRAIN   "/v1/drain"
 #define API_MAP     "/v1/zones/map"
 
 /* The tables of routes. */

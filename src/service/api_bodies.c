@@ -76,6 +76,16 @@ bool priority_read(const void *body, size_t bytes, void *out, api_problem *probl
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 
+bool node_name_read(const void *body, size_t bytes, void *out, api_problem *problem) {
+  static const field_row fields[] = {{"node", NULL, 0, 0, FIELD_TEXT, 1, 31, FIELD_REQUIRED}, {0}};
+  return read_object(body, bytes, fields, out, NULL, problem);
+}
+
+bool drain_read(const void *body, size_t bytes, void *out, api_problem *problem) {
+  static const field_row fields[] = {{"drain", NULL, 0, 0, FIELD_SWITCH, 0, 1, FIELD_REQUIRED}, {0}};
+  return read_object(body, bytes, fields, out, NULL, problem);
+}
+
 bool module_name_read(const void *body, size_t bytes, void *out, api_problem *problem) {
   static const field_row fields[] = {{"module", NULL, 0, 0, FIELD_TEXT, 1, 31, FIELD_REQUIRED}, {0}};
   return read_object(body, bytes, fields, out, NULL, problem);

@@ -67,6 +67,10 @@ bool step_read(const void *body, size_t bytes, void *out /* uint32_t */, api_pro
 /* {"priority": 0 .. 100}. */
 bool priority_read(const void *body, size_t bytes, void *out /* uint32_t */, api_problem *problem);
 
+/* {"node": "name"}; and {"drain": true}. */
+bool node_name_read(const void *body, size_t bytes, void *out /* char[32] */, api_problem *problem);
+bool drain_read(const void *body, size_t bytes, void *out /* bool */, api_problem *problem);
+
 /* {"module": "name"}. */
 bool module_name_read(const void *body, size_t bytes, void *out /* char[32] */, api_problem *problem);
 

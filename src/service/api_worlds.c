@@ -172,14 +172,34 @@ static void refuse_restore(api_call *call) {
   api_complain(&call->problem, 409, "state", NULL, "world %s is no zone that the brokers have lost", call->world->name);
 }
 
+static void refuse_move(api_call *call) {
+  api_complain(&call->problem, 409, "state", NULL, "world %s is no zone of a cluster", call->world->name);
+}
+
+static void refuse_drain(api_call *call) {
+  api_complain(&call->problem, 409, "state", NULL, "this daemon is no node of a cluster");
+}
+
 /* A supervisor answers that itself: only with one there are zones. */
-static void list_no_zones(api_call *call) {
+static void list_none(api_call *call, const char *what) {
   const struct settings *settings = &call->service->settings;
   const char *cluster = *settings->cluster ? settings->cluster : NULL, *node = *settings->node ? settings->node : NULL;
   json_print(&call->writer, "cluster=%s node=%s problem=%s", cluster, node,
              cluster ? "zones need isolation = process" : NULL);
-  json_begin_array(&call->writer, "zones");
+  json_begin_array(&call->writer, what);
   json_end_array(&call->writer);
+}
+
+static void list_no_zones(api_call *call) {
+  list_none(call, "zones");
+}
+
+static void list_no_nodes(api_call *call) {
+  list_none(call, "nodes");
+  json_begin_object(&call->writer, "balancer");
+  json_null(&call->writer, "node");
+  json_null(&call->writer, "words");
+  json_end_object(&call->writer);
 }
 
 static void show_no_map(api_call *call) {
@@ -204,7 +224,12 @@ const http_route api_world_routes[] = {
      API_ORDER(refuse_restart, .at_once = true)},
     {"POST", API_RESTORE, "a zone that the brokers have lost goes on from this node's files",
      API_ORDER(refuse_restore, .at_once = true)},
+    {"POST", API_MOVE, "a zone is to run on another node",
+     API_ORDER(refuse_move, node_name_read, NAME_BYTES, .at_once = true), .body_max = SMALL_BODY},
     {"GET", API_ZONES, "all zones of the cluster", API_ORDER(list_no_zones, .at_once = true)},
+    {"GET", API_NODES, "the nodes of the cluster, and what they run", API_ORDER(list_no_nodes, .at_once = true)},
+    {"POST", API_DRAIN, "empty the node that is asked, or no longer",
+     API_ORDER(refuse_drain, drain_read, sizeof(bool), .at_once = true), .body_max = SMALL_BODY},
     {"GET", API_MAP, "where the agents of all zones stand, for the page", API_ORDER(show_no_map, .at_once = true)},
     {"GET", "/v1/worlds/{world}/weights", "weights and workers in force", API_ORDER(read_weights)},
     {"GET", "/v1/worlds/{world}/levels", "agents by capability level", API_ORDER(show_levels, .at_once = true)},

@@ -33,11 +33,19 @@ static void ask_for_snapshot(hosted_world *world, held_until *until, uint64_t fa
   if (journals_snapshot(world) == MUSTER_OK) until->snapshot = world->kept.changes;
 }
 
+/* Whether the snapshot is complete that was asked for, and stored where a zone's is. */
+static bool is_in_snapshot(const hosted_world *world, held_until *until, const muster_journal_status *status) {
+  if (!until->snapshot || status->changes_safe < until->snapshot) return false;
+  if (!until->behind) until->behind = status->snapshots;
+  return zone_is_stored(world, until->behind);
+}
+
 bool held_is_over(hosted_world *world, held_until *until) {
   muster_journal_status status;
-  if (!zone_is_safe(world, until->frame)) return false;
-  if (!held_read(world, &status) || status.frames_safe >= until->frame) return true;
-  if (until->snapshot && status.changes_safe >= until->snapshot) return true;
+  bool runs = held_read(world, &status);
+  if (zone_is_safe(world, until->frame) && (!runs || status.frames_safe >= until->frame)) return true;
+  if (!runs) return false;
+  if (is_in_snapshot(world, until, &status)) return true;
   bool frames_come = !world->failed && (!world->paused || world->steps_left > 0);
   bool lost = status.snapshots_failed > until->failed && clock_system() - until->asked_ns >= again_ns;
   if (!frames_come && (!until->snapshot || lost)) ask_for_snapshot(world, until, status.snapshots_failed);

@@ -3,7 +3,8 @@
  * In a world with a journal (muster/journal.h) a change is safe once the frame after it is in the journal. In a world
  * in which no frame comes, since it is paused or has failed, a snapshot of the journal makes it safe: one for all
  * changes that were made before it begins. In a world without a journal, or whose journal has ended by itself, nothing
- * is waited for. In a zone the lease must be good as well, and the journal's stream has the frame. Frames' thread. */
+ * is waited for. In a zone the lease must be good as well, and the journal's stream has the frame, or the brokers have
+ * that snapshot. Frames' thread. */
 #ifndef SERVICE_HELD_H
 #define SERVICE_HELD_H
 
@@ -17,6 +18,7 @@ typedef struct held_until {
   uint64_t frame;            /* this one is in the journal, or */
   uint64_t snapshot;         /* so many snapshots that were asked for are complete; 0 = none was asked for yet */
   uint64_t asked_ns, failed; /* when that was; snapshots that had failed by then */
+  uint64_t behind;           /* how many the journal has with that one; 0 = it is not complete */
 } held_until;
 
 /* What the change waits for that was made just now. */

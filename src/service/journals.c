@@ -61,6 +61,7 @@ static muster_result open_journal(struct service *service, hosted_world *world, 
   def.save_host = journals_save_host;
   def.end_frame = journals_end_frame;
   def.user = world;
+  def.begins_beside = zone_has_followed(world); /* what was followed is there until then */
   return muster_journal_begin(world->world, &def, &world->journal);
 }
 
@@ -138,6 +139,10 @@ muster_result journals_snapshot(hosted_world *world) {
   muster_result result = muster_journal_snapshot(world->journal);
   world->kept.changes += result == MUSTER_OK;
   return result;
+}
+
+void journals_hold(hosted_world *world, bool held) {
+  muster_journal_hold(world->journal, held);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- frames */

@@ -135,6 +135,9 @@ void journals_note_command(struct hosted_world *world, const char *instance, con
  * muster_journal_snapshot(), which does not wait for one that is being written; MUSTER_OK without a journal. */
 muster_result journals_snapshot(struct hosted_world *world);
 
+/* While it is held, the journal begins no snapshot by itself: its record stays in one file. Without one a no-op. */
+void journals_hold(struct hosted_world *world, bool held);
+
 /* Copies what others may know. */
 void journals_publish(struct hosted_world *world, journal_published *published);
 

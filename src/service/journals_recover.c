@@ -133,7 +133,7 @@ static muster_result past_look(journal_past *past) {
   def.path = past->path;
   def.take_note = past_take_note;
   def.take_host = take_host;
-  def.take_notes = past_take_notes;
+  if (!zone_follows(past->world)) def.take_notes = past_take_notes; /* else as the frames are run */
   def.user = past;
   past->info = muster_journal_info_default();
   return muster_journal_look(&def, &past->info, NULL);
@@ -224,17 +224,29 @@ static void past_after_frame(muster_world *muster, uint64_t frame, uint64_t sim_
 
 /* --------------------------------------------------------------------------------------------------------- recovery */
 
+static uint64_t past_await_more(muster_world *muster, uint64_t frame, void *user) {
+  const journal_past *past = user;
+  (void)muster;
+  return zone_follow_on(past->world, frame);
+}
+
 static muster_result recover(journal_past *past, bool snapshot_only) {
   const hosted_world *world = past->world;
+  bool follows = zone_follows(world);
+  muster_journal_info info = muster_journal_info_default();
   muster_journal_recover_def def = muster_journal_recover_def_default();
   def.path = past->path;
   def.snapshot_only = snapshot_only;
   def.before_frame = past_before_frame;
   def.after_frame = past_after_frame;
   def.user = past;
+  if (follows) def.more = past_await_more;
+  if (follows) def.take_notes = past_take_notes;
   past->world->sim_now_ns = past->pace_first.sim_now_ns;
   muster_result result = world->module->resume(world->instance, world->world, past->first.bytes, past->first.count);
-  return result ? result : muster_journal_recover(world->world, &def, NULL);
+  if (!result) result = muster_journal_recover(world->world, &def, &info);
+  if (!result && follows) past->info = info;
+  return result;
 }
 
 static bool take_saved(const void *bytes, size_t count, void *user) {
@@ -361,6 +373,11 @@ static bool fall_back(struct service *service, journal_past *past, const snapsho
 static bool come_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
   muster_result result = past->info.tried ? error_set(MUSTER_E_STATE, "the last process died meanwhile, too")
                                           : past_run_again(service, past);
+  if (result && zone_follows(past->world)) { /* it is another node's still, which has all of it */
+    log_line(MUSTER_LOG_ERROR, "world %s: what another node runs cannot be followed: %s", past->world->name,
+             muster_last_error());
+    return false;
+  }
   bool back = !result || fall_back(service, past, saved);
   if (result) journals_put_aside(past->path, "differing");
   return back;

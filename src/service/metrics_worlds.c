@@ -157,7 +157,8 @@ static const struct field fields[] = {
 
     ZONED(number, "muster_zone", "The number of the zone; 0 = the world is none."),
     ZONED(epoch, "muster_zone_epoch", "How often the zone has had a new owner."),
-    ZONED(frozen, "muster_zone_frozen", "1 while it stands still, since its lease was not renewed in time."),
+    ZONED(frozen, "muster_zone_frozen",
+          "1 while it stands still: its lease was not renewed in time, or it is being moved."),
     ZONED(ghosts, "muster_zone_ghosts", "Agents of neighbours that it perceives."),
     ZONED(waiting, "muster_zone_parcels_waiting", "What crosses and is not stored yet."),
     ZONED(departed, "muster_zone_departed_total", "Agents that left for a neighbour."),

@@ -27,6 +27,7 @@ void settings_default(struct settings *settings) {
                                 .crash_window_ns = 600000000000u,
                                 .stuck_kill_ns = 2000000000u,
                                 .lease_ttl_ns = 15000000000u,
+                                .balance = true,
                                 .border_mm = 50000,
                                 .margin_mm = 2000,
                                 .ghost_rate = 5000};

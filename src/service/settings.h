@@ -84,6 +84,7 @@ struct settings {
   char cluster_ca[PATH_BYTES], cluster_certificate[PATH_BYTES], cluster_key[PATH_BYTES]; /* of TLS; "" = none */
   uint64_t lease_ttl_ns; /* an owner that gives no sign for so long has lost its zone */
   bool journal_stream;   /* journals of zones go to a stream, too */
+  bool balance;          /* zones move from laden nodes to others; else by hand and by drains alone */
   uint64_t border_mm;    /* agents this near a neighbour are seen there */
   uint64_t margin_mm;    /* agents cross this far beyond the border */
   uint64_t ghost_rate;   /* how often neighbours are told what they see, per 1000 seconds */

@@ -109,6 +109,9 @@ static const settings_key keys[] = {
            "a zone whose owner gives no sign for so long is taken over (default 15s)"),
     SERVER("journal_stream", journal_stream, SWITCH, 0, 1, FIXED, "yes|no",
            "journals of zones go to a stream, so that no frame is lost with a machine (default no)"),
+    SERVER("balance", balance, SWITCH, 0, 1, FIXED, "yes|no",
+           "zones that several nodes may run move from laden nodes to others; no: by hand and by drains alone (default "
+           "yes)"),
     SERVER("border", border_mm, RATE, 0, 1e9, FIXED, "METRES",
            "agents this near a neighbour are seen there (default 50)"),
     SERVER("margin", margin_mm, RATE, 0, 1e9, FIXED, "METRES", "agents cross this far beyond the border (default 2)"),

@@ -10,6 +10,7 @@
  * put, answer         messages of a pair, in order                           holder_pairs.c, crossings.c
  * store               a version of the zone, and its note: what it covers    holder_files.c, holder_pairs.c
  * put_chunk, keep     the journal's stream (-DSTREAM)                        holder_journal.c, copies.c
+ * give                a planned move to another node (-DMOVES)               holder_moves.c, holder_follow.c
  *
  * What crosses from a zone to the next stands in etcd in one order, with its sender's epoch and number; pair.h says
  * which of it counts, so all who read come to one answer. The model gives it when a message is stored, and keeps only
@@ -36,6 +37,10 @@
  *          lease has that noted or kept.
  * -DPACKS  (with -DSTREAM) a version is packed in one step, perhaps before what was sent is read, and noted in another.
  * -DLATE   the message without an answer comes once more at any time.
+ * -DMOVES=1 that often a zone is given to a node that has not its disk: when all that its owner did is kept, or noted.
+ *          Whoever gave it may go on as a paused owner does. What the other node had followed before is a part of what
+ *          it reads with the lease, and adds nothing. Where nobody dies or is paused, a move loses nothing, heard of or
+ *          not.
  * -DHOPS=4 -DCRASHES=2 -DPAUSES=1 -DLOST=1 say how far it walks, and how much goes wrong.
  *
  * Faults: NO_FENCE (what crosses counts whatever its epoch), ACCEPTS_TWO (etcd lets two have a lease at once, with one
@@ -47,7 +52,10 @@
  * With -DSTREAM: EARLY_OUT (a new owner lets out before a version of its own is noted), MINORITY (safe as soon as one
  * server has it), OLD_VERSION (chunks of another version than the note's are read), RESTORED_EARLY (the note and chunks
  * are read before the lease is taken), SENT_OTHERWISE (a chunk is sent again with more frames), CHUNKS_BESIDE (chunks
- * go on while the next version is stored), CHUNKS_BEHIND (behind a note without an answer). */
+ * go on while the next version is stored), CHUNKS_BEHIND (behind a note without an answer).
+ *
+ * With -DMOVES: GIVEN_UNKEPT (given before all that its owner did is kept), FOLLOWED_ALONE (the other node goes on from
+ * what it had followed without the lease, and does not read the rest). */
 
 #include "zones_state.pml"
 #include "zones_stored.pml"
@@ -81,6 +89,12 @@ inline take_lease(i) {
 #endif
   lease[i] = epoch[i];
   stage[i] = (on_disk[i] -> READS : RESTORES);
+#ifdef FOLLOWED_ALONE
+  if
+  :: is_followed[i] && !on_disk[i] -> restore(i, followed[i]); clear(followed[i]); is_followed[i] = false
+  :: else
+  fi;
+#endif
 #ifdef RESTORED_EARLY
   if
   :: restored[i] -> stage[i] = READS; on_disk[i] = true; restored[i] = false
@@ -288,6 +302,13 @@ inline pause(z) {
   on_disk[z] = false; clear(world[z])
 }
 
+#ifdef MOVES
+/* Nobody has the lease until it is taken. */
+inline give(i) {
+  moves--; lease[i] = 0
+}
+#endif
+
 /* Where no paused owner can use it, time without a lease is as good as time with a slow owner. */
 inline begin_again(i) {
   if
@@ -306,6 +327,9 @@ end_owner:
   :: d_step {
        i != PAUSED && stage[i] == FREE && !on_disk[i] && !restored[i] -> restored[i] = true; copy(world[i], stored[i])
      }
+#endif
+#ifdef FOLLOWED_ALONE
+  :: d_step { i != PAUSED && runs(i) && moves > 0 && !is_followed[i] -> is_followed[i] = true; copy(followed[i], stored[i]) }
 #endif
   :: d_step { i != PAUSED && stage[i] == FREE -> take_lease(i) }
 #if defined(START_OLDER) || defined(OLD_VERSION)
@@ -350,6 +374,13 @@ end_owner:
        crashes--; end_tenure(i); on_disk[i] = false; clear(world[i]); begin_again(i) /* the node, too */
      }
   :: d_step { pauses > 0 && i != PAUSED && stage[i] != FREE -> pauses--; pause(i) }
+#ifdef MOVES
+  :: d_step {
+       moves > 0 && i != PAUSED && runs(i) && may_give(i) ->
+       give(i); end_tenure(i); on_disk[i] = false; clear(world[i])
+     }
+  :: d_step { moves > 0 && pauses > 0 && i != PAUSED && runs(i) && may_give(i) -> pauses--; give(i); pause(i) }
+#endif
 #ifdef LATE
   :: d_step {
        late != 0 && late_pair == i ->
@@ -386,7 +417,7 @@ end_owner:
 
 #if defined(DEATH)
 #define is_well (dead && !any(runs_here))
-#elif defined(BORN)
+#elif defined(BORN) && !(defined(MOVES) && CRASHES == 0 && PAUSES == 0)
 #define is_well (one(runs_here) || !heard_of)
 #else
 #define is_well one(runs_here)

@@ -51,6 +51,9 @@ byte lease[3];                      /* the epoch of who has it */
 byte pair_epoch[3], pair_number[3]; /* how far messages to the next zone have counted */
 byte sent[3 * MESSAGES], count[3];  /* what crosses, and counts: hops */
 byte crashes = CRASHES, pauses = PAUSES, lost = LOST;
+#ifdef MOVES
+byte moves = MOVES;
+#endif
 
 hidden byte hop, end, z;
 
@@ -129,6 +132,15 @@ bool is_packed[4];
 #endif
 #define is_next_chunk(i, zone) (version[i] == NOTED_VERSION && !is_loose[zone])
 
+/* A zone is given away when all that it did is kept, and nothing is under way. */
+#if defined(GIVEN_UNKEPT)
+#define may_give(i) true
+#elif defined(STREAM)
+#define may_give(i) (version[i] == NOTED_VERSION && !records[i] && !is_loose[i] && !asked[i])
+#else
+#define may_give(i) (!may_store(i, i) && !asked[i])
+#endif
+
 #ifdef LATE
 byte late, late_pair, late_epoch, late_number; /* comes once more at any time: its hop */
 #endif
@@ -171,6 +183,11 @@ byte read_to[4];
 
 #ifdef RESTORED_EARLY
 bool restored[3];
+#endif
+
+#ifdef FOLLOWED_ALONE
+World followed[3]; /* by the node that is to have the zone, before it has the lease */
+bool is_followed[3];
 #endif
 
 #ifdef SENT_OTHERWISE

@@ -22,7 +22,8 @@ METHODS = ("get", "post", "put", "patch", "delete")
 UNSEEN = {"409", "429", "502", "503", "5XX"}
 if ISOLATION == "none":
     UNSEEN.add("202")  # a world is started again only in a process of its own
-UNSEEN_OF = {"restore_world": {"202"}}  # of a zone, which needs brokers: tests/zones/ctl_test.c
+# Of zones and nodes, which need brokers: tests/zones/ctl_test.c
+UNSEEN_OF = {"restore_world": {"202"}, "move_zone": {"202"}, "drain_node": {"200"}}
 PARTS = {"world": "main", "type": "hare", "command": "add", "file": "page.js"}
 # Worlds of those that main does not serve.
 WORLDS = {"prioritise_type": ("sets", "pursuer"), "tell_module": ("walk", None), "list_herds": ("herd", None),

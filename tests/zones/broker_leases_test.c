@@ -59,7 +59,6 @@ Test(broker_leases, each_take_has_a_new_epoch) {
   cr_expect_eq(other.lease.epoch, 3);
   cr_expect_str_eq(other.lease.last_owner, "a");
   EXPECT_RESULT(lab_take(&here, b, 8, false), MUSTER_OK);
-  cr_expect_eq(broker_lease_take(a, 0, false, 0, lab_taken, NULL), MUSTER_E_ARGUMENT);
   cr_expect_eq(broker_lease_take(a, BROKER_ZONE_MAX + 1, false, 0, lab_taken, NULL), MUSTER_E_ARGUMENT);
 }
 
@@ -88,6 +87,40 @@ Test(broker_leases, one_that_was_not_renewed_is_taken_over) {
   EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
   EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
   EXPECT_RESULT(lab_renew(&here, b, &next.lease), MUSTER_OK);
+}
+
+static lab_answer give(struct broker *broker, const broker_lease *lease, const char *node) {
+  lab_answer answer = {0};
+  cr_assert_eq(broker_lease_give(broker, lease, node, lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  return answer;
+}
+
+Test(broker_leases, one_that_is_given_is_taken_by_that_node_at_once_and_by_others_when_it_is_silent) {
+  start(1, false);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b"), *c = open_as(2, "c");
+  lab_answer first = lab_take(&here, a, 1, false);
+  EXPECT_RESULT(first, MUSTER_OK);
+  EXPECT_RESULT(give(a, &first.lease, "b"), MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
+  EXPECT_RESULT(give(a, &first.lease, "c"), MUSTER_E_STATE);
+  lab_answer refused = lab_take(&here, c, 1, true);
+  EXPECT_RESULT(refused, MUSTER_E_STATE);
+  cr_expect_str_eq(refused.lease.owner, "b");
+  EXPECT_RESULT(lab_take(&here, a, 1, true), MUSTER_E_STATE);
+  lab_answer second = lab_take(&here, b, 1, true);
+  EXPECT_RESULT(second, MUSTER_OK);
+  cr_expect_eq(second.lease.epoch, 2);
+  cr_expect_str_eq(second.lease.last_owner, "a", "it reads what a has left");
+
+  EXPECT_RESULT(give(b, &second.lease, "a"), MUSTER_OK);
+  lab_answer seen = lab_take(&here, c, 1, false);
+  EXPECT_RESULT(seen, MUSTER_E_STATE);
+  lab_answer third = take_over(c, 1, seen.lease.revision);
+  EXPECT_RESULT(third, MUSTER_OK);
+  cr_expect_eq(third.lease.epoch, 3);
+  cr_expect_str_eq(third.lease.last_owner, "b");
+  EXPECT_RESULT(lab_take(&here, a, 1, true), MUSTER_E_STATE);
 }
 
 /* The owner renews while the other is about to take it over: one of them has it. */
@@ -264,4 +297,35 @@ Test(broker_leases, settings_are_checked) {
   bad.nats[0] = '\0';
   cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
   cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
+}
+
+/* As if all epochs but the last had been given: "16383 a" under this key. Both are in base64. */
+static void use_up_epochs(const char *key) {
+  char body[128];
+  snprintf(body, sizeof body, "{\"key\": \"%s\", \"value\": \"MTYzODMgYQ==\"}", key);
+  brokers_answer answer = brokers_ask(here.servers, BROKERS_ETCD, 0, "/v3/kv/put", NULL, body);
+  cr_assert_eq(answer.status, 200, "%s", answer.body);
+  free(answer.body);
+}
+
+/* Its epochs begin again where those of a zone are used up; a list of zones does not have it. */
+Test(broker_leases, that_of_the_balancer_is_no_zones) {
+  start(1, false);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
+  lab_answer first = lab_take(&here, a, BROKER_BALANCER, false);
+  EXPECT_RESULT(first, MUSTER_OK);
+  EXPECT_RESULT(lab_take(&here, b, BROKER_BALANCER, true), MUSTER_E_STATE);
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+  EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
+  use_up_epochs("bXVzdGVyL2xhcmdlL3pvbmUvMC9lcG9jaA=="); /* muster/large/zone/0/epoch, and 9 */
+  use_up_epochs("bXVzdGVyL2xhcmdlL3pvbmUvOS9lcG9jaA==");
+  EXPECT_RESULT(lab_take(&here, b, 9, false), MUSTER_E_FULL);
+  lab_answer next = lab_take(&here, b, BROKER_BALANCER, false);
+  EXPECT_RESULT(next, MUSTER_OK);
+  cr_expect_eq(next.lease.epoch, 1);
+  EXPECT_RESULT(lab_renew(&here, b, &next.lease), MUSTER_OK);
+  cr_assert_eq(broker_leases_read(a, note_lease, end_of_view, &view), MUSTER_OK);
+  LAB_AWAIT(&here, viewed.done);
+  cr_expect_eq(view.count, 1);
+  cr_expect_eq(view.leases[0].zone, 9);
 }

@@ -57,7 +57,7 @@ static void write_nats(const brokers *all, uint32_t which) {
   char text[TEXT_BYTES] = "";
   append(text, sizeof text,
          "server_name: n%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
-         "jetstream { store_dir: \"%s\", max_mem: 64MB, max_file: 2GB%s }\n"
+         "jetstream { store_dir: \"%s\", max_mem: 64MB, max_file: 1000TB%s }\n"
          "accounts {\n  MUSTER { jetstream: enabled, users: [ { user: \"%s\", password: \"%s\" } ] }\n"
          "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n",
          which, broker->port, broker->web, broker->folder, all->options.leaves ? ", domain: hub" : "", BROKERS_USER,

@@ -1,5 +1,5 @@
 /* `muster ctl zones`: who has which zone, what it is on a node, and what of it is stored; and `zones restore`, when the
- * brokers have lost everything. With real brokers and three nodes. */
+ * brokers have lost everything. `muster ctl nodes`, `zones move` and `drain`. With real brokers and three nodes. */
 #include "land.h"
 #include "tools/program.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 300, PAUSE_US = 200000, LOST_BYTES = 600 };
+enum { TRIES = 300, MOVE_TRIES = 900, PAUSE_US = 200000, LOST_BYTES = 600 };
 
 TestSuite(zones_ctl, .timeout = 600);
 
@@ -88,8 +88,8 @@ Test(zones_ctl, shows_who_has_which_zone_and_restores_one_that_was_lost) {
   json_decref(entry);
   expect_ctl(all, 0, "zones restore west", 1, "no zone that the brokers have lost", "muster ctl zones");
   expect_ctl(all, 0, "zones restore nowhere", 1, "nowhere", "");
-  expect_ctl(all, 0, "zones restart west", 2, "muster ctl zones [restore WORLD]", "");
-  expect_ctl(all, 0, "zones restore", 2, "muster ctl zones [restore WORLD]", "");
+  expect_ctl(all, 0, "zones restart west", 2, "muster ctl zones [restore WORLD|move WORLD NODE]", "");
+  expect_ctl(all, 0, "zones restore", 2, "muster ctl zones [restore WORLD|move WORLD NODE]", "");
   brokers_kill(all->brokers, BROKERS_ETCD, 0);
   expect_ctl(all, 0, "zones", 1, "the brokers do not tell", "not known");
   for (uint32_t i = 0; i < LAND_NODES; i++) land_kill(all, i);
@@ -100,5 +100,171 @@ Test(zones_ctl, shows_who_has_which_zone_and_restores_one_that_was_lost) {
   expect_ctl(all, 0, "zones", 0, "stands by: the brokers have lost its zone", "`muster ctl zones restore west`");
   expect_ctl(all, 0, "zones restore west", 0, "world west starts again now", "");
   await_state(all, 0, 0, "runs", false);
+  land_end(all);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ nodes */
+
+/* What a node knows of all, which the caller releases; null: it does not answer. */
+static json_t *nodes_of(const land *all, uint32_t node) {
+  json_error_t error;
+  program_run *run = ctl(all, node, "--json nodes");
+  json_t *document = json_loads(run->output, 0, &error);
+  free(run);
+  return document;
+}
+
+/* The row of a node in it; null: it is not heard. */
+static json_t *row_of_node(const json_t *document, uint32_t node) {
+  const char name[] = {(char)('a' + node), '\0'};
+  size_t i;
+  json_t *row;
+  json_array_foreach(json_object_get(document, "nodes"), i, row) {
+    if (strcmp(text_of(row, "node"), name) == 0) return row;
+  }
+  return NULL;
+}
+
+/* Which node balances, as one of them says; -1 = none that is heard. */
+static int balancer_of(const land *all, uint32_t node) {
+  json_t *document = nodes_of(all, node);
+  const char *name = text_of(json_object_get(document, "balancer"), "node");
+  int balancer = *name ? *name - 'a' : -1;
+  json_decref(document);
+  return balancer;
+}
+
+/* Waits until each of some nodes, by their bits, hears them all with so many zones together, and one of them balances.
+ */
+static uint32_t await_nodes(const land *all, uint32_t nodes, size_t zones) {
+  for (int tries = 0; tries < TRIES; tries++, usleep(PAUSE_US)) {
+    uint32_t agree = 0, balancers = 0;
+    for (uint32_t node = 0; node < LAND_NODES; node++) {
+      if (!(nodes >> node & 1)) continue;
+      json_t *document = nodes_of(all, node);
+      uint32_t heard = 0;
+      size_t count = 0;
+      for (uint32_t other = 0; other < LAND_NODES; other++) {
+        const json_t *row = row_of_node(document, other);
+        if (row) heard |= 1u << other;
+        count += json_array_size(json_object_get(row, "zones"));
+      }
+      const char *name = text_of(json_object_get(document, "balancer"), "node");
+      if (*name) balancers |= 1u << (*name - 'a');
+      if (heard == nodes && count == zones && *name) agree |= 1u << node;
+      json_decref(document);
+    }
+    for (uint32_t node = 0; agree == nodes && node < LAND_NODES; node++)
+      if (balancers == 1u << node) return node;
+  }
+  cr_assert(false, "the nodes do not agree who they are");
+  return 0;
+}
+
+Test(zones_ctl, nodes_hear_each_other_and_refuse_moves_that_cannot_be) {
+  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5});
+  uint32_t balancer = await_nodes(all, 7, LAND_ZONES);
+  char line[64];
+  snprintf(line, sizeof line, "balancer: %c", 'a' + (int)balancer);
+  for (uint32_t i = 0; i < LAND_NODES; i++) expect_ctl(all, i, "nodes", 0, "heard  capacity  pressure", line);
+  json_t *document = nodes_of(all, 1);
+  const json_t *row = row_of_node(document, 0), *zone = json_array_get(json_object_get(row, "zones"), 0);
+  cr_expect_str_eq(text_of(document, "cluster"), "land");
+  cr_expect_str_eq(text_of(document, "node"), "b");
+  cr_expect_str_eq(text_of(zone, "world"), "west");
+  cr_expect_gt(json_number_value(json_object_get(row, "capacity")), 0);
+  cr_expect_gt(json_number_value(json_object_get(zone, "load")), 0);
+  cr_expect_lt(json_number_value(json_object_get(zone, "load")), 0.0501, "its budget is 5 ms ten times a second");
+  cr_expect_lt(json_integer_value(json_object_get(row, "heard_ns")), 5000000000);
+  json_decref(document);
+
+  expect_ctl(all, 1, "zones move west a", 1, "world west runs on node a already", "");
+  expect_ctl(all, 1, "zones move west d", 1, "node d may not run world west", "a b c");
+  expect_ctl(all, 1, "zones move nowhere a", 1, "nowhere", "");
+  expect_ctl(all, 1, "zones go west b", 2, "muster ctl zones [restore WORLD|move WORLD NODE]", "");
+  expect_ctl(all, 1, "drain", 0, "node b drains: others get middle", "");
+  expect_ctl(all, 0, "zones move west b", 1, "node b drains, and gets no zone", "");
+  expect_ctl(all, 0, "nodes", 0, "yes", "west 0.0");
+  expect_ctl(all, 1, "drain --undo", 0, "node b gets zones again", "");
+  expect_ctl(all, 1, "get /metrics", 0, "muster_nodes 3\n", "muster_node_drains 0\n");
+  land_end(all);
+}
+
+/* Its death changes nothing but that another one balances; what it was told to drain is forgotten with it. */
+Test(zones_ctl, another_node_balances_when_one_dies) {
+  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5});
+  uint32_t balancer = await_nodes(all, 7, LAND_ZONES), other = (balancer + 1) % LAND_NODES;
+  char words[64];
+  expect_ctl(all, balancer, "drain", 0, "drains", "");
+  land_kill(all, balancer);
+  uint32_t next = await_nodes(all, 7 & ~(1u << balancer), LAND_ZONES);
+  cr_expect_neq(next, balancer);
+  snprintf(words, sizeof words, "zones move west %c", 'a' + (int)balancer);
+  expect_ctl(all, other, words, 1, "is not heard", "muster ctl nodes");
+  land_revive(all, balancer);
+  cr_expect_eq(await_nodes(all, 7, LAND_ZONES), next, "it stays where it is");
+  json_t *document = nodes_of(all, other);
+  cr_expect(json_is_false(json_object_get(row_of_node(document, balancer), "drains")));
+  json_decref(document);
+  cr_expect_eq(balancer_of(all, other), (int)next);
+  land_end(all);
+}
+
+/* ----------------------------------------------------------------------------------------------------- drains, moves
+ */
+
+static size_t count_zones_of(const land *all, uint32_t asked, uint32_t node) {
+  json_t *document = nodes_of(all, asked);
+  size_t count = json_array_size(json_object_get(row_of_node(document, node), "zones"));
+  json_decref(document);
+  return count;
+}
+
+/* Waits until a node runs so many zones; the land is watched meanwhile. */
+static void await_zones_of(land *all, uint32_t asked, uint32_t node, size_t count) {
+  for (int tries = 0; count_zones_of(all, asked, node) != count; tries++) {
+    cr_assert_lt(tries, MOVE_TRIES, "node %u does not run %zu zones", node, count);
+    land_watch(all);
+  }
+  land_await(all);
+}
+
+/* What a node counts of the moves that it has named: as the balancer. */
+static void expect_moves(const land *all, uint32_t node, const char *named) {
+  expect_ctl(all, node, "get /metrics", 0, named, "muster_balancer_moves_failed_total 0\n");
+}
+
+/* A node that drains loses its zones by moves that nobody notices, and gets none: also not from one that dies. */
+Test(zones_ctl, drain_empties_a_node_by_moves_that_lose_nothing) {
+  enum { A, B, C, MIDDLE = 1, EAST };
+  land *all = land_start(&(land_options){
+      .brokers = {.nats = 1, .etcd = 1}, .journal_stream = true, .agents = 60, .speed = 10, .life = 20});
+  uint32_t balancer = await_nodes(all, 7, LAND_ZONES), epoch = all->epoch[MIDDLE];
+  expect_ctl(all, B, "drain", 0, "node b drains: others get middle", "");
+  await_zones_of(all, A, B, 0);
+  cr_expect_eq(all->epoch[MIDDLE], epoch + 1, "one move, and no death");
+  cr_expect(land_owner(all, MIDDLE) == A || land_owner(all, MIDDLE) == C);
+  expect_ctl(all, C, "nodes", 0, "yes     nothing", "balancer: ");
+  expect_moves(all, balancer, "muster_balancer_moves_total 1\n");
+  expect_ctl(all, B, "drain", 0, "node b drains: it has no zone", "");
+
+  land_note_owned(all, C);
+  land_kill(all, C);
+  land_await_takeover(all, "a death beside a node that drains");
+  for (uint32_t zone = 0; zone < LAND_ZONES; zone++) cr_expect_eq(land_owner(all, zone), A);
+  land_revive(all, C);
+  await_nodes(all, 7, LAND_ZONES);
+
+  expect_ctl(all, B, "drain --undo", 0, "node b gets zones again", "");
+  epoch = all->epoch[EAST];
+  expect_ctl(all, C, "zones move east b", 0, "world east goes from node a to node b", "muster ctl zones");
+  await_zones_of(all, C, B, 1);
+  cr_expect_eq(land_owner(all, EAST), B);
+  cr_expect_eq(all->epoch[EAST], epoch + 1);
+  await_state(all, A, EAST, "elsewhere", false);
+  expect_ctl(all, A, "zones move east b", 1, "world east runs on node b already", "");
+  land_rest(all);
+  ledger_verdict verdict = land_judge(all, stderr);
+  cr_expect(ledger_is_strong(&verdict));
   land_end(all);
 }

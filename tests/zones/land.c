@@ -36,16 +36,17 @@ const char *land_name(uint32_t zone) {
   return names[zone];
 }
 
-static void write_module(const land *all, uint32_t node, char *text, size_t bytes) {
+static void write_module(const land *all, uint32_t node, uint32_t zone, char *text, size_t bytes) {
   const land_options *options = &all->options;
   bool odd = options->odd && node + 1 == LAND_NODES;
   append_text(text, bytes, "module = %s\nagents = %u\nmodule.ground = 0 0 %d %u\nmodule.speed = %g\n",
-              options->strollers ? "strollers" : "nomads", options->agents, LAND_ZONES * LAND_SIDE,
+              options->strollers ? "strollers" : "nomads",
+              zone == 1 && options->in_middle ? options->in_middle : options->agents, LAND_ZONES * LAND_SIDE,
               all->zones / LAND_ZONES * LAND_SIDE, options->speed);
   if (options->strollers)
     append_text(text, bytes, "module.bytes = %u\n", odd ? options->odd : options->strollers);
   else
-    append_text(text, bytes, "module.life = %g\n", options->life);
+    append_text(text, bytes, "module.life = %g\nmodule.books = %d\n", options->life, !options->no_books);
 }
 
 /* The last node comes to NATS by leaf nodes, where there are any. */
@@ -59,17 +60,21 @@ static void write_node(land *all, uint32_t node, uint32_t door) {
   append_text(text, sizeof text,
               "[server]\ncluster = land\nnode = %c\nnats = %s\nnats_user = %s\nnats_password_file = %s/password\n"
               "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = %d\nmargin = %d\nghost_hz = %d\n"
-              "snapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\n",
+              "balance = no\nsnapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\n",
               'a' + (int)node, nats_of(all, node, door), BROKERS_USER, all->nodes[node].folder,
               brokers_door_etcd(all->brokers, door), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
               LAND_BORDER, LAND_MARGIN, LAND_GHOST_HZ, all->nodes[node].folder, LAND_STORE_S);
+  const land_options *options = &all->options;
   for (uint32_t i = 0; i < all->zones; i++) {
     uint32_t x = i % LAND_ZONES * LAND_SIDE, y = i / LAND_ZONES * LAND_SIDE;
     append_text(text, sizeof text,
-                "[world %s]\nzone = %u\nrectangle = %u %u %u %u\nnodes = %c %c %c\nbudget = 5ms\nhz = %u\n", names[i],
+                "[world %s]\nzone = %u\nrectangle = %u %u %u %u\nnodes = %c %c %c\nbudget = %s\nhz = %u\n", names[i],
                 i + 1, x, y, x + LAND_SIDE, y + LAND_SIDE, 'a' + (int)(i % LAND_NODES),
-                'a' + (int)((i + 1) % LAND_NODES), 'a' + (int)((i + 2) % LAND_NODES), all->options.hz);
-    write_module(all, node, text, sizeof text);
+                'a' + (int)((i + 1) % LAND_NODES), 'a' + (int)((i + 2) % LAND_NODES),
+                options->budget ? options->budget : "5ms", options->hz);
+    write_module(all, node, i, text, sizeof text);
+    if (options->in_middle) /* all may come to one zone, and be seen in it */
+      append_text(text, sizeof text, "agents_max = %u\n", 2 * (options->in_middle + LAND_ZONES * options->agents));
   }
   daemon_write(&all->nodes[node], "conf", text);
   daemon_write(&all->nodes[node], "password", BROKERS_PASSWORD "\n");

@@ -35,6 +35,9 @@ typedef struct land_options {
   double life;        /* s */
   uint32_t strollers; /* these instead of nomads, with so many bytes of state: spread evenly, without books to judge; */
   uint32_t odd;       /* or with so many on the last node, which has another version of their module; 0 = the same */
+  uint32_t in_middle; /* agents of that in the middle; 0 = as of each */
+  bool no_books;      /* of births and deaths, which take room: there is no ledger then */
+  const char *budget; /* of a frame; null = "5ms" */
 } land_options;
 
 typedef struct land {
@@ -71,6 +74,10 @@ void land_watch(land *all);
 /* Watches until every zone answers; until that many have arrived since the beginning. */
 void land_await(land *all);
 void land_await_crossings(land *all, uint64_t count);
+
+/* Orders that a zone be moved to a node; -1 = takes the order back. Which order stands: the node, or -1. */
+void land_move(land *all, uint32_t zone, int node);
+int land_ordered(land *all, uint32_t zone);
 
 /* A node that runs a zone, the first one from a number on. */
 uint32_t land_busy_node(land *all, uint32_t from);

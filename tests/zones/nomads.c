@@ -7,6 +7,7 @@
  *     module.ground = 0 0 300 100     all zones together
  *     module.speed = 20               m/s
  *     module.life = 60                s, a quarter more or less; 0 = they live for ever
+ *     module.books = 1                0: none are kept, and there may be many animals
  *
  * Each has one child, at half its life: soon there are twice as many as in the beginning, and so it stays.
  * An animal walks straight from place to place; which they are, follows from its name, and its name from its mother's.
@@ -43,6 +44,7 @@ typedef struct nomads {
   double x0, y0, x1, y1, speed;
   uint64_t life_ns, seed;
   uint32_t agents, rests;
+  bool keeps;
   muster_type type;
   const muster_world *world;
   book_line *books;
@@ -53,6 +55,7 @@ static const muster_module_setting settings[] = {
     {"ground", MUSTER_MODULE_TEXT, 0, 100, "0 0 100 100", "all zones together: X0 Y0 X1 Y1, in metres"},
     {"speed", MUSTER_MODULE_REAL, 0, 1000, "2", "how fast they walk, in m/s"},
     {"life", MUSTER_MODULE_REAL, 0, 1e6, "0", "how long they live, in seconds, a quarter more or less; 0 = for ever"},
+    {"books", MUSTER_MODULE_INTEGER, 0, 1, "1", "1: births and deaths are kept"},
     {0},
 };
 
@@ -60,6 +63,7 @@ static const muster_module_setting settings[] = {
 
 static void write_book(nomads *self, muster_agent agent, uint64_t at_ns, bool died) {
   muster_zone_def zone = {0};
+  if (!self->keeps) return;
   muster_zone_read(self->world, &zone); /* of a world that is no zone the epoch is 0 */
   if (self->count == self->room) {
     uint64_t room = self->room ? 2 * self->room : 1024;
@@ -200,7 +204,10 @@ static muster_result open_nomads(const muster_module_options *options, void **in
   self->life_ns = (uint64_t)(muster_module_number(options, "life", 0) * SECOND_NS);
   self->seed = options->seed;
   self->agents = needs->agents = options->agents;
-  needs->agents_max = 128 * self->agents + 1024; /* all may come to one zone, be seen in it, and be born again */
+  self->keeps = muster_module_number(options, "books", 1) != 0;
+  /* All may come to one zone, be seen in it, and be born again. */
+  uint32_t of_few = 128 * self->agents, of_many = 2 * self->agents + 50000;
+  needs->agents_max = (of_few < of_many ? of_few : of_many) + 1024;
   *instance = self;
   return MUSTER_OK;
 }

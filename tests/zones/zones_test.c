@@ -135,7 +135,25 @@ static void crash_zones(land *all, uint64_t random) {
   land_await(all);
 }
 
-static void (*const chaos[])(land *all, uint64_t random) = {kill_broker, kill_node, pause_node, cut_node, crash_zones};
+/* A zone is to be moved, to any node: to the one that has it, or to one that is about to be lost. It is not waited for,
+ * so that anything may come meanwhile; nor is what was ordered before. */
+static void move_zone(land *all, uint64_t random) {
+  uint32_t zone = (uint32_t)(random % all->zones), node = (uint32_t)(random / all->zones % LAND_NODES);
+  fprintf(stderr, "zone %s is to be moved to node %c\n", land_name(zone), 'a' + (int)node);
+  land_move(all, zone, (int)node);
+}
+
+/* All that a node runs is to be moved to the others, at once. */
+static void empty_node(land *all, uint64_t random) {
+  uint32_t node = land_busy_node(all, (uint32_t)(random % LAND_NODES));
+  fprintf(stderr, "node %c is to be emptied\n", 'a' + (int)node);
+  for (uint32_t zone = 0; zone < all->zones; zone++, random = muster_random_mix(random))
+    if (land_owner(all, zone) == (int)node)
+      land_move(all, zone, (int)((node + 1 + random % (LAND_NODES - 1)) % LAND_NODES));
+}
+
+static void (*const chaos[])(land *all, uint64_t random) = {kill_broker, kill_node, pause_node, cut_node,
+                                                            crash_zones, move_zone, move_zone,  empty_node};
 enum { CHAOS_KINDS = sizeof chaos / sizeof *chaos, CHAOS_GAP_LEAST = 20, CHAOS_GAP_MOST = 300 };
 
 /* Trouble upon trouble, with 20 to 300 crossings in between, or a tenth of that where there are few to be. */

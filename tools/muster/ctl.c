@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const option_def known[] = {
-    OPTION("socket", TEXT, ctl_options, socket),         OPTION("url", TEXT, ctl_options, url),
-    OPTION("token-file", TEXT, ctl_options, token_file), OPTION("world", TEXT, ctl_options, world),
-    OPTION("agent", TEXT, ctl_options, agent),           OPTION("json", ON, ctl_options, json),
-    OPTION("no-retry", ON, ctl_options, no_retry),       {0}};
+static const option_def known[] = {OPTION("socket", TEXT, ctl_options, socket),
+                                   OPTION("url", TEXT, ctl_options, url),
+                                   OPTION("token-file", TEXT, ctl_options, token_file),
+                                   OPTION("world", TEXT, ctl_options, world),
+                                   OPTION("agent", TEXT, ctl_options, agent),
+                                   OPTION("json", ON, ctl_options, json),
+                                   OPTION("no-retry", ON, ctl_options, no_retry),
+                                   OPTION("undo", ON, ctl_options, undo),
+                                   {0}};
 
 static void show_help(FILE *stream) {
   fputs("muster ctl - asks a running musterd, and tells it what to do\n"
@@ -28,6 +32,7 @@ static void show_help(FILE *stream) {
         "  --world NAME       which world; not needed where there is one\n"
         "  --json             what the daemon answers, as it is\n"
         "  --no-retry         send a change once, also when the world's process ends before it answers\n"
+        "  --undo             of drain: the node gets zones again\n"
         "  -h, --help         this; behind a command, what that command takes\n"
         "\n"
         "An ID is INDEX.GENERATION, as lists show it; a PLACE is X,Y or X,Y,Z in metres.\n",

@@ -19,6 +19,7 @@ typedef struct ctl_options {
   const char *agent;      /* of `muster explain`; null = the first argument */
   bool json;
   bool no_retry; /* a change is sent once, whatever becomes of it */
+  bool undo;     /* of drain: no longer */
 } ctl_options;
 
 /* $MUSTER_SOCKET, or where the daemon listens without it. */
@@ -93,6 +94,13 @@ void ctl_show_worlds(const struct json_t *answer);
 
 /* Prints the zones of a cluster. Changes the answer. */
 void ctl_show_zones(const struct json_t *answer);
+
+/* Prints the nodes of a cluster, and which of them balances it. Changes the answer. */
+void ctl_show_nodes(const struct json_t *answer);
+
+/* Prints what becomes of a move, and of a drain. */
+void ctl_show_move(const struct json_t *answer);
+void ctl_show_drain(const struct json_t *answer);
 
 /* Prints what became of a restart. */
 void ctl_show_restart(const struct json_t *process);

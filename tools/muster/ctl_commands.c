@@ -209,25 +209,40 @@ static int restart_world(const ctl_call *call, const ctl_verb *verb) {
   return ask_and_show(&(ctl_call){&options, 1, call->arguments}, verb);
 }
 
-/* The answer with null nodes when etcd does not tell is a failure, and shown all the same. */
-static int show_zones(const ctl_call *call, const ctl_verb *verb) {
+/* An answer with a problem is a failure, and shown all the same. */
+static int show_problem(const ctl_call *call, const ctl_verb *verb, void (*show)(const json_t *answer)) {
   json_t *answer;
   if (!ctl_ask(call->options, "GET", verb->path, NULL, &answer)) return STATUS_FAILED;
   bool whole = json_is_null(json_object_get(answer, "problem"));
   if (call->options->json)
     ctl_show_json(answer);
   else
-    ctl_show_zones(answer);
+    show(answer);
   json_decref(answer);
   return whole ? STATUS_OK : STATUS_FAILED;
 }
 
-static int restore_zone(const ctl_call *call, const ctl_verb *verb) {
+static int show_zones(const ctl_call *call, const ctl_verb *verb) {
+  return show_problem(call, verb, ctl_show_zones);
+}
+
+/* `zones restore WORLD`, `zones move WORLD NODE`: the word before tells which row is meant. */
+static int change_zone(const ctl_call *call, const ctl_verb *verb) {
   ctl_options options = *call->options;
-  if (strcmp(call->arguments[1], "restore") != 0)
-    return complain_usage("write it so: muster ctl zones [restore WORLD]");
+  const char *word = verb->path + 1;
+  if (strcmp(call->arguments[1], word) != 0)
+    return complain_usage("write it so: muster ctl zones [restore WORLD|move WORLD NODE]");
   options.world = call->arguments[2];
-  return ask_and_show(&(ctl_call){&options, 1, call->arguments}, verb);
+  return ask_and_show(&(ctl_call){&options, call->count, call->arguments}, verb);
+}
+
+/* The answer without any node is a failure, and shown all the same. */
+static int show_nodes(const ctl_call *call, const ctl_verb *verb) {
+  return show_problem(call, verb, ctl_show_nodes);
+}
+
+static int drain_node(const ctl_call *call, const ctl_verb *verb) {
+  return ask(call, verb, verb->path, json_pack("{s:b}", "drain", !call->options->undo));
 }
 
 /* An ID begins with a digit and has a point; else it is a type. */
@@ -313,9 +328,16 @@ static const ctl_verb verbs[] = {
     {"health", "", 0, 0, "whether all worlds run, and why not", "GET", "/readyz", .run = show_health},
     {"restart", "WORLD", 1, 1, "stop its process in order, and start it again at once", "POST", .path = "/restart",
      .show = ctl_show_restart, .run = restart_world},
-    {"zones", "[restore WORLD]", 0, 0, "zones of the cluster; or one that the brokers have lost goes on here", "GET",
-     "/v1/zones", .run = show_zones},
-    {"zones", "", 2, 2, NULL, "POST", .path = "/restore", .show = ctl_show_restart, .run = restore_zone},
+    {"nodes", "", 0, 0, "nodes of the cluster, what they run, and which of them balances it", "GET", "/v1/nodes",
+     .run = show_nodes},
+    {"zones", "[restore WORLD|move WORLD NODE]", 0, 0,
+     "zones of the cluster; or one that the brokers have lost goes on here; or one moves", "GET", "/v1/zones",
+     .run = show_zones},
+    {"zones", "", 2, 2, NULL, "POST", .path = "/restore", .show = ctl_show_restart, .run = change_zone},
+    {"zones", "", 3, 3, NULL, "POST", .path = "/move", .body = {read_text, 3, .member = "node"}, .show = ctl_show_move,
+     .run = change_zone},
+    {"drain", "[--undo]", 0, 0, "empty this node of zones, until --undo or its restart", "POST", "/v1/drain",
+     .show = ctl_show_drain, .run = drain_node},
     {"world", "", 0, 0, "one world", "GET", .path = "", .show = show_world},
     {"budget", "10ms", 1, 1, "what a frame may take", "PATCH", "",
      .body = {read_number, 1, "budget_ns", BUDGET_LEAST_NS, BUDGET_MOST_NS, parse_duration}},

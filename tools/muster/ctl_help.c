@@ -6,21 +6,33 @@
 static const struct help {
   const char *name, *text;
 } helps[] = {
-    {"worlds", "A row for each world: pace, time of the last frame, pressure, and agents by level; above them those\n"
+    {"worlds", "A row for each world: pace, time of the last frame, pressure, and agents by level; above them those "
                "that do not run, with the reason.\n"
                "Example: muster ctl worlds\n"},
     {"health", "The exit status is 0 when all run, and 1 when one does not or cannot be saved.\n"
                "Example: muster ctl health\n"},
-    {"restart", "For a world that has failed or waits for its next start, and for one that runs; its ends are\n"
+    {"restart", "For a world that has failed or waits for its next start, and for one that runs; its ends are "
                 "forgotten. It goes on from its newest snapshot. The daemon must have isolation = process.\n"
                 "Example: muster ctl restart forest\n"},
-    {"zones", "A row for each zone of the cluster: its world, the node that has its lease (also one\n"
-              "that has died, until another takes it), the epoch, which version of it is stored\n"
-              "and since when; and what it is on this node, and why. The exit status is 1 when\n"
-              "the brokers do not answer. `restore` is for a zone that the brokers have lost\n"
-              "with all that was stored: on the node with the newest files it goes on from them.\n"
+    {"nodes", "A row for each node that is heard: how long ago, its processors, what its zones want of "
+              "them (pressure: 1 = all), whether it drains, and its zones with their loads. Below, which "
+              "node balances the zones; that one also tells what it is about. Any node may be asked. The "
+              "exit status is 1 when nothing is heard.\n"
+              "Example: muster ctl nodes\n"},
+    {"drain", "The balancer moves the zones of this node to others, and none to it; new ones that it runs "
+              "alone stay. `muster ctl nodes` tells how far that is. It holds until `drain --undo`, or the "
+              "restart of the daemon.\n"
+              "Example: muster ctl drain\n"
+              "Example: muster ctl drain --undo\n"},
+    {"zones", "A row for each zone of the cluster: its world, the node that has its lease (also one "
+              "that has died, until another takes it), the node that is to have it, the epoch, which "
+              "version of it is stored and since when; and what it is on this node, and why. The exit "
+              "status is 1 when the brokers do not answer. `restore` is for a zone that the brokers have "
+              "lost with all that was stored: on the node with the newest files it goes on from them. "
+              "`move` has a zone go to a node; any node may be asked.\n"
               "Example: muster ctl zones\n"
-              "Example: muster ctl zones restore west\n"},
+              "Example: muster ctl zones restore west\n"
+              "Example: muster ctl zones move west south\n"},
     {"world", "All figures of one world, and what its agents get, by importance.\n"
               "Example: muster ctl --world desert world\n"},
     {"budget", "TIME is wall time with its unit, 10us .. 10s. It takes effect at the next frame.\n"
@@ -54,14 +66,14 @@ static const struct help {
               "Example: muster ctl agent 5.1\n"},
     {"explain", "Its period, importance, level, turn and cost, each with the reason.\n"
                 "Example: muster ctl explain 5.1\n"},
-    {"spawn", "PLACE is X,Y or X,Y,Z in metres. NAME=VALUE: count (1 .. 4096), partition, importance_floor,\n"
+    {"spawn", "PLACE is X,Y or X,Y,Z in metres. NAME=VALUE: count (1 .. 4096), partition, importance_floor, "
               "elasticity, visibility, bulk, interactivity, designer, role. All are spawned, or none.\n"
               "Example: muster ctl spawn hare 10,-4.5 count=20\n"},
     {"wake", "Without a time it runs in the next frame. TIME is simulation time since the world's beginning.\n"
              "Example: muster ctl wake 5.1\n"},
     {"move", "PLACE is X,Y or X,Y,Z in metres.\n"
              "Example: muster ctl move 5.1 10,-4.5\n"},
-    {"tune", "NAME=VALUE: importance_floor, visibility, bulk, interactivity, designer, role (0 .. 1 each),\n"
+    {"tune", "NAME=VALUE: importance_floor, visibility, bulk, interactivity, designer, role (0 .. 1 each), "
              "elasticity (0 .. 1024), derive_elasticity=true. All are set, or none.\n"
              "Example: muster ctl tune 5.1 importance_floor=0.9\n"},
     {"remove", "It leaves at the next frame.\n"
@@ -73,7 +85,7 @@ static const struct help {
     {"unobserve", "Example: muster ctl unobserve 0.1\n"},
     {"modules", "A module is loaded out of the daemon's folder of modules, once.\n"
                 "Example: muster ctl modules wildlife\n"},
-    {"module", "Without COMMAND it shows settings in force, commands and metrics. With --world the world is left out.\n"
+    {"module", "Without COMMAND it shows settings in force, commands and metrics. With --world the world is left out. "
                "BODY is JSON or text. Of several instances the command is INSTANCE.COMMAND.\n"
                "Example: muster ctl module desert add 10\n"},
     {"snapshot", "`snapshot now` begins one and does not wait; `snapshot` tells what became of it.\n"

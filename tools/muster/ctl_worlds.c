@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 #include <string.h>
-#include <time.h>
 
 static const char *text_of_member(const json_t *object, const char *name) {
   const char *text = json_string_value(json_object_get(object, name));
@@ -44,52 +43,6 @@ void ctl_show_worlds(const json_t *answer) {
   if (told) putchar('\n');
   ctl_show_table(worlds, "world module paused network? agents# frames# hz budget_ns frame=frame.wall_ns pressure "
                          "carried=frame.carried# journal=journal.on? levels");
-}
-
-/* Values are made by json_pack() alone: base/json.h has names of jansson, too. "5.3, 12 s ago", of the epoch in which
- * it was stored and the number there. */
-static void add_stored(json_t *zone, double now_s) {
-  char text[64] = "nothing";
-  const json_t *stored = json_object_get(zone, "stored");
-  double age_s = now_s - json_number_value(json_object_get(stored, "stored_at"));
-  if (json_is_object(stored))
-    snprintf(text, sizeof text, "%lld.%lld, %.0f s ago", json_integer_value(json_object_get(stored, "epoch")),
-             json_integer_value(json_object_get(stored, "number")), age_s > 0 ? age_s : 0.0);
-  json_object_set_new(zone, "kept", json_pack("s", text));
-}
-
-static void add_node(json_t *zone) {
-  bool is_free = json_is_true(json_object_get(zone, "free"));
-  if (!json_is_string(json_object_get(zone, "node")))
-    json_object_set_new(zone, "node", json_pack("s", is_free ? "free" : "not known"));
-}
-
-/* "stands by: the brokers have lost its zone ..." */
-static void add_here(json_t *zone) {
-  char text[CTL_WORDS_BYTES], state[32];
-  const char *words = text_of_member(zone, "words");
-  snprintf(state, sizeof state, "%s", text_of_member(zone, "state"));
-  for (char *at = state; (at = strchr(at, '_')) != NULL;) *at = ' ';
-  snprintf(text, sizeof text, "%s%s%s", state, *words ? ": " : "", words);
-  json_object_set_new(zone, "here", json_pack("s", text));
-}
-
-void ctl_show_zones(const json_t *answer) {
-  size_t i;
-  json_t *zone;
-  const json_t *zones = json_object_get(answer, "zones");
-  const char *problem = text_of_member(answer, "problem");
-  if (*problem) fprintf(stderr, "muster: the brokers do not tell: %s\n", problem);
-  if (json_array_size(zones) == 0) {
-    puts("no world of this daemon is a zone");
-    return;
-  }
-  json_array_foreach(zones, i, zone) {
-    add_stored(zone, (double)time(NULL));
-    add_node(zone);
-    add_here(zone);
-  }
-  ctl_show_table(zones, "zone world node epoch stored=kept here");
 }
 
 void ctl_show_restart(const json_t *process) {

@@ -185,6 +185,7 @@ static char *write_own(const struct join *join) {
   if (out) {
     fwrite(daemon.text, 1, daemon.bytes, out);
     states_write_metrics(join->of.processes, out);
+    holder_write_metrics(join->of.holder, out);
     write_front(join, out);
     fclose(out);
   }

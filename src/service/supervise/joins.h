@@ -5,6 +5,7 @@
 #include "service/metrics.h"
 #include "service/supervise/front.h"
 #include "service/supervise/processes.h"
+#include "service/zones/holder.h"
 
 /* What the answers are made of; all of them stay the caller's. */
 typedef struct joins_of {
@@ -12,6 +13,7 @@ typedef struct joins_of {
   struct processes *processes;
   const struct http *http; /* the server that clients ask */
   const struct metrics *metrics;
+  const struct holder *holder; /* null = no world is a zone */
 } joins_of;
 
 /* Answers a request whose path names no world. False: it is not of this kind, and still open. Loop's thread. */

@@ -60,11 +60,15 @@ static void kill_group(const world_process *process) {
   kill(-process->process.pid, SIGKILL);
 }
 
-void processes_kill(world_process *process, const char *why) {
+static void kill_as(world_process *process, muster_log_level level, const char *why) {
   snprintf(process->stuck, sizeof process->stuck, "%s", why);
   uv_timer_stop(&process->timer);
-  log_line(MUSTER_LOG_ERROR, "world %s: %s: its process %d is killed", process->name, why, (int)process->process.pid);
+  log_line(level, "world %s: %s: its process %d is killed", process->name, why, (int)process->process.pid);
   kill_group(process);
+}
+
+void processes_kill(world_process *process, const char *why) {
+  kill_as(process, MUSTER_LOG_ERROR, why);
 }
 
 static void give_up_start(uv_timer_t *timer) {
@@ -434,7 +438,14 @@ void processes_close(struct processes *processes) {
 void processes_replace(world_process *process, const char *why) {
   if (!process->has_process || process->all->stopping) return;
   process->again = true;
-  processes_kill(process, why);
+  kill_as(process, MUSTER_LOG_INFO, why);
+}
+
+void processes_expect_end(world_process *process, const char *why) {
+  if (!process->has_process || process->all->stopping) return;
+  process->again = true;
+  uv_timer_stop(&process->timer);
+  log_line(MUSTER_LOG_INFO, "world %s: %s: its process %d ends", process->name, why, (int)process->process.pid);
 }
 
 bool processes_restart(world_process *process) {

@@ -89,7 +89,8 @@ typedef struct world_process {
   restart_record restarts;
   uint64_t starts;                     /* since the daemon began */
   char reason[PROCESS_REASON_BYTES];   /* how it ended last; "" = it never did */
-  char standby[PROCESS_STANDBY_BYTES]; /* waiting, since `may_start` says no: why; "" = it does not wait for that */
+  char standby[PROCESS_STANDBY_BYTES]; /* why the world does not run here: `may_start` says no, or its process was
+                                          started ahead. "" = it does, or begins to */
 } world_process;
 
 struct processes {
@@ -133,8 +134,9 @@ void processes_kill(world_process *process, const char *why);
 void processes_begin(world_process *process);
 
 /* Kills a world's process, and tells why, as nothing that it has done: it may start again at once. Without a process a
- * no-op. */
+ * no-op. The same of one that was asked to end, which the caller has done. */
 void processes_replace(world_process *process, const char *why);
+void processes_expect_end(world_process *process, const char *why);
 
 /* The next look has come: as many notes, calls and lines of the process are taken again. */
 void processes_hear_on(world_process *process);

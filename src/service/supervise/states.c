@@ -28,7 +28,7 @@ const char *states_explain(const world_process *process, char text[STATES_WORDS_
              "starts it again",
              name, count_ends(process), words_of_time(process->all->settings->crash_window_ns, window), process->reason,
              name);
-  else if (process->state == PROCESS_WAITING && *process->standby)
+  else if (process->state <= PROCESS_STARTING && *process->standby)
     snprintf(text, STATES_WORDS_BYTES, "world %s does not run here: %s", name, process->standby);
   else if (process->state == PROCESS_WAITING)
     snprintf(text, STATES_WORDS_BYTES, "world %s starts in %.3g s%s%.300s; `muster ctl restart %s` starts it at once",

@@ -1,6 +1,7 @@
 #include "service/supervise/supervisor.h"
 
 #include "service/api.h"
+#include "service/api_bodies.h"
 #include "service/control_socket.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -78,12 +79,47 @@ static void list_zones(struct supervisor *supervisor, http_request *request) {
     http_answer(request, 200, HTTP_JSON, none, sizeof none - 1);
 }
 
+static void list_nodes(struct supervisor *supervisor, http_request *request) {
+  static const char none[] = "{\"cluster\": null, \"node\": null, \"problem\": null, \"nodes\": [], "
+                             "\"balancer\": {\"node\": null, \"words\": null}}\n";
+  if (supervisor->holder)
+    holder_list_nodes(supervisor->holder, request);
+  else
+    http_answer(request, 200, HTTP_JSON, none, sizeof none - 1);
+}
+
 static void show_map(struct supervisor *supervisor, http_request *request) {
   static const char none[] = "{\"cluster\": null, \"node\": null, \"side\": 0, \"zones\": []}\n";
   if (supervisor->holder)
     holder_show_atlas(supervisor->holder, request);
   else
     http_answer(request, 200, HTTP_JSON, none, sizeof none - 1);
+}
+
+static void move_world(struct supervisor *supervisor, http_request *request, const world_process *process) {
+  char node[NAME_BYTES];
+  api_problem problem = {0};
+  size_t bytes;
+  const void *body = http_body(request, &bytes);
+  if (!node_name_read(body, bytes, node, &problem))
+    api_refuse(request, &problem);
+  else if (supervisor->holder)
+    holder_move_zone(supervisor->holder, request, process, node);
+  else
+    http_refuse(request, 409, "state", NULL, "world %s is no zone of a cluster", process->name);
+}
+
+static void drain_node(struct supervisor *supervisor, http_request *request) {
+  bool drain;
+  api_problem problem = {0};
+  size_t bytes;
+  const void *body = http_body(request, &bytes);
+  if (!drain_read(body, bytes, &drain, &problem))
+    api_refuse(request, &problem);
+  else if (supervisor->holder)
+    holder_drain(supervisor->holder, request, drain);
+  else
+    http_refuse(request, 409, "state", NULL, "this daemon is no node of a cluster");
 }
 
 static void handle_of_world(struct supervisor *supervisor, http_request *request) {
@@ -95,6 +131,8 @@ static void handle_of_world(struct supervisor *supervisor, http_request *request
     restart_world(request, process);
   else if (strcmp(http_route_of(request)->pattern, API_RESTORE) == 0)
     restore_world(supervisor, request, process);
+  else if (strcmp(http_route_of(request)->pattern, API_MOVE) == 0)
+    move_world(supervisor, request, process);
   else if (process->state >= PROCESS_STOPPING || *process->standby)
     refuse_stopped(request, process);
   else
@@ -103,14 +141,19 @@ static void handle_of_world(struct supervisor *supervisor, http_request *request
 
 static void supervisor_handle(http_request *request) {
   struct supervisor *supervisor = http_user(request);
+  const char *pattern = http_route_of(request)->pattern;
   if (http_has_path_value(request, "world"))
     handle_of_world(supervisor, request);
-  else if (strcmp(http_route_of(request)->pattern, API_ZONES) == 0)
+  else if (strcmp(pattern, API_ZONES) == 0)
     list_zones(supervisor, request);
-  else if (strcmp(http_route_of(request)->pattern, API_MAP) == 0)
+  else if (strcmp(pattern, API_NODES) == 0)
+    list_nodes(supervisor, request);
+  else if (strcmp(pattern, API_DRAIN) == 0)
+    drain_node(supervisor, request);
+  else if (strcmp(pattern, API_MAP) == 0)
     show_map(supervisor, request);
   else if (!joins_handle(request, &(const joins_of){supervisor->front, &supervisor->processes, supervisor->http,
-                                                    supervisor->metrics}))
+                                                    supervisor->metrics, supervisor->holder}))
     http_route_of(request)->handle(request); /* the page's files, which need no world */
 }
 

@@ -5,8 +5,9 @@
  * of each other, as replicas of one stream may differ for good (tools/docs/zones.md): each has streams of its own, and
  * what a majority of the servers has is kept. Which of that counts is said by etcd alone.
  *
- *     etcd   muster/W/zone/Z/lease           epoch and node; put again by each renewal
+ *     etcd   muster/W/zone/Z/lease           epoch and node; put again by each renewal; of the balancer Z is 0
  *            muster/W/zone/Z/epoch           epoch and node of the last owner; stays
+ *            muster/W/move/Z                 the node that is to have the zone; absent: it stays where it is
  *            muster/W/clock                  offset of the wall clock, in nanoseconds; put once
  *            muster/W/stored/Z               what of the zone is stored
  *            muster/W/cross/B/A/E.N          what crosses from A to B: number N of A's epoch E
@@ -14,6 +15,7 @@
  *            muster.W.journal.NAME.V.K       stream muster-W-journal: chunk K of what follows that version
  *            muster.W.ghosts.A.B             no stream: what A tells B (telling.c)
  *            muster.W.settings               likewise: what nodes compare (told_settings.c)
+ *            muster.W.nodes                  no stream: what each node tells of itself (nodes.h)
  *
  * The streams are made where they are missing: in files, one message a subject, no age. One that is full refuses what
  * is new (discard new): dropping the oldest would lose what a zone may need, and nobody would be told.
@@ -33,7 +35,8 @@
 #include <uv.h>
 
 enum {
-  BROKER_ZONE_MAX = 16383,                /* zones are 1 to this */
+  BROKER_ZONE_MAX = 16383,                /* zones are 1 to this; */
+  BROKER_BALANCER = 0,                    /* the balancer's lease is under this number (balancer.h) */
   BROKER_EPOCH_MAX = 16383,               /* epochs are 1 to this: an id has 14 bits for them */
   BROKER_MESSAGE_BYTES_MAX = 1024 * 1024, /* of one message: what servers take unless they are told otherwise */
   BROKER_SUBJECT_BYTES = 192,             /* of a subject, with its zero */
@@ -98,11 +101,12 @@ typedef struct broker_lease {
 typedef void (*broker_lease_done)(muster_result result, const broker_lease *lease, void *user);
 
 /* Takes the lease of a zone with a new epoch, one above the last, and reads it back. With `own_again` a lease that this
- * node has is replaced (its process has ended). `silent`: a revision that has stood there for a lease's whole time, by
- * this node's clock, since an answer had told of it: its owner has renewed nothing since, and stands still; one of that
- * revision is replaced, too. 0 = none. MUSTER_OK; MUSTER_E_STATE: another has it, and `lease` tells which (its epoch is
- * the last given); MUSTER_E_FULL: the zone has used up its epochs; MUSTER_E_SYSTEM: no answer. After the last the lease
- * may have been taken all the same: take it with `own_again`. The time from which it counts is that before the call. */
+ * node has is replaced (its process has ended, or it was given to this node). `silent`: a revision that has stood there
+ * for a lease's whole time, by this node's clock, since an answer had told of it: its owner has renewed nothing since,
+ * and stands still; one of that revision is replaced, too. 0 = none. MUSTER_OK; MUSTER_E_STATE: another has it, and
+ * `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has used up its epochs; MUSTER_E_SYSTEM:
+ * no answer. After the last the lease may have been taken all the same: take it with `own_again`. The time from which
+ * it counts is that before the call. */
 muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent,
                                 broker_lease_done done, void *user);
 
@@ -114,6 +118,13 @@ muster_result broker_lease_renew(struct broker *broker, const broker_lease *leas
  * answer: release it again, or others wait for its time. */
 muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
 
+/* Gives a lease to another node, which takes it with `own_again` at once. Others see a lease of that node that is not
+ * renewed: they may take it as after its death. MUSTER_OK; MUSTER_E_STATE: it was given before, or is lost: this node's
+ * it is no more; MUSTER_E_SYSTEM: no answer: it may have been given all the same, so its owner may not go on, but give
+ * it again. */
+muster_result broker_lease_give(struct broker *broker, const broker_lease *lease, const char *node, broker_done done,
+                                void *user);
+
 /* Reads what is known of all zones that ever had an owner, by zone, then `done`. One request. */
 muster_result broker_leases_read(struct broker *broker, void (*each)(const broker_lease *lease, void *user),
                                  broker_done done, void *user);
@@ -122,6 +133,23 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
  * MUSTER_E_INPUT: what stands there is none. */
 muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
                            void (*done)(muster_result result, int64_t offset_ns, void *user), void *user);
+
+/* ------------------------------------------------------------------------------------------------------------ moves */
+
+/* Orders that a zone be moved to a node (of a name as in the settings; "" takes the order back). The owner and that
+ * node carry it out; it is removed when the node has the zone, or when the owner gives it up. Unlike a lease, an order
+ * may be put by anybody, and the last one counts. MUSTER_E_SYSTEM: no answer: again is harmless. `done` may be null. */
+muster_result broker_move_want(struct broker *broker, uint32_t zone, const char *node, broker_done done, void *user);
+
+/* Reads all orders, in no order of zones, then `done`. One request, of as many keys as there are orders. */
+muster_result broker_moves_read(struct broker *broker, void (*each)(uint32_t zone, const char *node, void *user),
+                                broker_done done, void *user);
+
+/* Removes, as the owner of a zone, the order that it be moved to this node: not one that was given since for another.
+ * MUSTER_OK: it is not there any more; MUSTER_E_STATE: the lease is lost, or the order is another; MUSTER_E_SYSTEM: no
+ * answer: again is harmless. `done` may be null. */
+muster_result broker_move_end(struct broker *broker, const broker_lease *lease, const char *node, broker_done done,
+                              void *user);
 
 /* -------------------------------------------------------------------------------------------------------- crossings */
 

@@ -1,12 +1,13 @@
 #include "service/zones/holder.h"
 
 #include "service/log.h"
-#include "service/zones/holder_parts.h"
+#include "service/zones/balancer.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,17 @@
 #include <unistd.h>
 
 /* While a process starts no frame asks for a renewal: so many times the lease is renewed all the same. */
-enum { ASK_AGAIN_MS = 500, FAILED_AGAIN_MS = 1000, TURN_MS = 500, PREFERRED_MS = 5000, START_RENEWALS = 12, PARTS = 3 };
+enum {
+  ASK_AGAIN_MS = 500,
+  ASK_NEAR_MS = 20, /* by a node that has run all that the owner did, and may be given the zone at any moment */
+  FAILED_AGAIN_MS = 1000,
+  TURN_MS = 500,
+  PREFERRED_MS = 5000,
+  START_RENEWALS = 12,
+  PARTS = 3
+};
+
+static const double load_mean_s = 10;
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
@@ -50,7 +61,7 @@ static uint64_t ttl_ns(const struct holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------ ends */
 
-static void close_socket(struct holding *holding) {
+void holding_close_socket(struct holding *holding) {
   if (holding->polls) uv_poll_stop(&holding->poll);
   if (holding->polls) uv_close((uv_handle_t *)&holding->poll, NULL);
   holding->polls = false;
@@ -63,13 +74,15 @@ static void close_socket(struct holding *holding) {
 /* The tenure is over; its lease may still be held. */
 void holding_end(struct holding *holding) {
   uv_timer_stop(&holding->timer);
-  close_socket(holding);
+  holding_close_socket(holding);
   pairs_close(holding);
   holding->tenure++;
   holding->stage = HOLDING_IDLE;
   holding->renewing = holding->crosses = false; /* their answers come too late */
   holding->storing = holding->store_again = holding->stored = holding->brings_again = false;
   journal_stream_end(holding);
+  moves_end(holding);
+  follow_end(holding);
 }
 
 /* Its process must not go on. It starts again when the zone is free. */
@@ -85,6 +98,16 @@ void holding_lose(struct holding *holding, const char *why) {
   holding_later(holding, FAILED_AGAIN_MS);
 }
 
+void holding_bring_failed(struct holding *holding, const char *why) {
+  if (holding->follow.stage == FOLLOW_NONE) {
+    holding_lose(holding, why);
+  } else if (holding->follow.stage == FOLLOW_ENDING) {
+    processes_replace(holding->process, why); /* its end is heard */
+  } else {
+    follow_drop(holding, why);
+  }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- renewal */
 
 static void holding_take_renewal(muster_result result, void *user) {
@@ -93,7 +116,7 @@ static void holding_take_renewal(muster_result result, void *user) {
   if (!holding_call_end(call)) return;
   holding->renewing = false;
   if (result == MUSTER_E_STATE) {
-    holding_lose(holding, "its lease is another's, or has ended");
+    if (holding->stage != HOLDING_GIVING) holding_lose(holding, "its lease is another's, or has ended");
     return;
   }
   if (result) return; /* the next frame, or the next turn, tries again */
@@ -154,15 +177,18 @@ static void take_refusal(struct holding *holding, muster_result result, const br
              lease->owner);
   }
   if (result == MUSTER_E_STATE)
-    holding_tell(holding, "its zone runs on node %s", lease->owner);
+    holding_tell(holding, "its zone runs on node %s%s", lease->owner,
+                 holding->follow.stage ? ", and is to be moved here" : "");
   else
     holding_tell(holding, "no lease for its zone: %s", muster_last_error());
-  holding_later(holding, result == MUSTER_E_STATE ? ASK_AGAIN_MS : FAILED_AGAIN_MS);
+  uint64_t again_ms = holding->follow.near ? ASK_NEAR_MS : ASK_AGAIN_MS;
+  holding_later(holding, result == MUSTER_E_STATE ? again_ms : FAILED_AGAIN_MS);
 }
 
 static void take_lease(muster_result result, const broker_lease *lease, void *user) {
   holding_call *call = user;
   struct holding *holding = call->holding;
+  holding->asks = false;
   if (!holding_call_end(call)) {
     if (!result) broker_lease_release(holding->holder->broker, lease, NULL, NULL);
     return;
@@ -181,22 +207,35 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %u", holding->process->name,
            holding->ground.number, lease->epoch);
   holding_later(holding, TURN_MS);
-  stored_bring(holding);
+  if (!follow_take(holding)) stored_bring(holding);
 }
 
 static void ask(struct holding *holding) {
   struct holder *holder = holding->holder;
+  if (holding->asks || follow_lingers(holding)) {
+    holding_later(holding, ASK_NEAR_MS);
+    return;
+  }
   if (!holder->has_clock) {
     ask_for_clock(holding);
     return;
   }
+  if (balancer_leaves(holder->balancer, holding)) {
+    holding_tell(holding, "this node drains, and its zone is left to others");
+    holding_later(holding, ASK_AGAIN_MS);
+    return;
+  }
   holding_call *call = holding_call_begin(holding, NULL);
   holding->asked_ns = clock_boot();
-  if (call && broker_lease_take(holder->broker, holding->ground.number, true, silent_revision(holding), take_lease,
-                                call) == MUSTER_OK)
-    return;
+  holding->asks = call && broker_lease_take(holder->broker, holding->ground.number, true, silent_revision(holding),
+                                            take_lease, call) == MUSTER_OK;
+  if (holding->asks) return;
   free(call);
   holding_later(holding, FAILED_AGAIN_MS);
+}
+
+void holding_ask_soon(struct holding *holding) {
+  if (holding->stage == HOLDING_ASKING && !holding->asks) holding_later(holding, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ turns */
@@ -232,6 +271,7 @@ static void holding_turn(uv_timer_t *timer) {
   if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_STORING) stored_put(holding);
   if (holding->stage == HOLDING_RUNNING) stored_want(holding);
   if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);
+  if (holding->stage == HOLDING_GIVING) moves_turn(holding);
 }
 
 void holding_later(struct holding *holding, uint64_t ms) {
@@ -252,8 +292,28 @@ static void listen_for_process(struct holding *holding) {
   uv_poll_start(&holding->poll, UV_READABLE | (sent ? 0 : UV_WRITABLE), take_wire);
 }
 
-static void take_frame(struct holding *holding, const wire_head *head) {
+/* What the process says may be anything. */
+static double sound_processors(double told) {
+  if (!(told >= 0)) return 0;
+  return told < CPU_SETSIZE ? told : CPU_SETSIZE;
+}
+
+static void note_load(struct holding *holding, const wire_message *message) {
+  wire_load told;
+  uint64_t now_ns = clock_boot();
+  if (message->head.bytes != sizeof told) return;
+  memcpy(&told, message->bytes, sizeof told);
+  double wants = sound_processors(told.wants), has = sound_processors(told.has), load = wants < has ? wants : has;
+  double gap_s = (double)(now_ns - holding->load_ns) * 1e-9,
+         part = holding->load_ns ? gap_s / (load_mean_s + gap_s) : 1;
+  holding->load += (load - holding->load) * part;
+  holding->load_ns = now_ns;
+}
+
+static void take_frame(struct holding *holding, const wire_message *message) {
+  const wire_head *head = &message->head;
   holding->frames = head->number;
+  note_load(holding, message);
   if (holding->stage != HOLDING_RUNNING) return;
   if (head->sequence == holding->file_snapshots) holding->file_frames = head->number;
   renew(holding);
@@ -271,9 +331,13 @@ static void take_wire(uv_poll_t *poll, int status, int events) {
   (void)status, (void)events;
   while (holding->tenure == tenure && wire_next(&holding->wire, &message))
     if (message.head.kind == WIRE_FRAME)
-      take_frame(holding, &message.head);
+      take_frame(holding, &message);
     else if (message.head.kind == WIRE_MAP)
       atlas_take_drawn(holding, message.bytes, message.head.bytes);
+    else if (message.head.kind == WIRE_FOLLOWED)
+      follow_take_frame(holding, message.head.number);
+    else if (message.head.kind == WIRE_HELD || message.head.kind == WIRE_STOPPED)
+      moves_take_told(holding, &message.head);
     else
       pairs_take_message(holding, &message);
   if (holding->tenure == tenure) listen_for_process(holding);
@@ -286,7 +350,7 @@ void holder_flush(uv_prepare_t *prepare) {
     if (holder->holdings[i].polls && holder->holdings[i].wire.out_count) listen_for_process(&holder->holdings[i]);
 }
 
-static bool open_wire(struct holding *holding) {
+bool holding_open_wire(struct holding *holding) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return false;
   holding->socket = pair[0];
@@ -298,7 +362,8 @@ static bool open_wire(struct holding *holding) {
   return uv_poll_start(&holding->poll, UV_READABLE, take_wire) == 0;
 }
 
-void holding_start(struct holding *holding, bool restores) {
+/* The process is told that the zone is its own. */
+void holding_hand_over(struct holding *holding, bool restores) {
   const wire_begin begin = {.epoch = holding->lease.epoch,
                             .restores = restores,
                             .ttl_ns = ttl_ns(holding),
@@ -306,15 +371,21 @@ void holding_start(struct holding *holding, bool restores) {
                             .offset_ns = holding->holder->offset_ns,
                             .ground = holding->ground};
   ASSERT(holding->stage == HOLDING_FETCHING);
-  if (!open_wire(holding)) {
-    holding_lose(holding, "its process has no socket to the supervisor");
-    return;
-  }
+  stored_are_whole(holding);
   holding->stage = HOLDING_STARTING;
-  holding->frames = holding->snapshots = holding->safe_frames = holding->file_frames = 0;
+  holding->frames = holding->snapshots = holding->safe_frames = holding->file_frames = holding->load_ns = 0;
+  holding->load = 0;
   journal_stream_begin(holding);
   holding_put(holding, (wire_head){.kind = WIRE_BEGIN, .bytes = sizeof begin}, &begin);
   pairs_open(holding);
+}
+
+void holding_start(struct holding *holding, bool restores) {
+  if (!holding_open_wire(holding)) {
+    holding_lose(holding, "its process has no socket to the supervisor");
+    return;
+  }
+  holding_hand_over(holding, restores);
   processes_begin(holding->process);
 }
 
@@ -326,25 +397,12 @@ static struct holding *find_holding(struct holder *holder, const world_process *
   return NULL;
 }
 
-/* The place of this node among those that may run the zone: 0 = the first, or all are equal; -1 = it may not. */
-static int rank_of_node(const struct settings *settings, const char *nodes) {
-  size_t length = strlen(settings->node);
-  int rank = 0;
-  if (!nodes[strspn(nodes, " ")]) return 0;
-  for (const char *next = nodes; *(next += strspn(next, " ")); rank++) {
-    size_t count = strcspn(next, " ");
-    if (count == length && memcmp(next, settings->node, count) == 0) return rank;
-    next += count;
-  }
-  return -1;
-}
-
 bool holder_may_start(world_process *process, void *user) {
   struct holder *holder = user;
   struct holding *holding = find_holding(holder, process);
-  if (!holding || holding->stage == HOLDING_STARTING) return true;
+  if (!holding || holding->stage == HOLDING_STARTING || holding->follow.stage == FOLLOW_RUNNING) return true;
   const world_settings *world = settings_find_world(&holder->settings, process->name);
-  int rank = world ? rank_of_node(&holder->settings, world->nodes) : -1;
+  int rank = world ? nodes_rank(world->nodes, holder->settings.node) : -1;
   if (rank < 0) {
     holding_tell(holding, "its zone runs on other nodes");
     return false;
@@ -407,10 +465,12 @@ void holder_note_change(struct holder *holder, const world_process *process) {
     return;
   }
   bool over = process->state == PROCESS_ENDED || process->state == PROCESS_FAILED;
+  follow_forget(holding);
+  if (!over) follow_lost_process(holding);
   if (!over && holding->stage >= HOLDING_STARTING && holding->stage != HOLDING_STORING) holding_end(holding);
   if (!over || holding->stage == HOLDING_STORING) return;
   bool store = process->state == PROCESS_ENDED && holding->stage == HOLDING_RUNNING && holding->leased;
-  close_socket(holding);
+  holding_close_socket(holding);
   pairs_close(holding);
   if (!store) {
     holding_release(holding);

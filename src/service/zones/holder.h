@@ -5,6 +5,9 @@
  *                                     ^                                                                          |
  *                                     +--------- the process has ended, or the lease is lost -------------------+
  *
+ * While it asks for a zone that is to be moved here, it follows it (holder_follow.c): so the process runs already when
+ * the lease comes, and only what is left is read. A zone that is to be moved away is given (holder_moves.c).
+ *
  * Each start of a process has a new epoch, also after a crash on the same node. What an earlier owner sent is read with
  * the lease: nothing of it can come behind that.
  *
@@ -16,6 +19,8 @@
 
 #include "service/http.h"
 #include "service/supervise/processes.h"
+
+#include <stdio.h>
 
 struct holder;
 
@@ -33,6 +38,18 @@ void holder_note_change(struct holder *holder, const world_process *process);
 
 /* Answers GET /v1/zones, once etcd has told who has them, or does not answer. */
 void holder_list_zones(struct holder *holder, http_request *request);
+
+/* Answers GET /v1/nodes, of what the nodes tell each other: also when etcd does not answer. */
+void holder_list_nodes(struct holder *holder, http_request *request);
+
+/* Answers POST of a move to a node, once etcd has it: 202; 409 when it cannot be, 503 when etcd does not answer. */
+void holder_move_zone(struct holder *holder, http_request *request, const world_process *process, const char *node);
+
+/* Answers POST /v1/drain: from now on this node tells that it is to be emptied, or not. */
+void holder_drain(struct holder *holder, http_request *request, bool drain);
+
+/* Writes the families of metrics about nodes and moves; a null holder has none. */
+void holder_write_metrics(const struct holder *holder, FILE *out);
 
 /* Answers GET /v1/zones/map: where the agents of all zones stand, and who has these, as their owners told last. */
 void holder_show_atlas(struct holder *holder, http_request *request);
@@ -73,6 +90,19 @@ static inline void holder_note_change(struct holder *holder, const world_process
 }
 static inline void holder_list_zones(struct holder *holder, http_request *request) {
   (void)holder, (void)request;
+}
+static inline void holder_list_nodes(struct holder *holder, http_request *request) {
+  (void)holder, (void)request;
+}
+static inline void holder_move_zone(struct holder *holder, http_request *request, const world_process *process,
+                                    const char *node) {
+  (void)holder, (void)request, (void)process, (void)node;
+}
+static inline void holder_drain(struct holder *holder, http_request *request, bool drain) {
+  (void)holder, (void)request, (void)drain;
+}
+static inline void holder_write_metrics(const struct holder *holder, FILE *out) {
+  (void)holder, (void)out;
 }
 static inline void holder_show_atlas(struct holder *holder, http_request *request) {
   (void)holder, (void)request;

@@ -6,15 +6,12 @@
 #include "base/error.h"
 #include "base/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COPY_BYTES = 1 << 16 };
@@ -57,49 +54,6 @@ static bool copy_some(int from, int to, uint64_t most, uint64_t *copied) {
   return true;
 }
 
-static int create_file(const char *name) {
-  return files_open_regular(AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- folder */
-
-/* Calls back for each file of the zone's journal: the name behind the path, such as "-7.snapshot". */
-static void each_file(const char *path, void (*each)(const char *name, const char *rest, void *user), void *user) {
-  char folder[JOURNALS_PATH_BYTES], base[JOURNALS_PATH_BYTES], name[JOURNALS_PATH_BYTES + 256];
-  snprintf(folder, sizeof folder, "%s", path);
-  snprintf(base, sizeof base, "%s", path);
-  const char *own = basename(base), *in = dirname(folder);
-  size_t length = strlen(own);
-  DIR *entries = opendir(in);
-  if (!entries) return;
-  for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-    if (strncmp(entry->d_name, own, length) != 0 || entry->d_name[length] != '-') continue;
-    snprintf(name, sizeof name, "%s/%s", in, entry->d_name);
-    each(name, entry->d_name + length, user);
-  }
-  closedir(entries);
-}
-
-static void take_file_number(const char *name, const char *rest, void *user) {
-  uint64_t *newest = user, number;
-  char ending[32];
-  (void)name;
-  if (sscanf(rest, "-%" SCNu64 "%31s", &number, ending) == 2 && strcmp(ending, ".snapshot") == 0 && number > *newest)
-    *newest = number;
-}
-
-bool stored_newest(const struct holding *holding, uint64_t *number) {
-  *number = 0;
-  each_file(holding->path, take_file_number, number);
-  return *number > 0;
-}
-
-/* Those of a past that is over: another node had the zone since. Incidents stay, for people. */
-static void remove_past(const char *name, const char *rest, void *user) {
-  (void)user;
-  if (rest[1] >= '0' && rest[1] <= '9') unlink(name);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- bring */
 
 static muster_result unpack(const char *path, const stored_head *head) {
@@ -112,7 +66,7 @@ static muster_result unpack(const char *path, const stored_head *head) {
       !stored_name(fresh, path, head->number, ".snapshot.new"))
     return error_set(MUSTER_E_SYSTEM, "%s: the path is too long", path);
   int from = files_open_regular(AT_FDCWD, whole, O_RDONLY | O_NOFOLLOW, 0);
-  int first = create_file(fresh), second = create_file(journal);
+  int first = stored_create_file(fresh), second = stored_create_file(journal);
   bool good = from >= 0 && first >= 0 && second >= 0 && copy_some(from, first, head->snapshot_bytes, &copied) &&
               copy_some(from, second, head->journal_bytes, &rest);
   if (from >= 0) close(from);
@@ -135,10 +89,11 @@ static void take_unpacked(uv_work_t *work, int status) {
   stored_work *stored = work->data;
   struct holding *holding = stored->call->holding;
   bool good = holding_call_end(stored->call);
+  holding->fetching = false;
   if (good && (stored->result || status)) {
     holding_tell(holding, "its files cannot be unpacked: %.80s", stored->problem);
     log_line(MUSTER_LOG_ERROR, "world %s: %s", holding->process->name, holding->process->standby);
-    holding_lose(holding, stored->problem);
+    holding_bring_failed(holding, stored->problem);
   } else if (good) {
     log_line(MUSTER_LOG_INFO, "world %s: its snapshot of frame %lu was fetched, %.1f MB", holding->process->name,
              stored->head.frames, (double)(stored->head.snapshot_bytes + stored->head.journal_bytes) * 1e-6);
@@ -152,10 +107,12 @@ static void start_unpacking(struct holding *holding) {
   holding_call *call = holding_call_begin(holding, NULL);
   if (stored) *stored = (stored_work){.call = call, .head = holding->stored_note.head, .work.data = stored};
   if (stored) snprintf(stored->path, sizeof stored->path, "%s", holding->path);
-  if (stored && call && uv_queue_work(holding->holder->loop, &stored->work, work_unpack, take_unpacked) == 0) return;
+  holding->fetching =
+      stored && call && uv_queue_work(holding->holder->loop, &stored->work, work_unpack, take_unpacked) == 0;
+  if (holding->fetching) return;
   free(stored);
   free(call);
-  holding_lose(holding, "no memory to unpack its files");
+  holding_bring_failed(holding, "no memory to unpack its files");
 }
 
 static void begin_without_files(struct holding *holding) {
@@ -181,9 +138,12 @@ static void take_fetched(muster_result result, const broker_object *object, void
   holding_call *call = user;
   struct holding *holding = call->holding;
   (void)object;
+  holding->fetching = false;
   if (!holding_call_end(call)) return;
   if (!result) {
     start_unpacking(holding);
+  } else if (holding->follow.stage) { /* something else is stored by now, or too few servers are there */
+    follow_drop(holding, "what is stored of the zone that it follows cannot be fetched");
   } else if (result == MUSTER_E_STALE || result == MUSTER_E_INPUT) {
     log_line(MUSTER_LOG_ERROR, "world %s: its files cannot be fetched: %s", holding->process->name,
              muster_last_error());
@@ -193,15 +153,24 @@ static void take_fetched(muster_result result, const broker_object *object, void
   }
 }
 
+/* One after the other, since they have one name. */
 static void fetch(struct holding *holding) {
   char fetched[JOURNALS_PATH_BYTES + 64];
   snprintf(fetched, sizeof fetched, "%s.fetched", holding->path);
+  holding->brings_again = holding->fetching || !stored_note_partial(holding);
+  if (holding->brings_again) return;
   holding_call *call = holding_call_begin(holding, NULL);
-  if (call && broker_fetch(holding->holder->broker, holding->name, &holding->stored_note.object, fetched, take_fetched,
-                           call) == MUSTER_OK)
-    return;
+  holding->fetching = call && broker_fetch(holding->holder->broker, holding->name, &holding->stored_note.object,
+                                           fetched, take_fetched, call) == MUSTER_OK;
+  if (holding->fetching) return;
   free(call);
   holding->brings_again = true;
+}
+
+void stored_follow(struct holding *holding, const stored_note *note) {
+  holding->stored_note = *note;
+  stored_remove(holding);
+  fetch(holding);
 }
 
 /* Read with the lease: nothing that another owner stores comes behind it. */
@@ -225,7 +194,7 @@ static void take_note_of_stored(muster_result result, const void *bytes, size_t 
     begin_without_files(holding);
     return;
   }
-  if (holding->has_files) each_file(holding->path, remove_past, NULL);
+  if (holding->has_files) stored_remove(holding);
   fetch(holding);
 }
 
@@ -235,48 +204,10 @@ void stored_bring_again(struct holding *holding) {
   fetch(holding);
 }
 
-enum { BOOT_BYTES = 40 };
-
-/* A text that changes with each start of the machine; "" = it is not known. */
-static void read_boot(char boot[BOOT_BYTES]) {
-  int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  ssize_t count = file >= 0 ? read(file, boot, BOOT_BYTES - 1) : 0;
-  if (file >= 0) close(file);
-  boot[count > 0 ? count : 0] = '\0';
-  boot[strcspn(boot, "\n")] = '\0';
-}
-
-/* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
- * the machine was started. */
-static uint32_t read_epoch_file(const struct holding *holding, bool *this_boot) {
-  char name[JOURNALS_PATH_BYTES + 64], text[BOOT_BYTES + 16] = "", boot[BOOT_BYTES], noted[BOOT_BYTES] = "";
-  uint32_t epoch = 0;
-  *this_boot = false;
-  snprintf(name, sizeof name, "%s.epoch", holding->path);
-  int file = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
-  if (file < 0) return 0;
-  ssize_t count = read(file, text, sizeof text - 1);
-  close(file);
-  read_boot(boot);
-  if (count > 0) sscanf(text, "%" SCNu32 " %39s", &epoch, noted);
-  *this_boot = *boot && strcmp(boot, noted) == 0;
-  return epoch;
-}
-
-static void write_epoch_file(const struct holding *holding) {
-  char name[JOURNALS_PATH_BYTES + 64], text[BOOT_BYTES + 16], boot[BOOT_BYTES];
-  read_boot(boot);
-  snprintf(name, sizeof name, "%s.epoch", holding->path);
-  int length = snprintf(text, sizeof text, "%u %s\n", holding->lease.epoch, boot), file = create_file(name);
-  if (file < 0 || write(file, text, (size_t)length) != length)
-    log_line(MUSTER_LOG_WARNING, "world %s: %s: %s", holding->process->name, name, strerror(errno));
-  if (file >= 0) close(file);
-}
-
 /* The brokers know nothing of the zone, and this node had it: they have lost all. Whether to go on from these files is
  * for a person to say, who knows of the other nodes'. */
 static bool is_to_be_restored(struct holding *holding, bool files, bool *this_boot) {
-  uint32_t before = read_epoch_file(holding, this_boot);
+  uint32_t before = stored_read_epoch(holding, this_boot);
   if (holding->lease.epoch > before || !files) return false;
   if (holding->restores) { /* ids of an epoch before are given: a higher one */
     holding_ask_again(holding);
@@ -292,19 +223,10 @@ static bool is_to_be_restored(struct holding *holding, bool files, bool *this_bo
   return true;
 }
 
-static void find_replaying(const char *name, const char *rest, void *user) {
-  bool *found = user;
-  const char *ending = strrchr(name, '.');
-  (void)rest;
-  *found = *found || (ending && strcmp(ending, ".replaying") == 0);
-}
-
 /* A process died while it ran the frames of these files again. Another try would do without the frames; what is stored
  * has them, too. */
 static bool is_fetched_better(const struct holding *holding) {
-  bool found = false;
-  if (holding->holder->settings.journal_stream) each_file(holding->path, find_replaying, &found);
-  return found;
+  return holding->holder->settings.journal_stream && stored_are_replaying(holding);
 }
 
 /* Whether files that this node had as the last owner have all that had gone out: what was not brought to the disk is
@@ -314,17 +236,19 @@ static bool are_whole(const struct holding *holding, bool this_boot) {
   return holding->restores || ((this_boot || synced) && !is_fetched_better(holding));
 }
 
-/* This node's own files are newer than what is stored, unless another node has had the zone since. */
+/* This node's own files are newer than what is stored, unless another node has had the zone since, or they were not
+ * whole yet. */
 void stored_bring(struct holding *holding) {
   uint64_t number;
   bool files = stored_newest(holding, &number), this_boot;
   if (is_to_be_restored(holding, files, &this_boot)) return;
-  bool own = files && (holding->restores || strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0);
+  bool last = strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
+  bool own = files && (holding->restores || (last && !stored_are_partial(holding)));
   bool whole = own && are_whole(holding, this_boot);
-  if (!own) each_file(holding->path, remove_past, NULL);
+  if (!own) stored_remove(holding);
   holding->has_files = own && !whole;
   holding->restores = holding->restores && !files; /* to begin anew */
-  write_epoch_file(holding);
+  stored_write_epoch(holding);
   if (whole || holding->lease.epoch == 1) {
     holding_start(holding, whole);
     return;
@@ -344,7 +268,7 @@ static muster_result pack(const char *path, stored_head *head) {
   snprintf(whole, sizeof whole, "%s.storing", path);
   if (!stored_name(journal, path, head->number, ".journal") || !stored_name(snapshot, path, head->number, ".snapshot"))
     return error_set(MUSTER_E_SYSTEM, "%s: the path is too long", path);
-  int to = create_file(whole), first = files_open_regular(AT_FDCWD, snapshot, O_RDONLY | O_NOFOLLOW, 0),
+  int to = stored_create_file(whole), first = files_open_regular(AT_FDCWD, snapshot, O_RDONLY | O_NOFOLLOW, 0),
       second = files_open_regular(AT_FDCWD, journal, O_RDONLY | O_NOFOLLOW, 0);
   bool good = to >= 0 && first >= 0 && second >= 0 && copy_some(first, to, UINT64_MAX, &head->snapshot_bytes) &&
               copy_some(second, to, UINT64_MAX, &head->journal_bytes);
@@ -388,6 +312,7 @@ static void take_note_stored(muster_result result, void *user) {
   journal_stream_stored(holding);
   pairs_publish(holding);
   holding_stored(holding);
+  moves_go_on(holding);
 }
 
 static void take_kept(muster_result result, const broker_object *object, void *user) {
@@ -437,7 +362,8 @@ static bool is_store_due(const struct holding *holding) {
  * by much. */
 void stored_want(struct holding *holding) {
   uint64_t now_ns = clock_system(), interval_ns = holding->holder->settings.snapshot_interval_ns;
-  bool old = holding->stored && !holding->storing && holding->snapshots == holding->storing_snapshots;
+  bool moves = holding->move.stage != MOVE_NONE && holding->move.stage != MOVE_OVER;
+  bool old = holding->stored && !holding->storing && !moves && holding->snapshots == holding->storing_snapshots;
   if (!old || !interval_ns || now_ns - holding->stored_ns < interval_ns || now_ns - holding->wanted_ns < interval_ns)
     return;
   holding->wanted_ns = now_ns;

@@ -46,7 +46,8 @@ typedef struct journal_read {
 /* Chunk K is at place K % READS_AT_ONCE. */
 typedef struct journal_reading {
   struct holding *holding; /* null: nobody waits for it any more */
-  uint32_t next, asked;    /* the next one that is written; calls under way */
+  uint32_t next, width;    /* the next one that is written; so many are asked for at once */
+  uint32_t asked;          /* calls under way */
   bool fails, over;        /* a call had no answer; the end was found */
   journal_read reads[READS_AT_ONCE];
 } journal_reading;
@@ -75,7 +76,7 @@ static void free_reading(journal_reading *reading) {
 }
 
 /* Nobody waits for it. */
-static void leave_reading(struct holding *holding) {
+void journal_stream_leave(struct holding *holding) {
   journal_reading *reading = holding->journal_reading;
   holding->journal_reading = NULL;
   if (!reading) return;
@@ -85,8 +86,13 @@ static void leave_reading(struct holding *holding) {
 
 /* Behind the last chunk that is kept, or one that does not continue the file. */
 static void end_reading(struct holding *holding) {
+  holding->follow.next = holding->journal_reading->next;
+  journal_stream_leave(holding);
+  if (holding->follow.stage) {
+    follow_read(holding);
+    return;
+  }
   close_stream(holding);
-  leave_reading(holding);
   log_line(MUSTER_LOG_INFO, "world %s: its journal's stream goes to byte %lu of file %lu", holding->process->name,
            holding->journal_at, holding->journal_file);
   holding_start(holding, true);
@@ -105,7 +111,13 @@ static bool write_chunk(struct holding *holding, const journal_read *read) {
     return false;
   }
   holding->journal_at += size;
+  follow_wrote(holding);
   return true;
+}
+
+static void reading_failed(struct holding *holding) {
+  journal_stream_leave(holding);
+  holding_bring_failed(holding, "its journal's stream cannot be read");
 }
 
 static void ask_for_chunk(journal_reading *reading, uint32_t number);
@@ -130,12 +142,12 @@ static void take_chunk(muster_result result, const void *bytes, size_t count, vo
     free(next->bytes);
     next->bytes = NULL;
     next->there = false;
-    if (!reading->over && !reading->fails) ask_for_chunk(reading, reading->next + READS_AT_ONCE);
+    if (!reading->over && !reading->fails) ask_for_chunk(reading, reading->next + reading->width);
     reading->next++;
   }
   reading->over = reading->over || reading->reads[reading->next % READS_AT_ONCE].none;
   if (reading->fails)
-    holding_lose(holding, "its journal's stream cannot be read");
+    reading_failed(holding);
   else if (reading->over)
     end_reading(holding);
 }
@@ -150,6 +162,18 @@ static void ask_for_chunk(journal_reading *reading, uint32_t number) {
   reading->fails = reading->fails || !asked;
 }
 
+void journal_stream_read_on(struct holding *holding, uint32_t next, uint32_t width) {
+  journal_reading *reading = calloc(1, sizeof *reading);
+  ASSERT(!holding->journal_reading && width <= READS_AT_ONCE);
+  holding->journal_reading = reading;
+  if (reading && holding->journal_descriptor >= 0) {
+    *reading = (journal_reading){.holding = holding, .next = next, .width = width};
+    for (uint32_t i = 0; i < width; i++) ask_for_chunk(reading, next + i);
+    if (!reading->fails) return;
+  }
+  reading_failed(holding);
+}
+
 /* Behind what was fetched. */
 void journal_stream_read(struct holding *holding) {
   if (!is_streamed(holding)) {
@@ -159,15 +183,7 @@ void journal_stream_read(struct holding *holding) {
   holding->journal_file = holding->stored_note.head.number;
   holding->journal_at = holding->stored_note.head.journal_bytes;
   holding->journal_descriptor = open_journal_file(holding, holding->journal_file, O_WRONLY);
-  journal_reading *reading = calloc(1, sizeof *reading);
-  ASSERT(!holding->journal_reading);
-  holding->journal_reading = reading;
-  if (reading && holding->journal_descriptor >= 0) {
-    *reading = (journal_reading){.holding = holding, .next = 1};
-    for (uint32_t number = 1; number <= READS_AT_ONCE; number++) ask_for_chunk(reading, number);
-    if (!reading->fails) return;
-  }
-  holding_lose(holding, "its journal's stream cannot be read");
+  journal_stream_read_on(holding, 1, READS_AT_ONCE);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ write */
@@ -181,13 +197,19 @@ void journal_stream_begin(struct holding *holding) {
 
 void journal_stream_end(struct holding *holding) {
   close_stream(holding);
-  leave_reading(holding);
+  journal_stream_leave(holding);
+}
+
+static void put_safe(struct holding *holding) {
+  const wire_head head = {.kind = WIRE_SAFE, .number = holding->safe_frames, .sequence = holding->file_snapshots};
+  holding_put(holding, head, NULL);
 }
 
 static void tell_safe(struct holding *holding, uint64_t frames) {
   if (frames <= holding->safe_frames) return;
   holding->safe_frames = frames;
-  holding_put(holding, (wire_head){.kind = WIRE_SAFE, .number = frames}, NULL);
+  put_safe(holding);
+  moves_go_on(holding);
 }
 
 /* A chunk of a version that another has followed meanwhile is of no interest. */
@@ -233,6 +255,7 @@ void journal_stream_go_on(struct holding *holding) {
   ssize_t count =
       pread(holding->journal_descriptor, message + sizeof(stream_chunk), wanted, (off_t)holding->journal_at);
   if (count < 0) log_line(MUSTER_LOG_ERROR, "world %s: its journal: %s", holding->process->name, strerror(errno));
+  if (count == 0) tell_safe(holding, holding->file_frames); /* the last chunk had a frame that was told only since */
   if (count <= 0) return;
   if (!holding->chunk_bytes) {
     holding->chunk_bytes = (size_t)count;
@@ -256,6 +279,7 @@ void journal_stream_stored(struct holding *holding) {
   holding->chunk_bytes = 0;
   holding->file_snapshots = holding->storing_snapshots;
   holding->file_frames = holding->snapshots == holding->file_snapshots ? holding->frames : head->frames;
+  put_safe(holding);
   tell_safe(holding, head->frames);
   journal_stream_go_on(holding);
 }

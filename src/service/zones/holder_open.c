@@ -1,6 +1,7 @@
 /* holder_open.c - the begin and the end of a holder. */
 #include "service/log.h"
 #include "service/supervise/orders.h"
+#include "service/zones/balancer.h"
 #include "service/zones/holder_parts.h"
 #include "service/zones/told_settings.h"
 
@@ -56,8 +57,9 @@ static bool add_holding(struct holder *holder, const world_settings *world, worl
   wire_close(&holding->wire);
   ground_of(&holder->settings, world, &holding->ground);
   snprintf(holding->name, sizeof holding->name, "zone-%u", world->zone);
-  holding->timer.data = holding;
-  if (!find_path(&holder->settings, world->name, holding->path) || uv_timer_init(holder->loop, &holding->timer))
+  holding->timer.data = holding->follow_timer.data = holding;
+  if (!find_path(&holder->settings, world->name, holding->path) || uv_timer_init(holder->loop, &holding->timer) ||
+      uv_timer_init(holder->loop, &holding->follow_timer))
     return false;
   holder->count++;
   return true;
@@ -80,7 +82,8 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
   if (!good) error_set(MUSTER_E_SYSTEM, "the zones cannot be prepared: their paths are too long, or no memory is left");
   if (good) holder->broker = broker_open(loop, with, take_connection, holder);
   free(with);
-  if (!holder->broker || uv_prepare_init(loop, &holder->flush)) {
+  if (holder->broker) holder->balancer = balancer_open(holder);
+  if (!holder->balancer || uv_prepare_init(loop, &holder->flush) || !moves_open(holder)) {
     free(holder);
     return NULL;
   }
@@ -96,11 +99,15 @@ void holder_close(struct holder *holder, void (*closed)(void *user), void *user)
   holder->closing = true;
   atlas_close(holder);
   told_settings_close(holder->told);
+  uv_timer_stop(&holder->moves);
   for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
   broker_close(holder->broker, closed, user);
 }
 
 void holder_free(struct holder *holder) {
-  if (holder) told_settings_free(holder->told);
+  if (holder) {
+    told_settings_free(holder->told);
+    balancer_free(holder->balancer);
+  }
   free(holder);
 }

@@ -162,6 +162,7 @@ static void take_stored(muster_result result, void *user) {
   }
   if (result == MUSTER_E_STATE) holding_lose(holding, "its lease is another's");
   if (!result) pairs_publish(holding); /* else the next turn puts them again */
+  moves_go_on(holding);
 }
 
 /* The first that wait for each neighbour, as many as fit. */
@@ -184,7 +185,7 @@ static uint32_t gather_messages(struct holding *holding, broker_message messages
 /* One transaction after the other, each with all that waits. */
 void pairs_publish(struct holding *holding) {
   broker_message messages[BROKER_CROSSINGS_MAX];
-  if (!holding->stored || holding->crosses) return;
+  if (!holding->stored || holding->crosses || holding->move.stopped) return; /* the next owner puts what waits */
   uint32_t count = gather_messages(holding, messages);
   holding_call *call = count ? holding_call_begin(holding, NULL) : NULL;
   holding->crosses =

@@ -19,6 +19,7 @@ typedef enum holding_stage {
   HOLDING_STARTING, /* its process was started, and has not told its positions yet */
   HOLDING_READING,
   HOLDING_RUNNING,
+  HOLDING_GIVING, /* its process stands still for good: the lease is given to another node, or was */
   HOLDING_STORING /* its process has ended in order, and its last state is being stored */
 } holding_stage;
 
@@ -61,6 +62,46 @@ typedef struct stored_note {
   wire_position positions[2 * NEIGHBOURS_MAX];
 } stored_note;
 
+/* How far a node is that wants the zone of another (holder_follow.c). */
+typedef enum follow_stage {
+  FOLLOW_NONE = 0,
+  FOLLOW_FETCHING, /* what is stored, and its chunks */
+  FOLLOW_RUNNING,  /* its process runs the frames that come */
+  FOLLOW_ENDING    /* the lease is this node's: what is left of the record is read */
+} follow_stage;
+
+typedef struct holding_follow {
+  follow_stage stage;
+  bool failed;            /* its process has ended: this order is not followed any more */
+  bool near;              /* its process has run all that was there: the lease may come now */
+  bool noted, read, same; /* in the end: what is stored is known; the record is read; it is the one that was followed */
+  uint64_t frame;         /* the last that its process has run */
+  uint32_t next;          /* chunk that is read next */
+} holding_follow;
+
+/* How far a zone is that is to be moved away (holder_moves.c). */
+typedef enum move_stage {
+  MOVE_NONE = 0,
+  MOVE_FOLLOWED, /* its journal stays in one file; the node that wants it comes close */
+  MOVE_STOPPING, /* it stops, and all that it did is kept */
+  MOVE_STORING,  /* it has stopped, and is being stored */
+  MOVE_GIVING,   /* the lease is being given: it can not go on here */
+  MOVE_GIVEN,
+  MOVE_OVER /* it was given up */
+} move_stage;
+
+typedef struct holding_move {
+  move_stage stage;
+  char to[NAME_BYTES];
+  uint64_t since_ns, stop_ns; /* CLOCK_MONOTONIC: the order was seen; the zone was told to stop */
+  uint64_t frame;             /* behind which it has stopped, */
+  bool stopped, stores;       /* if it has; the store under way has that */
+  bool held, paused;          /* its journal stays in one file; it has no frames now, */
+  uint64_t snapshots;         /* behind so many snapshots */
+  uint64_t behind;            /* frames, of the other node, as it told last; UINT64_MAX = it told nothing */
+  broker_listener *listener;
+} holding_move;
+
 /* A world that is a zone. */
 struct holding {
   struct holder *holder;
@@ -74,6 +115,7 @@ struct holding {
   bool renewing;
   uint32_t renewals_at_start;
   uint64_t asked_ns;           /* the take or the renewal under way */
+  bool asks;                   /* a take is */
   bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
   bool restorable;             /* it stands by for that */
   char told_owner[NAME_BYTES]; /* that the log has told of */
@@ -90,6 +132,8 @@ struct holding {
   bool all_came;                     /* of these, what had crossed before; the process was told */
   bool crosses;                      /* messages are being put */
   uint64_t frames, snapshots;        /* that the process told last */
+  double load;                       /* nodes.h: of this tenure's frames, a mean over some seconds */
+  uint64_t load_ns;                  /* CLOCK_BOOTTIME of the last one; 0 = there was none */
   char path[JOURNALS_PATH_BYTES];    /* of its journal's files */
   bool storing, store_again, stored; /* stored: once in this tenure */
   uint64_t stored_ns, storing_snapshots, wanted_ns;
@@ -97,6 +141,7 @@ struct holding {
   stored_note storing_note, stored_note; /* that is being stored; that etcd has */
   broker_ends storing_ends;              /* what was kept before is not needed once it is stored */
   bool brings_again;                     /* the files were not there yet */
+  bool fetching;                         /* a file is being fetched, or unpacked, perhaps for nobody any more */
   bool has_files;                        /* of its own, which may be older than what is stored */
   char name[32];                         /* of the object */
   uint64_t journal_file, journal_at;     /* the file whose bytes are streamed, and how many have been */
@@ -107,16 +152,27 @@ struct holding {
   bool journal_busy;                     /* a chunk has no answer yet, */
   size_t chunk_bytes;                    /* this one; it stays the same until it is kept. 0 = none */
   uint64_t chunk_frames;
-  struct journal_reading *journal_reading; /* of what earlier owners have streamed */
-  uint64_t safe_frames;                    /* that the process was told */
+  struct journal_reading *journal_reading;    /* of what earlier owners have streamed */
+  uint64_t safe_frames;                       /* that the process was told */
+  char wanted[NAME_BYTES], found[NAME_BYTES]; /* the node that is to have it; "" = none. As the look under way found */
+  holding_move move;
+  uint32_t move_turn; /* counts what the process was told of moves: an answer to an earlier one is late */
+  holding_follow follow;
+  uv_timer_t follow_timer; /* the next look for a chunk */
+  bool dropped;            /* a process that followed was asked to end, */
+  uint64_t dropped_ns;     /* at this time (CLOCK_MONOTONIC) */
 };
+
+struct balancer; /* balancer.h */
 
 struct holder {
   uv_loop_t *loop;
   struct settings settings;
   struct processes *processes;
   struct broker *broker;
+  struct balancer *balancer;
   uv_prepare_t flush;
+  uv_timer_t moves; /* the next look for orders */
   bool nats, etcd, has_clock, closing;
   int64_t offset_ns;
   uint32_t count;
@@ -143,8 +199,10 @@ bool holding_call_end(holding_call *call);
 /* Sends to its process. */
 void holding_put(struct holding *holding, wire_head head, const void *bytes);
 
-/* holder.c: the next try of what the stage does, so much later. */
+/* holder.c: the next try of what the stage does, so much later. For the lease of a zone: at once, and often, or when it
+ * is asked for already, behind that. */
 void holding_later(struct holding *holding, uint64_t ms);
+void holding_ask_soon(struct holding *holding);
 
 /* Whether its lease was not renewed in time: its process runs no frame. */
 bool holding_stands_still(const struct holding *holding);
@@ -167,18 +225,77 @@ void stored_bring(struct holding *holding);
 void stored_bring_again(struct holding *holding);
 void stored_put(struct holding *holding);
 void stored_want(struct holding *holding);
+void stored_follow(struct holding *holding, const stored_note *note);
+
+/* holder_folder.c: the newest number of its files; false = there are none. Removes them: another node had the zone
+ * since. Whether a process died while it ran their frames again. */
 bool stored_newest(const struct holding *holding, uint64_t *number);
+void stored_remove(const struct holding *holding);
+bool stored_are_replaying(const struct holding *holding);
+
+/* Files that are being brought lack what was safe: until they are whole, another file says so. */
+bool stored_note_partial(const struct holding *holding);
+bool stored_are_partial(const struct holding *holding);
+void stored_are_whole(const struct holding *holding);
+
+/* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
+ * the machine was started. */
+uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot);
+void stored_write_epoch(const struct holding *holding);
+
+/* A new file, or an old one that is emptied; -1 with errno. */
+int stored_create_file(const char *name);
 
 /* holder_journal.c: the journal's stream; and what it has behind stored_note, into this node's files. */
 void journal_stream_read(struct holding *holding);
+void journal_stream_read_on(struct holding *holding, uint32_t next, uint32_t width);
+void journal_stream_leave(struct holding *holding);
 void journal_stream_begin(struct holding *holding);
 void journal_stream_stored(struct holding *holding);
 void journal_stream_go_on(struct holding *holding);
 void journal_stream_end(struct holding *holding);
 
-/* holder.c: the files are there, and the process may start; its last state is stored. */
+/* holder_moves.c: orders that zones be moved, and what their owner does. Looks for orders from time to time; the zone's
+ * process tells that it is held, or has stopped; something has become safe, or stored, or has an answer; the tenure is
+ * over. `moves_turn`: of a zone that is given away. */
+bool moves_open(struct holder *holder);
+void moves_take_told(struct holding *holding, const wire_head *head);
+void moves_go_on(struct holding *holding);
+void moves_turn(struct holding *holding);
+void moves_end(struct holding *holding);
+void moves_name(const struct holding *holding, char subject[BROKER_SUBJECT_BYTES]);
+
+/* What the node that follows tells the owner, again and again. */
+typedef struct follow_told {
+  char node[NAME_BYTES];
+  uint64_t version, frame; /* that is followed, and the last frame of it; 0 = it does not, yet */
+} follow_told;
+
+/* holder_follow.c: what the node does that wants a zone. Looks after it; its files are there; more of the record is; it
+ * has no more now; it cannot go on; its process has run a frame, or ended. `follow_take`: the lease is this node's;
+ * false = nothing was followed. `follow_lingers`: whether a process that followed has not ended yet;
+ * `follow_forget`: it has. */
+void follow_look(struct holding *holding);
+void follow_files(struct holding *holding);
+void follow_wrote(struct holding *holding);
+void follow_read(struct holding *holding);
+void follow_drop(struct holding *holding, const char *why);
+void follow_forget(struct holding *holding);
+void follow_take_frame(struct holding *holding, uint64_t frame);
+bool follow_take(struct holding *holding);
+void follow_lost_process(struct holding *holding);
+bool follow_lingers(struct holding *holding);
+void follow_end(struct holding *holding);
+
+/* holder.c: the files are there, and the process may start; its last state is stored. The same in two parts: its socket
+ * is there; the zone is its own from here on. */
 void holding_start(struct holding *holding, bool restores);
+bool holding_open_wire(struct holding *holding);
+void holding_hand_over(struct holding *holding, bool restores);
 void holding_stored(struct holding *holding);
+
+/* holder.c: what cannot be brought: the zone is lost, or not followed. */
+void holding_bring_failed(struct holding *holding, const char *why);
 
 /* holder.c: another epoch is needed; the zone is given back until a person starts its world. */
 void holding_ask_again(struct holding *holding);
@@ -186,6 +303,9 @@ void holding_stand_by(struct holding *holding, const char *why);
 
 /* holder.c: its process must not go on, for a reason that is told. */
 void holding_lose(struct holding *holding, const char *why);
+
+/* holder.c: the wire is closed. */
+void holding_close_socket(struct holding *holding);
 
 /* holder.c: its tenure is over; what was put is sent before the loop waits. */
 void holding_end(struct holding *holding);

@@ -1,4 +1,5 @@
-/* holder_zones.c - GET /v1/zones: who has which zone of the cluster, what it is here, and what of it is stored. */
+/* holder_zones.c - GET /v1/zones: who has which zone of the cluster, and is to have it, what it is here, and what of it
+ * is stored. */
 #include "service/supervise/states.h"
 #include "service/zones/holder_parts.h"
 
@@ -46,6 +47,8 @@ static const char *zones_state(const struct holding *holding, const broker_lease
     return lease->revision && strcmp(lease->owner, holding->holder->settings.node) != 0 ? "elsewhere" : "asks";
   case HOLDING_RUNNING:
     return holding_stands_still(holding) ? "stands_still" : "runs";
+  case HOLDING_GIVING:
+    return "moves";
   case HOLDING_STORING:
     return "ends";
   default:
@@ -53,9 +56,16 @@ static const char *zones_state(const struct holding *holding, const broker_lease
   }
 }
 
+static const char *words_of_move(const struct holding *holding, char words[STATES_WORDS_BYTES]) {
+  *words = '\0';
+  if (holding->move.stage != MOVE_NONE && holding->move.stage != MOVE_OVER)
+    snprintf(words, STATES_WORDS_BYTES, "it is being moved to node %s", holding->move.to);
+  return words;
+}
+
 static const char *zones_words(const struct holding *holding, char words[STATES_WORDS_BYTES]) {
-  if (holding->stage == HOLDING_RUNNING)
-    return holding_stands_still(holding) ? "its lease was not renewed in time" : "";
+  if (holding->stage == HOLDING_RUNNING && holding_stands_still(holding)) return "its lease was not renewed in time";
+  if (holding->stage == HOLDING_RUNNING || holding->stage == HOLDING_GIVING) return words_of_move(holding, words);
   return *holding->process->standby ? holding->process->standby : states_explain(holding->process, words);
 }
 
@@ -71,11 +81,12 @@ static json_t *describe_zone(const zones_row *row, bool leases) {
   char words[STATES_WORDS_BYTES];
   const struct holding *holding = row->holding;
   const char *why = zones_words(holding, words);
-  json_t *entry = json_pack(
-      "{s:I, s:s, s:s?, s:I, s:b, s:s, s:s?, s:b, s:o}", "zone", (json_int_t)holding->ground.number, "world",
-      holding->process->name, "node", leases && row->lease.revision ? row->lease.owner : NULL, "epoch",
-      (json_int_t)row->lease.epoch, "free", leases && !row->lease.revision, "state", zones_state(holding, &row->lease),
-      "words", *why ? why : NULL, "restorable", holding->restorable, "stored", describe_stored(row));
+  json_t *entry =
+      json_pack("{s:I, s:s, s:s?, s:s?, s:I, s:b, s:s, s:s?, s:b, s:o}", "zone", (json_int_t)holding->ground.number,
+                "world", holding->process->name, "node", leases && row->lease.revision ? row->lease.owner : NULL,
+                "wanted", leases && *holding->wanted ? holding->wanted : NULL, "epoch", (json_int_t)row->lease.epoch,
+                "free", leases && !row->lease.revision, "state", zones_state(holding, &row->lease), "words",
+                *why ? why : NULL, "restorable", holding->restorable, "stored", describe_stored(row));
   return entry;
 }
 

@@ -7,6 +7,7 @@
 #include "service/zones/format.h"
 #include "service/zones/transactions.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -132,12 +133,17 @@ static void end_of_put(muster_result result, const struct document *answer, void
     end_lease_call(call, MUSTER_E_SYSTEM);
 }
 
+/* Nothing is told apart by the epochs of the balancer: they begin again. */
+static uint32_t next_epoch(const broker_lease *lease) {
+  return lease->zone == BROKER_BALANCER ? lease->epoch % BROKER_EPOCH_MAX + 1 : lease->epoch + 1;
+}
+
 /* Puts both keys, unless one has changed since it was read. */
 static void put_both(lease_call *call) {
   char body[BODY_BYTES], of_lease[LEASE_KEY_BYTES], of_epoch[LEASE_KEY_BYTES], of_format[LEASE_KEY_BYTES],
       value[LEASE_TEXT_BYTES];
   json_writer writer;
-  call->wanted = call->lease.epoch + 1;
+  call->wanted = next_epoch(&call->lease);
   memcpy(call->last_owner, call->lease.last_owner, NAME_BYTES);
   lease_key(call->broker, call->lease.zone, "lease", of_lease);
   lease_key(call->broker, call->lease.zone, "epoch", of_epoch);
@@ -160,7 +166,7 @@ static void put_both(lease_call *call) {
 }
 
 /* Whether the lease that stands there may be replaced. Each node asks for a zone in one place only: so what has this
- * node's name, and an epoch that this call did not put, is of a process that has ended. */
+ * node's name, and an epoch that this call did not put, is of a process that has ended, or was given to this node. */
 static bool may_take(const lease_call *call) {
   bool own = strcmp(call->lease.owner, call->broker->settings.node) == 0;
   return !call->lease.revision || (own && call->own_again) || call->lease.revision == call->silent;
@@ -183,7 +189,7 @@ static void end_of_read_both(muster_result result, const struct document *answer
     end_lease_call(call, MUSTER_OK);
   } else if (!may_take(call)) {
     end_lease_call(call, error_set(MUSTER_E_STATE, "node %s has the lease of zone %u", lease->owner, lease->zone));
-  } else if (lease->epoch >= BROKER_EPOCH_MAX) {
+  } else if (next_epoch(lease) > BROKER_EPOCH_MAX) {
     end_lease_call(call, error_set(MUSTER_E_FULL, "zone %u has used up its %d epochs", lease->zone, BROKER_EPOCH_MAX));
   } else if (call->tries++ == TAKES_MAX) {
     end_lease_call(call, error_set(MUSTER_E_SYSTEM, "the lease of zone %u changes all the time", lease->zone));
@@ -218,8 +224,7 @@ static void read_both(lease_call *call) {
 muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent,
                                 broker_lease_done done, void *user) {
   char body[BODY_BYTES];
-  if (zone == 0 || zone > BROKER_ZONE_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "zone %u: zones are 1 .. %d", zone, BROKER_ZONE_MAX);
+  if (zone > BROKER_ZONE_MAX) return error_set(MUSTER_E_ARGUMENT, "zone %u: zones are 1 .. %d", zone, BROKER_ZONE_MAX);
   lease_call *call = begin_lease_call(broker, user);
   if (!call) return muster_last_result();
   call->taken = done;
@@ -265,6 +270,14 @@ muster_result broker_lease_renew(struct broker *broker, const broker_lease *leas
 
 muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user) {
   return change_lease(broker, lease, "requestDeleteRange", "", end_of_release, done, user);
+}
+
+muster_result broker_lease_give(struct broker *broker, const broker_lease *lease, const char *node, broker_done done,
+                                void *user) {
+  char value[LEASE_TEXT_BYTES];
+  ASSERT(broker_name_is_good(node) && strlen(node) < NAME_BYTES);
+  snprintf(value, sizeof value, "%u %s", lease->epoch, node);
+  return change_lease(broker, lease, "requestPut", value, end_of_renewal, done, user);
 }
 
 /* --------------------------------------------------------------------------------------------------------- overview */

@@ -10,9 +10,14 @@
  *     LEASE     it was renewed
  *     STORED    one of PUBLISH is
  *     TOLD      of TELL by a neighbour
- *     SAFE      frames that a stream has
- *     WANTED    a new snapshot
- *     DRAW      a sheet is wanted                      MAP        the sheet
+ *     SAFE      frames that a stream has           FOLLOWED   a frame of a record was run again
+ *     WANTED    a new snapshot                     STOPPED    it stands still, to be moved
+ *     MOVE      it is to be moved, or not          HELD       its journal stays in one file
+ *     RECORD    there is more of it
+ *     DRAW      a sheet is wanted                  MAP        the sheet
+ *
+ * A process may be started before the zone is its own, while another node runs it: then BEGIN says that it follows. It
+ * restores, runs what comes by RECORD, and waits for more, until a second BEGIN has the lease: there the record ends.
  *
  * A message is a head and bytes; both ends are of one build. Everything here is for one thread; neither end waits for
  * the other but in wire_wait(). */
@@ -30,16 +35,32 @@ typedef enum wire_kind {
   WIRE_LEASE, /* `number`: CLOCK_BOOTTIME at which the renewal was sent */
   WIRE_STORED,
   WIRE_TOLD,
-  WIRE_SAFE,      /* `number`: of the last of these frames */
+  WIRE_SAFE, /* `number`: of the last of these frames; `sequence`: snapshots of the journal, of which that is stored */
   WIRE_WANTED,    /* a new snapshot of the journal */
+  WIRE_MOVE,      /* `number`: a wire_move; `zone` counts these messages */
+  WIRE_RECORD,    /* `number`: so many bytes the record has that is followed */
   WIRE_POSITIONS, /* wire_position of each pair, both ways */
-  WIRE_FRAME,     /* `number`: of the frame; `sequence`: snapshots that its journal has made */
+  WIRE_FRAME,     /* wire_load; `number`: of the frame; `sequence`: snapshots that its journal has made */
   WIRE_PUBLISH,
   WIRE_TELL,
-  WIRE_DRAW, /* a sheet of the zone is wanted */
-  WIRE_MAP,  /* zone_sheet */
+  WIRE_DRAW,     /* a sheet of the zone is wanted */
+  WIRE_MAP,      /* zone_sheet */
+  WIRE_FOLLOWED, /* `number`: of the last frame that was run again */
+  WIRE_HELD,     /* `number`: snapshots that its journal has made, of which the last is complete; `sequence`: 1 = it has
+                    no frames, since it is paused; `zone` as below */
+  WIRE_STOPPED,  /* `number`: of the last frame; `sequence`: 1 = a snapshot of the journal was made behind it; `zone`
+                    as in the message that it answers */
   WIRE_KINDS
 } wire_kind;
+
+/* What a zone does for a move. */
+typedef enum wire_move {
+  WIRE_MOVE_NONE = 0,     /* it runs as ever, also when it had stopped */
+  WIRE_MOVE_HELD,         /* its journal goes on in one file, so that it can be followed */
+  WIRE_MOVE_STOPS,        /* besides, it stands still behind the next frame */
+  WIRE_MOVE_STOPS_STORED, /* and makes a snapshot then; as a paused one does in any case, which has no next frame */
+  WIRE_MOVE_OVER          /* the zone is another node's, or is not followed any more: the process ends */
+} wire_move;
 
 typedef struct wire_head {
   uint32_t kind;     /* wire_kind */
@@ -52,6 +73,7 @@ typedef struct wire_head {
 typedef struct wire_begin {
   uint32_t epoch;
   uint32_t restores; /* 1: there are files, and it must go on from them */
+  uint32_t follows;  /* 1: the zone is another node's still, and its record grows; no lease is in here */
   uint64_t ttl_ns;
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
   int64_t offset_ns;  /* simulation time is CLOCK_REALTIME less this */
@@ -64,6 +86,11 @@ typedef struct wire_position {
   uint32_t outgoing; /* 1: from this zone to that one; 0: the other way */
   uint64_t sequence;
 } wire_position;
+
+/* In processors: what all agents want at their wanted periods, and what the budget allows. */
+typedef struct wire_load {
+  double wants, has;
+} wire_load;
 
 typedef struct wire_message {
   wire_head head;

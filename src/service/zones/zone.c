@@ -12,7 +12,13 @@
 #include <string.h>
 
 /* Of the lease's time. Its owner stands still before another can have it. */
-enum { LEASE_PARTS = 3, LEASE_PARTS_USED = 2, SHORTEST_STEP_PART = 8, LOOK_GAP_NS = 20000000 };
+enum {
+  LEASE_PARTS = 3,
+  LEASE_PARTS_USED = 2,
+  SHORTEST_STEP_PART = 8,
+  LOOK_GAP_NS = 20000000,
+  SIGN_GAP_NS = 200000000 /* of a zone that runs no frames */
+};
 
 zone_link *zone_link_of(struct zone *zone, uint32_t number) {
   for (uint32_t i = 0; number && i < zone->link_count; i++)
@@ -27,14 +33,19 @@ static muster_result supervisor_is_gone(const hosted_world *world) {
                    world->name);
 }
 
+static bool take_begin(struct zone *zone, const wire_message *message) {
+  if (message->head.kind != WIRE_BEGIN || message->head.bytes != sizeof zone->lease) return false;
+  memcpy(&zone->lease, message->bytes, sizeof zone->lease);
+  zone->follows = zone->lease.follows;
+  zone->has_followed = zone->has_followed || zone->follows;
+  return true;
+}
+
 static muster_result await_begin(hosted_world *world) {
   wire_message message;
   struct zone *zone = world->zone;
   while (wire_wait(&zone->wire, -1, &message))
-    if (message.head.kind == WIRE_BEGIN && message.head.bytes == sizeof zone->lease) {
-      memcpy(&zone->lease, message.bytes, sizeof zone->lease);
-      return MUSTER_OK;
-    }
+    if (take_begin(zone, &message)) return MUSTER_OK;
   return supervisor_is_gone(world);
 }
 
@@ -44,10 +55,11 @@ muster_result zone_open(struct service *service, hosted_world *world) {
   struct zone *zone = calloc(1, sizeof *zone);
   if (!zone) return error_set(MUSTER_E_MEMORY, "world %s: no memory for the zone", world->name);
   world->zone = zone;
+  zone->service = service;
   TAILQ_INIT(&zone->waiting);
   wire_open(&zone->wire, ORDERS_ZONE);
   zone->round_ns = settings_period_ns(settings->ghost_rate);
-  zone->safe_frames = settings->journal_stream ? 0 : UINT64_MAX;
+  zone->safe_frames = zone->stored_snapshots = settings->journal_stream ? 0 : UINT64_MAX;
   muster_result result = await_begin(world);
   zone->link_count = zone->lease.ground.neighbour_count;
   for (uint32_t i = 0; i < zone->link_count; i++) {
@@ -96,6 +108,28 @@ void zone_define(const struct zone *zone, muster_world_def *def) {
   def->zone.y_max = zone->lease.ground.rectangle.y1;
 }
 
+/* ----------------------------------------------------------------------------------------------------------- follow */
+
+bool zone_follows(const hosted_world *world) {
+  return world->zone && world->zone->follows;
+}
+
+bool zone_has_followed(const hosted_world *world) {
+  return world->zone && world->zone->has_followed;
+}
+
+uint64_t zone_follow_on(hosted_world *world, uint64_t frame) {
+  struct zone *zone = world->zone;
+  wire_message message;
+  wire_put(&zone->wire, (wire_head){.kind = WIRE_FOLLOWED, .number = frame}, NULL);
+  while (wire_wait(&zone->wire, -1, &message)) {
+    zone_end_if_over(zone, &message.head);
+    if (message.head.kind == WIRE_RECORD) return message.head.number;
+    if (take_begin(zone, &message)) return 0;
+  }
+  return 0;
+}
+
 /* --------------------------------------------------------------------------------------------------------- takeover */
 
 uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEIGHBOURS_MAX]) {
@@ -141,7 +175,12 @@ static bool zone_take_one(hosted_world *world, const wire_message *message) {
     zone_begin_map(zone);
     return true;
   case WIRE_SAFE:
-    if (zone->safe_frames != UINT64_MAX) zone->safe_frames = head->number;
+    if (zone->safe_frames == UINT64_MAX) return true;
+    zone->safe_frames = head->number;
+    zone->stored_snapshots = head->sequence;
+    return true;
+  case WIRE_MOVE:
+    zone_take_move(world, head);
     return true;
   default:
     return true;
@@ -176,10 +215,25 @@ muster_result zone_take_over(hosted_world *world) {
 
 /* ----------------------------------------------------------------------------------------------------------- frames */
 
-bool zone_may_run(const hosted_world *world) {
-  const struct zone *zone = world->zone;
-  if (!zone) return true;
+static bool has_lease(const struct zone *zone) {
   return clock_boot() - zone->lease.leased_ns < zone->lease.ttl_ns / LEASE_PARTS * LEASE_PARTS_USED;
+}
+
+const char *zone_standstill(const hosted_world *world) {
+  const struct zone *zone = world->zone;
+  if (!zone) return NULL;
+  if (zone->stands) return "it is being moved to another node";
+  return has_lease(zone) ? NULL : "its lease was not renewed in time";
+}
+
+/* One that runs no frames gives signs of life all the same, so that its lease is renewed; it stops, if it is to be
+ * moved. */
+static void tell_without_frames(hosted_world *world) {
+  struct zone *zone = world->zone;
+  bool paused = world->paused && !world->steps_left;
+  if (!paused && !zone->stands) return;
+  zone_move_on(world);
+  if (clock_system() - zone->told_ns >= SIGN_GAP_NS) zone_tell_frame(world);
 }
 
 void zone_take_in(hosted_world *world) {
@@ -190,25 +244,41 @@ void zone_take_in(hosted_world *world) {
     if (!zone_take_one(world, &message))
       log_line(MUSTER_LOG_ERROR, "world %s: message %lu of zone %u cannot be read, and is passed over: %s", world->name,
                message.head.sequence, message.head.zone, muster_last_error());
+  tell_without_frames(world);
   wire_flush(&zone->wire);
   for (uint32_t i = 0; i < zone->link_count; i++) zone_take_held(world, &zone->links[i]);
   zone_catch_up(world);
   zone_expire_ghosts(world);
-  bool frozen = !zone_may_run(world);
-  if (frozen != zone->published.frozen)
-    log_line(frozen ? MUSTER_LOG_ERROR : MUSTER_LOG_INFO, "world %s: %s", world->name,
-             frozen ? "it stands still: the lease of the zone was not renewed in time"
-                    : "it goes on: the lease of the zone was renewed");
-  zone->published.frozen = frozen;
+  const char *why = zone_standstill(world);
+  if (!why != !zone->published.frozen)
+    log_line(why && !zone->stands ? MUSTER_LOG_ERROR : MUSTER_LOG_INFO, "world %s: %s%s", world->name,
+             why ? "it stands still: " : "it goes on", why ? why : "");
+  zone->published.frozen = why != NULL;
 }
 
 bool zone_is_safe(const hosted_world *world, uint64_t frame) {
-  return !world->zone || (zone_may_run(world) && world->zone->safe_frames >= frame);
+  return !world->zone || (has_lease(world->zone) && world->zone->safe_frames >= frame);
+}
+
+bool zone_is_stored(const hosted_world *world, uint64_t snapshots) {
+  return !world->zone || (has_lease(world->zone) && world->zone->stored_snapshots >= snapshots);
 }
 
 uint64_t zone_next_look_ns(const hosted_world *world, uint64_t until_ns) {
   uint64_t next_ns = clock_system() + LOOK_GAP_NS;
-  return zone_may_run(world) || until_ns < next_ns ? until_ns : next_ns;
+  bool runs = !world->zone || (zone_may_run(world) && !(world->paused && !world->steps_left));
+  return runs || until_ns < next_ns ? until_ns : next_ns;
+}
+
+/* Behind a restore: how long ago the last frame began. */
+static void tell_goes_on(const hosted_world *world, int64_t gap_ns) {
+  struct zone *zone = world->zone;
+  if (zone->goes_on) return;
+  zone->goes_on = true;
+  if (world->kept.goes_on)
+    log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u, goes on with frame %lu: it stood still for %.0f ms",
+             world->name, zone->lease.ground.number, zone->lease.epoch, held_last_frame(world) + 1,
+             (double)gap_ns * 1e-6);
 }
 
 /* By halves: a zone that stood still for a minute is there again after ten frames. */
@@ -217,6 +287,7 @@ uint64_t zone_step_ns(const hosted_world *world) {
   if (!zone) return world->period_ns;
   int64_t gap_ns = (int64_t)clock_real() - zone->lease.offset_ns - (int64_t)world->sim_now_ns;
   uint64_t least_ns = world->period_ns / SHORTEST_STEP_PART;
+  tell_goes_on(world, gap_ns);
   if (gap_ns <= (int64_t)least_ns) return least_ns;
   uint64_t step_ns = (uint64_t)gap_ns, most_ns = 2 * world->period_ns;
   if (step_ns <= most_ns) return step_ns;

@@ -9,6 +9,9 @@
  * are not stored yet, are a piece of its journal. So a zone that comes back, here or elsewhere, goes on where its
  * journal or its snapshot ends; the messages of the pairs (pair.h) tell what has happened since.
  *
+ * A zone that is to be moved stops behind a frame, for good or until it is said to go on. The process that goes on with
+ * it elsewhere has followed its record by then: all that was safe, and so all that anybody may know of.
+ *
  * A zone without a lease stands still: two thirds of the lease's time after the last renewal was sent, by
  * CLOCK_BOOTTIME, which goes on while the machine sleeps. Frames' thread. */
 #ifndef SERVICE_ZONES_ZONE_H
@@ -33,7 +36,7 @@ typedef struct zone_published {
   uint64_t sent, delivered;   /* messages of agents to and from neighbours */
   uint64_t lost;              /* of these, how many found no receiver */
   uint32_t waiting;           /* parcels that are not stored yet */
-  bool frozen;                /* its lease was not renewed in time */
+  bool frozen;                /* its lease was not renewed in time, or it is being moved */
 } zone_published;
 
 /* A world that is a zone: waits for the word of its supervisor that it is this process's. Before the world is created;
@@ -52,12 +55,27 @@ void zone_define(const struct zone *zone, muster_world_def *def);
  * read. */
 muster_result zone_take_over(struct hosted_world *world);
 
-/* Whether it may run a frame, or let anything out: its lease is good. */
-bool zone_may_run(const struct hosted_world *world);
+/* Whether the record that its world is restored from still grows, since the zone is another node's; and whether that
+ * was so at its begin. */
+bool zone_follows(const struct hosted_world *world);
+bool zone_has_followed(const struct hosted_world *world);
+
+/* Tells that a frame of that record was run again, and waits: returns how many bytes the record has now, or 0 when the
+ * zone is this process's from there on (it follows no more), or the supervisor is gone. */
+uint64_t zone_follow_on(struct hosted_world *world, uint64_t frame);
+
+/* Why it may not run a frame, in words; null = it may: its lease is good, and it is not being moved. */
+const char *zone_standstill(const struct hosted_world *world);
+static inline bool zone_may_run(const struct hosted_world *world) {
+  return !zone_standstill(world);
+}
 
 /* Whether what this frame has may go out: the lease is good, and the frame is in the stream of the journal, where there
  * is one. True of a world that is no zone. */
 bool zone_is_safe(const struct hosted_world *world, uint64_t frame);
+
+/* The same of what a snapshot of its journal has: that is stored, which is one behind so many. */
+bool zone_is_stored(const struct hosted_world *world, uint64_t snapshots);
 
 /* Takes what has come since the last frame. Between two frames. When the supervisor is gone, nothing comes, and the
  * lease ends. */
@@ -66,8 +84,8 @@ void zone_take_in(struct hosted_world *world);
 /* Behind a frame: finds who has left, tells the neighbours, and sends what is safe. */
 void zone_send_out(struct hosted_world *world);
 
-/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): the lease of a zone that
- * stands still may be renewed. */
+/* Until when the thread may sleep that has nothing to do before `until_ns` (CLOCK_MONOTONIC): a zone that runs no
+ * frames looks whether it is to go on, and gives signs of life. */
 uint64_t zone_next_look_ns(const struct hosted_world *world, uint64_t until_ns);
 
 /* How far simulation time moves on with the next frame: it follows the clock of the cluster, never backwards, and

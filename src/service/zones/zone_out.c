@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 
+#include <muster/tune.h>
 #include <muster/view.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,13 +179,27 @@ static void tell_positions(struct zone *zone, uint64_t snapshots) {
   zone->told_snapshots = snapshots;
 }
 
-static void tell_frame(hosted_world *world) {
+/* Not what the frame had: less than the budget where the machine gives less, which must not make the zone lighter. */
+static wire_load load_of(const hosted_world *world) {
+  muster_frame_report report = muster_frame_report_default();
+  muster_frame_report_read(world->world, &report);
+  return (wire_load){.wants = (double)report.utilisation_nominal,
+                     .has = (double)muster_world_workers(world->world) * (double)world->budget_ns /
+                            (double)world->period_ns};
+}
+
+void zone_tell_frame(hosted_world *world) {
   struct zone *zone = world->zone;
+  zone->told_ns = clock_system();
   muster_journal_status status = muster_journal_status_default();
+  const wire_load load = load_of(world);
   if (world->journal) muster_journal_status_read(world->journal, &status);
   if (status.snapshots != zone->told_snapshots) tell_positions(zone, status.snapshots);
-  wire_put(&zone->wire, (wire_head){.kind = WIRE_FRAME, .number = held_last_frame(world), .sequence = status.snapshots},
-           NULL);
+  wire_put(
+      &zone->wire,
+      (wire_head){
+          .kind = WIRE_FRAME, .number = held_last_frame(world), .sequence = status.snapshots, .bytes = sizeof load},
+      &load);
 }
 
 /* The rounds of two neighbours need not meet: each renews what the other sees as often as the settings say. */
@@ -208,7 +223,8 @@ void zone_send_out(hosted_world *world) {
   out_note(world);
   out_send(world);
   zone_draw_map(world);
-  tell_frame(world);
+  zone_tell_frame(world);
+  zone_move_on(world);
   wire_flush(&zone->wire);
 }
 

@@ -102,17 +102,27 @@ typedef struct zone_map {
 } zone_map;
 
 struct zone {
+  struct service *service;
   struct wire wire;
   wire_begin lease; /* leased_ns: of the last renewal */
   uint32_t link_count;
   zone_link links[NEIGHBOURS_MAX];
-  zone_waiting_list waiting;                   /* in the order in which they were made */
-  uint64_t safe_frames;                        /* that a stream has; UINT64_MAX: the journal alone decides */
-  uint32_t next;                               /* where the round goes on: as a cursor of muster_agents_outside() */
-  uint32_t looks, looks_before;                /* of the round so far, and of the one before */
-  uint64_t round, round_ns;                    /* its number; simulation time of its begin */
-  struct parcel pack;                          /* of a telling; kept for its memory */
-  uint64_t told_snapshots;                     /* with the last WIRE_FRAME */
+  zone_waiting_list waiting;    /* in the order in which they were made */
+  uint64_t stored_snapshots;    /* the newest of its journal that is; as below */
+  uint64_t safe_frames;         /* that a stream has; UINT64_MAX: the journal alone decides */
+  uint32_t next;                /* where the round goes on: as a cursor of muster_agents_outside() */
+  uint32_t looks, looks_before; /* of the round so far, and of the one before */
+  uint64_t round, round_ns;     /* its number; simulation time of its begin */
+  struct parcel pack;           /* of a telling; kept for its memory */
+  uint64_t told_snapshots;      /* with the last WIRE_FRAME, */
+  uint64_t told_ns;             /* at that time (CLOCK_MONOTONIC) */
+  bool follows, has_followed;   /* zone_follows() */
+  bool goes_on;                 /* a frame was run behind a restore */
+  wire_move move;               /* what is to be done, */
+  uint32_t move_turn;           /* of that message, */
+  bool held;                    /* the journal stays in one file: that was told; */
+  bool stands, stopped;         /* it stands still: that was told */
+  uint64_t awaits;              /* a snapshot that was asked for is waited for before: kept.changes then; 0 = none */
   wire_position positions[2 * NEIGHBOURS_MAX]; /* when the snapshot before was complete: the newest has them */
   muster_herd next_herd;                       /* that is looked at; null = the first */
   zone_herd *herds, *gone;                     /* that came and are here; that went on in an earlier life; owned */
@@ -148,6 +158,15 @@ void zone_catch_up(struct hosted_world *world);
 
 /* zone_out.c: the parcel of this frame for a neighbour. */
 struct parcel *zone_parcel(struct hosted_world *world, zone_link *link);
+
+/* zone_out.c: tells the supervisor of the last frame, and what its journal has. */
+void zone_tell_frame(struct hosted_world *world);
+
+/* zone_move.c: a wire_move has come. Behind a frame, or where none comes: stops, if it is to, and tells how far it is.
+ */
+void zone_take_move(struct hosted_world *world, const wire_head *head);
+void zone_end_if_over(const struct zone *zone, const wire_head *head);
+void zone_move_on(struct hosted_world *world);
 
 /* zone_out.c: a message of a pair that an earlier life of this zone sent. False: it cannot be read. */
 bool zone_take_sent(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);

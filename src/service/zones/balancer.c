@@ -1,0 +1,249 @@
+#include "service/zones/balancer.h"
+
+#include "service/log.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <muster/jobs.h>
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SETTLE_NS: behind the end of a move its zone may not be told of yet. OVERDUE_NS: a move that nobody gives up, since
+ * its zone has no owner, is taken back. */
+enum { LEASE_TURNS = 4, NAME_TURNS = 2 };
+
+#define SETTLE_NS  10000000000u
+#define OVERDUE_NS 120000000000u
+#define QUIET_NS   60000000000u
+
+/* ---------------------------------------------------------------------------------------------------------- telling */
+
+static double count_processors(void) {
+  cpu_set_t machine;
+  uint32_t most = muster_available_processors();
+  uint32_t count = sched_getaffinity(0, sizeof machine, &machine) ? most : (uint32_t)CPU_COUNT(&machine);
+  return count < most ? count : most;
+}
+
+/* What ends soon gets nothing, either. */
+static bool is_draining(const struct balancer *balancer) {
+  return balancer->drains || balancer->holder->processes->stopping;
+}
+
+static void fill_told(const struct balancer *balancer, node_told *told) {
+  const struct holder *holder = balancer->holder;
+  *told = (node_told){.life = balancer->life,
+                      .count = balancer->turns,
+                      .capacity = balancer->capacity,
+                      .drains = is_draining(balancer),
+                      .balances = balancer_has_lease(balancer)};
+  snprintf(told->name, sizeof told->name, "%s", holder->settings.node);
+  for (uint32_t i = 0; i < holder->count; i++) {
+    const struct holding *holding = &holder->holdings[i];
+    if (holding->stage == HOLDING_RUNNING)
+      told->zones[told->zone_count++] = (node_zone){holding->ground.number, holding->lease.epoch, holding->load};
+  }
+}
+
+static void name_subject(const struct balancer *balancer, char subject[BROKER_SUBJECT_BYTES]) {
+  snprintf(subject, BROKER_SUBJECT_BYTES, "muster.%s.nodes", balancer->holder->settings.cluster);
+}
+
+/* Over one server after the other: whoever is connected to any of them hears one of three. What it hears of itself is
+ * as the others hear it. */
+void balancer_tell(struct balancer *balancer) {
+  char text[NODES_TEXT_BYTES], subject[BROKER_SUBJECT_BYTES];
+  node_told told;
+  balancer->turns++;
+  fill_told(balancer, &told);
+  name_subject(balancer, subject);
+  size_t bytes = nodes_write(&told, text);
+  if (bytes) broker_tell(balancer->holder->broker, balancer->turns, subject, text, bytes);
+}
+
+static void hear(const void *bytes, size_t count, void *user) {
+  struct balancer *balancer = user;
+  uint64_t now_ns = clock_boot();
+  if (nodes_hear(&balancer->nodes, bytes, count, now_ns) || now_ns < balancer->quiet_ns) return;
+  balancer->quiet_ns = now_ns + QUIET_NS;
+  log_line(MUSTER_LOG_WARNING, "cluster %s: a node tells what cannot be read, or there are more than %d nodes or zones",
+           balancer->holder->settings.cluster, NODES_MAX);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ moves */
+
+static const balancer_wanted *find_wanted(const balancer_wanted *wanted, uint32_t count, uint32_t zone) {
+  for (uint32_t i = 0; i < count; i++)
+    if (wanted[i].zone == zone) return &wanted[i];
+  return NULL;
+}
+
+static struct holding *holding_of(struct holder *holder, uint32_t zone) {
+  for (uint32_t i = 0; i < holder->count; i++)
+    if (holder->holdings[i].ground.number == zone) return &holder->holdings[i];
+  return NULL;
+}
+
+/* What this node has named is over: the zone is where it was to go, or it was given up, for a reason that the log of
+ * its owner has. */
+static void end_named(struct balancer *balancer, bool is_there) {
+  struct holder *holder = balancer->holder;
+  const struct holding *holding = holding_of(holder, balancer->named.zone);
+  if (holding && !is_there) balancer->failed_ns[holding - holder->holdings] = clock_boot();
+  balancer->moves_failed += !is_there;
+  log_line(is_there ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: zone %u %s node %s", holder->settings.cluster,
+           balancer->named.zone, is_there ? "has moved to" : "was given up on its way to", balancer->named.node);
+  balancer->named = (balancer_wanted){0};
+  balancer->over_ns = 0;
+}
+
+static void look_at_named(struct balancer *balancer) {
+  const balancer_wanted *named = &balancer->named;
+  const zone_seat *seat = nodes_seat(&balancer->nodes, named->zone);
+  if (!named->zone) return;
+  if (find_wanted(balancer->wanted, balancer->wanted_count, named->zone)) {
+    balancer->over_ns = 0;
+    return;
+  }
+  if (!balancer->over_ns) balancer->over_ns = clock_boot();
+  bool is_there = seat && strcmp(seat->node, named->node) == 0;
+  if (is_there || clock_boot() - balancer->over_ns > SETTLE_NS) end_named(balancer, is_there);
+}
+
+static void take_back_overdue(struct balancer *balancer) {
+  for (uint32_t i = 0; i < balancer->wanted_count; i++) {
+    balancer_wanted *wanted = &balancer->wanted[i];
+    if (clock_boot() - wanted->since_ns < OVERDUE_NS) continue;
+    wanted->since_ns = clock_boot();
+    log_line(MUSTER_LOG_WARNING,
+             "cluster %s: zone %u does not come to node %s, and nobody says why: it is wanted there no more",
+             balancer->holder->settings.cluster, wanted->zone, wanted->node);
+    broker_move_want(balancer->holder->broker, wanted->zone, "", NULL, NULL);
+  }
+}
+
+static void take_named(muster_result result, void *user) {
+  struct balancer *balancer = user;
+  if (balancer->holder->closing || !result) return;
+  log_line(MUSTER_LOG_WARNING, "cluster %s: zone %u cannot be told to move: %s", balancer->holder->settings.cluster,
+           balancer->named.zone, muster_last_error());
+  balancer->named = (balancer_wanted){0}; /* where it was told all the same, it is seen among those that are wanted */
+}
+
+static void name_move(struct balancer *balancer, const balance_land *land, const balance_move *move) {
+  struct holder *holder = balancer->holder;
+  uint32_t zone = holder->holdings[move->zone].ground.number, from = land->zones[move->zone].node;
+  const node_told *to = &balancer->nodes.rows[move->node].told;
+  double pressures[BALANCE_NODES_MAX];
+  balance_pressures(land, pressures);
+  if (broker_move_want(holder->broker, zone, to->name, take_named, balancer)) return; /* the next turn tries again */
+  balancer->named = (balancer_wanted){.zone = zone, .since_ns = clock_boot()};
+  memcpy(balancer->named.node, to->name, NAME_BYTES);
+  balancer->moves_named++;
+  snprintf(balancer->words, sizeof balancer->words,
+           "zone %u (%.2f processors) is to go from node %s (pressure %.2f) to %s (%.2f)", zone,
+           land->zones[move->zone].load, balancer->nodes.rows[from].told.name, pressures[from], to->name,
+           pressures[move->node]);
+  log_line(MUSTER_LOG_INFO, "cluster %s: %s", holder->settings.cluster, balancer->words);
+}
+
+/* The first zones of the land are the holder's, in their order. */
+static void name_next(struct balancer *balancer) {
+  struct holder *holder = balancer->holder;
+  balance_limits limits = balance_limits_usual();
+  balance_land land;
+  balance_move move;
+  limits.drains_only = !holder->settings.balance;
+  if (!nodes_plan(&balancer->nodes, &holder->settings, clock_boot(), &land, balancer->words)) return;
+  for (uint32_t i = 0; i < holder->count; i++) {
+    uint32_t zone = holder->holdings[i].ground.number;
+    land.zones[i].failed_ns = balancer->failed_ns[i];
+    land.zones[i].goes = zone == balancer->named.zone || find_wanted(balancer->wanted, balancer->wanted_count, zone);
+    if (land.zones[i].goes) return;
+  }
+  balancer->words[0] = '\0';
+  if (balance_next(&land, &limits, clock_boot(), &move)) name_move(balancer, &land, &move);
+}
+
+/* --------------------------------------------------------------------------------------------------- what is wanted */
+
+static void take_wanted_move(uint32_t zone, const char *node, void *user) {
+  struct balancer *balancer = user;
+  if (balancer->read_count == BALANCE_ZONES_MAX) return;
+  const balancer_wanted *known = find_wanted(balancer->wanted, balancer->wanted_count, zone);
+  balancer_wanted *wanted = &balancer->read[balancer->read_count++];
+  *wanted = (balancer_wanted){.zone = zone, .since_ns = clock_boot()};
+  snprintf(wanted->node, sizeof wanted->node, "%s", node);
+  if (known && strcmp(known->node, node) == 0) wanted->since_ns = known->since_ns;
+}
+
+static void take_all_moves(muster_result result, void *user) {
+  struct balancer *balancer = user;
+  balancer->reads = false;
+  if (balancer->holder->closing || !balancer_has_lease(balancer)) return;
+  if (result) {
+    snprintf(balancer->words, sizeof balancer->words, "etcd does not tell which moves are wanted");
+    return;
+  }
+  memcpy(balancer->wanted, balancer->read, sizeof balancer->wanted);
+  balancer->wanted_count = balancer->read_count;
+  look_at_named(balancer);
+  take_back_overdue(balancer);
+  name_next(balancer);
+}
+
+static void ask_what_is_wanted(struct balancer *balancer) {
+  if (balancer->reads || !balancer_has_lease(balancer)) return;
+  balancer->read_count = 0;
+  balancer->reads =
+      broker_moves_read(balancer->holder->broker, take_wanted_move, take_all_moves, balancer) == MUSTER_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- life */
+
+static void balancer_turn(uv_timer_t *timer) {
+  struct balancer *balancer = timer->data;
+  if (balancer->holder->closing) return;
+  nodes_forget(&balancer->nodes, clock_boot());
+  balancer_tell(balancer);
+  if (balancer->holder->processes->stopping) {
+    balancer_release(balancer);
+    return;
+  }
+  if (balancer->turns % LEASE_TURNS == 0) balancer_look_at_lease(balancer);
+  if (balancer->turns % NAME_TURNS == 0) ask_what_is_wanted(balancer);
+}
+
+bool balancer_leaves(const struct balancer *balancer, const struct holding *holding) {
+  const struct settings *settings = &balancer->holder->settings;
+  const world_settings *world = settings_find_world(settings, holding->process->name);
+  bool comes = holding->leased || strcmp(holding->wanted, settings->node) == 0;
+  return balancer->drains && !comes && nodes_have_room(&balancer->nodes, world->nodes, settings->node);
+}
+
+struct balancer *balancer_open(struct holder *holder) {
+  char subject[BROKER_SUBJECT_BYTES];
+  struct balancer *balancer = calloc(1, sizeof *balancer);
+  if (!balancer || uv_timer_init(holder->loop, &balancer->timer)) {
+    free(balancer);
+    error_set(MUSTER_E_MEMORY, "no memory for the table of nodes");
+    return NULL;
+  }
+  balancer->holder = holder;
+  balancer->life = clock_real() / 1000000;
+  balancer->capacity = count_processors();
+  balancer->timer.data = balancer;
+  nodes_open(&balancer->nodes, clock_boot());
+  name_subject(balancer, subject);
+  if (!broker_listen(holder->broker, subject, hear, balancer)) return NULL; /* no memory: nothing runs yet */
+  uv_timer_start(&balancer->timer, balancer_turn, 0, NODES_TELL_MS);
+  return balancer;
+}
+
+void balancer_free(struct balancer *balancer) {
+  free(balancer);
+}

@@ -1,0 +1,302 @@
+/* Zones that are moved while they run, with real brokers and three nodes: who walks there notices nothing, and for how
+ * long the zone stands still is printed. MUSTER_MOVE_AGENTS says how many stand in it, and MUSTER_MOVES how often it is
+ * moved to and fro; with MUSTER_MOVE_MOST_MS the longest standstill is judged, which only a machine can be that has
+ * nothing else to do. */
+#include "land.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(moves, .timeout = 3600);
+
+enum { MIDDLE = 1, PATIENCE = 1000, LOOK_US = 100000, MOVES_MOST = 100, BOOKS_MOST = 20000 };
+
+static uint64_t from_environment(const char *name, uint64_t otherwise) {
+  const char *given = getenv(name);
+  return given ? strtoull(given, NULL, 10) : otherwise;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- logs */
+
+/* Behind the last place in a log where a text stands; null = nowhere. */
+static const char *behind_last(const char *log, const char *text) {
+  const char *found = NULL;
+  for (const char *next = log; (next = strstr(next, text)) != NULL; next++) found = next + strlen(text);
+  return found;
+}
+
+static bool has_logged(land *all, uint32_t node, const char *text) {
+  char *log = daemon_log(&all->nodes[node]);
+  bool found = strstr(log, text) != NULL;
+  free(log);
+  return found;
+}
+
+static void await_logged(land *all, uint32_t node, const char *text) {
+  for (int tries = 0; !has_logged(all, node, text); tries++) {
+    cr_assert_lt(tries, PATIENCE, "node %c does not log \"%s\"", 'a' + (int)node, text);
+    usleep(LOOK_US);
+  }
+}
+
+/* A number that a node has logged of an epoch of the zone. */
+static double number_logged(land *all, uint32_t node, uint32_t epoch, const char *before, const char *number_behind) {
+  char text[128];
+  double number = -1;
+  snprintf(text, sizeof text, "zone %d, epoch %u, %s", MIDDLE + 1, epoch, before);
+  await_logged(all, node, text);
+  char *log = daemon_log(&all->nodes[node]);
+  const char *at = behind_last(log, text), *behind = at ? strstr(at, number_behind) : NULL;
+  if (behind) number = strtod(behind + strlen(number_behind), NULL);
+  cr_assert_geq(number, 0, "%s%s: %.200s", text, number_behind, at);
+  free(log);
+  return number;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ moves */
+
+/* Whether a node has the zone, of a later epoch. */
+static bool has_moved(land *all, uint32_t node, uint32_t epoch) {
+  land_watch(all);
+  return all->epoch[MIDDLE] > epoch && land_owner(all, MIDDLE) == (int)node;
+}
+
+/* On a machine that has other work a move may be given up: it is ordered again. */
+static void await_moved(land *all, uint32_t node, uint32_t epoch) {
+  for (int tries = 0; !has_moved(all, node, epoch); tries++) {
+    cr_assert_lt(tries, PATIENCE, "zone %d does not come to node %c", MIDDLE + 1, 'a' + (int)node);
+    if (land_ordered(all, MIDDLE) >= 0 || has_moved(all, node, epoch)) continue;
+    fprintf(stderr, "zone %d: the move to node %c was given up, and is ordered again\n", MIDDLE + 1, 'a' + (int)node);
+    land_move(all, MIDDLE, (int)node);
+  }
+}
+
+static uint32_t owner_of_middle(land *all) {
+  int owner = -1;
+  for (int tries = 0; owner < 0 && tries < PATIENCE; tries++) {
+    owner = land_owner(all, MIDDLE);
+    if (owner < 0) usleep(LOOK_US);
+  }
+  cr_assert_geq(owner, 0);
+  return (uint32_t)owner;
+}
+
+static void await_no_order(land *all) {
+  for (int tries = 0; land_ordered(all, MIDDLE) >= 0; tries++) {
+    cr_assert_lt(tries, PATIENCE, "the order stays");
+    usleep(LOOK_US);
+  }
+}
+
+/* Moves the zone once; how long it stood still, in milliseconds. */
+static double move_once(land *all, uint32_t to) {
+  land_await(all);
+  uint32_t from = owner_of_middle(all), epoch = all->epoch[MIDDLE];
+  cr_assert_neq(from, to);
+  land_move(all, MIDDLE, (int)to);
+  await_moved(all, to, epoch);
+  cr_assert_eq(all->epoch[MIDDLE], epoch + 1, "it had another owner meanwhile");
+  double last = number_logged(all, from, epoch, "was given to node ", "behind frame "),
+         first = number_logged(all, to, epoch + 1, "goes on with ", "frame ");
+  cr_assert_eq(first, last + 1, "frame %.0f is the next behind frame %.0f", first, last);
+  await_no_order(all);
+  return number_logged(all, to, epoch + 1, "goes on with ", "stood still for ");
+}
+
+static int compare_reals(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void judge_times(double *times, uint32_t count, uint64_t agents) {
+  uint64_t most = from_environment("MUSTER_MOVE_MOST_MS", 0);
+  qsort(times, count, sizeof *times, compare_reals);
+  fprintf(stderr, "%" PRIu64 " agents, %u moves: the zone stood still for %.0f ms in the median, %.0f ms at most\n",
+          agents, count, times[count / 2], times[count - 1]);
+  if (most) cr_expect_leq(times[count - 1], (double)most);
+}
+
+static void expect_nothing_lost(land *all) {
+  land_rest(all);
+  ledger_verdict verdict = land_judge(all, stderr);
+  cr_expect(ledger_is_strong(&verdict));
+}
+
+Test(moves, to_and_fro_lose_nothing) {
+  double times[MOVES_MOST];
+  uint64_t agents = from_environment("MUSTER_MOVE_AGENTS", 10000);
+  uint32_t count = (uint32_t)from_environment("MUSTER_MOVES", 20);
+  bool books = agents <= BOOKS_MOST;
+  cr_assert(count > 0 && count <= MOVES_MOST);
+  land *all = land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
+                                         .journal_stream = true,
+                                         .agents = 100,
+                                         .in_middle = (uint32_t)agents,
+                                         .speed = 1,
+                                         .no_books = !books,
+                                         .hz = 30,
+                                         .budget = "10ms"});
+  for (uint32_t i = 0; i < count; i++) times[i] = move_once(all, (owner_of_middle(all) + 1) % 2);
+  judge_times(times, count, agents);
+  if (books) expect_nothing_lost(all);
+  land_end(all);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- orders */
+
+/* Families of births, deaths and messages, in all zones. */
+static land *start_families(bool journal_stream) {
+  return land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
+                                    .journal_stream = journal_stream,
+                                    .agents = 60,
+                                    .speed = 10,
+                                    .life = 20});
+}
+
+/* Asks for something that changes nothing, as fast as it is answered, until the zone is moved: it is always answered,
+ * or refused with a reason. */
+static void ask_until_moved(land *all, uint32_t from, uint32_t to, uint32_t epoch) {
+  static daemon_reply reply;
+  uint32_t answered[2] = {0}, refused[2] = {0};
+  for (int tries = 0; answered[1] == 0 || !has_moved(all, to, epoch); tries++) {
+    cr_assert_lt(tries, 100 * PATIENCE);
+    for (uint32_t i = 0; i < 2; i++) {
+      daemon_ask_bytes(&all->nodes[i ? to : from], "POST", "/v1/worlds/middle/module/rest", "text/plain", "no", 2,
+                       &reply);
+      cr_assert(reply.status == 200 || reply.status == 503, "%ld: %s", reply.status, reply.body);
+      if (reply.status == 503) cr_assert(strstr(reply.body, "\"message\""), "%s", reply.body);
+      ++*(reply.status == 200 ? &answered[i] : &refused[i]);
+    }
+  }
+  fprintf(stderr, "answered and refused: %u and %u by the owner, %u and %u by the other\n", answered[0], refused[0],
+          answered[1], refused[1]);
+  cr_expect(answered[0] > 0 && refused[1] > 0);
+}
+
+Test(moves, without_a_stream_it_stands_still_longer_and_loses_nothing) {
+  land *all = start_families(false);
+  for (uint32_t i = 0; i < 2; i++) {
+    uint32_t from = owner_of_middle(all), to = (from + 1) % LAND_NODES, epoch = all->epoch[MIDDLE];
+    land_move(all, MIDDLE, (int)to);
+    ask_until_moved(all, from, to, epoch);
+    cr_assert_eq(all->epoch[MIDDLE], epoch + 1);
+    cr_assert(has_logged(all, from, "could follow it"));
+    fprintf(stderr, "without a stream it stood still for %.0f ms\n",
+            number_logged(all, to, epoch + 1, "goes on with ", "stood still for "));
+    land_await(all);
+  }
+  expect_nothing_lost(all);
+  land_end(all);
+}
+
+/* A zone whose world is paused has no frames, and its lease all the same. */
+static void expect_paused(land *all, uint32_t node, bool is_paused) {
+  static daemon_reply reply;
+  daemon_ask(&all->nodes[node], "GET", "/v1/worlds/middle", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "%s", reply.body);
+  cr_assert(strstr(reply.body, is_paused ? "\"paused\": true" : "\"paused\": false"), "%s", reply.body);
+}
+
+static void pause_middle(land *all, bool is_paused) {
+  static daemon_reply reply;
+  cr_assert(land_ask(all, MIDDLE, "PATCH", "", is_paused ? "{\"paused\": true}" : "{\"paused\": false}", &reply));
+  cr_assert_eq(reply.status, 200, "%s", reply.body);
+}
+
+Test(moves, a_paused_zone_keeps_its_lease_and_is_moved_as_it_is) {
+  land *all = start_families(true);
+  uint32_t from = owner_of_middle(all), epoch = all->epoch[MIDDLE];
+  pause_middle(all, true);
+  expect_paused(all, from, true);
+  for (uint32_t i = 0; i < (LAND_TTL_S + 5) * 5; i++) land_watch(all);
+  cr_assert_eq(owner_of_middle(all), from);
+  cr_assert_eq(all->epoch[MIDDLE], epoch, "it has lost its lease");
+  land_move(all, MIDDLE, (int)((from + 1) % LAND_NODES));
+  await_moved(all, (from + 1) % LAND_NODES, epoch);
+  expect_paused(all, (from + 1) % LAND_NODES, true);
+  pause_middle(all, false);
+  expect_paused(all, (from + 1) % LAND_NODES, false);
+  expect_nothing_lost(all);
+  land_end(all);
+}
+
+Test(moves, orders_that_ask_for_nothing_or_cannot_be_carried_out_go) {
+  land *all = start_families(true);
+  uint32_t from = owner_of_middle(all), epoch = all->epoch[MIDDLE];
+  land_move(all, MIDDLE, (int)from);
+  await_no_order(all);
+  land_move(all, MIDDLE, LAND_NODES + 2); /* nobody */
+  await_no_order(all);
+  cr_assert(has_logged(all, from, "is not moved to node f: it is none of the nodes that its settings name"));
+  land_await(all);
+  cr_assert_eq(owner_of_middle(all), from);
+  cr_assert_eq(all->epoch[MIDDLE], epoch);
+  land_end(all);
+}
+
+/* The node that wants it stands still while it follows; then the order is taken back, and nobody notices anything. */
+Test(moves, one_that_is_taken_back_leaves_the_zone_where_it_is) {
+  char text[64];
+  land *all = start_families(true);
+  uint32_t from = owner_of_middle(all), to = (from + 1) % LAND_NODES, epoch = all->epoch[MIDDLE];
+  land_pause(all, to, true);
+  land_move(all, MIDDLE, (int)to);
+  snprintf(text, sizeof text, "zone %d is to be moved to node %c", MIDDLE + 1, 'a' + (int)to);
+  await_logged(all, from, text);
+  land_move(all, MIDDLE, -1);
+  await_logged(all, from, "the order was taken back");
+  land_pause(all, to, false);
+  land_await(all);
+  cr_assert_eq(owner_of_middle(all), from);
+  cr_assert_eq(all->epoch[MIDDLE], epoch, "it has lost its lease");
+  expect_nothing_lost(all);
+  land_end(all);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- deaths */
+
+static void kill_or_revive(land *all, uint32_t node, bool is_dead) {
+  if (is_dead)
+    land_kill(all, node);
+  else
+    land_revive(all, node);
+}
+
+/* One of the two nodes of a move is lost at some moment of it, or behind it: the zone goes on somewhere. */
+static void lose_one(land *all, uint64_t random) {
+  static void (*const ways[])(land * all, uint32_t node, bool is_lost) = {kill_or_revive, land_pause, land_cut};
+  static const char *const names[] = {"dies", "stops", "is cut off"};
+  uint32_t from = owner_of_middle(all), to = (from + 1 + (uint32_t)(random % 2)) % LAND_NODES;
+  uint32_t lost = random / 2 % 2 ? to : from, way = (uint32_t)(random / 4 % 3), epoch = all->epoch[MIDDLE];
+  uint64_t after_ms = random / 12 % 2000;
+  fprintf(stderr, "zone %d goes from %c to %c, and %c %s after %" PRIu64 " ms\n", MIDDLE + 1, 'a' + (int)from,
+          'a' + (int)to, 'a' + (int)lost, names[way], after_ms);
+  land_move(all, MIDDLE, (int)to);
+  usleep((useconds_t)after_ms * 1000);
+  land_note_owned(all, lost);
+  ways[way](all, lost, true);
+  land_await_takeover(all, "a loss in a move");
+  ways[way](all, lost, false);
+  land_move(all, MIDDLE, -1);
+  land_await(all);
+  fprintf(stderr, "epoch %u, behind %u\n", all->epoch[MIDDLE], epoch);
+}
+
+Test(moves, a_node_that_is_lost_in_one_takes_nobody_with_it) {
+  uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system()),
+           count = from_environment("MUSTER_MOVE_DEATHS", 6);
+  fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
+  land *all = start_families(true);
+  for (uint64_t i = 0; i < count; i++) {
+    land_await_crossings(all, all->arrived + 20);
+    lose_one(all, muster_random_mix(seed + i));
+  }
+  expect_nothing_lost(all);
+  land_end(all);
+}
