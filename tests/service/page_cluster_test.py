@@ -57,7 +57,7 @@ class Demo:
 
         wait("the demo is ready", ready)
         self.address = re.search(r"open (http://\S+)/#token=(\w+)", self.said())[1]
-        self.folder = re.search(r"--socket (\S+)/a/control", self.said())[1]
+        self.folder = re.search(r"--socket (\S+)/\$node/control", self.said())[1]
         assert self.address == f"http://127.0.0.1:{self.port}"
         self.victim = int(re.search(r"kill -KILL (\d+) ", self.said())[1])
 
@@ -134,6 +134,13 @@ def rows():
                           "[row.dataset.world, [row.cells[1].innerText.trim(), row.dataset.state]]))")
 
 
+def node_rows():
+    """What the table of nodes says, by the name of each: a list of texts."""
+    found = browser.script("return [...document.querySelectorAll('#land-nodes tr')].map((row) => "
+                           "[...row.cells].map((cell) => cell.innerText.trim()))")
+    return {cells[0].split(",")[0]: cells for cells in found}
+
+
 def lines():
     """Of the log, the oldest first."""
     return browser.script("return [...document.querySelectorAll('#land-log li')].map((line) => line.lastChild.data)"
@@ -192,6 +199,12 @@ def shows_all_nodes():
     for world, (node, _) in rows().items():
         assert shown()[world]["node"] == node
         wait(f"{world} is drawn in the colour of {node}", lambda: drawn_as(world) == node)
+    wait("nodes are told", lambda: all(re.fullmatch(r"\d+(\.\d+)?", cells[3]) and cells[4] == "now"
+                                       for cells in node_rows().values()) and set(node_rows()) == set(NODES))
+    assert node_rows()["a"][0].startswith("a, this one")
+    wait("one of them balances", lambda: re.match("[abc] balances", browser.find("land-balancer").text))
+    for name, cells in node_rows().items():
+        assert int(cells[1]) == sum(node == name for node, _ in rows().values()), (name, cells)
     wait("frames of a world come", lambda: browser.find("state").text == "running")
     assert rows()[browser.find("world").get_attribute("value")][0] == "a", "one that runs here is shown"
     assert browser.script("return document.getElementById('downs').childElementCount") == 0, "nothing is the matter"
@@ -235,6 +248,7 @@ def tells_of_a_node_that_died_and_of_who_takes_over():
     os.kill(demo.victim, signal.SIGKILL)
     wait("the page says that it is silent", lambda: any(line.startswith("b is silent: ") for line in lines()))
     wait("and that its zones stand still", lambda: all(rows()[world][1] != "runs" for world in owned))
+    wait("and the node is gone", lambda: node_rows()["b"][3:] == ["–", "silent"])
     grey = [world for world in owned if rows()[world][1] == "silent"]
     for world in grey:
         assert drawn_as(world) == "" or rows()[world][1] != "silent", world

@@ -1,6 +1,6 @@
-/* land.js - the whole cluster, whose zones run on several nodes: where their agents stand, who has each zone, and what
- * changed. The daemon that serves this page tells of all of them (service/zones/atlas.h); a daemon that is in no cluster
- * is asked once.
+/* land.js - the whole cluster, whose zones run on several nodes: where their agents stand, who has each zone, how laden
+ * the nodes are, and what changed. The daemon that serves this page tells of all of them (service/zones/atlas.h, nodes.h);
+ * a daemon that is in no cluster is asked once.
  *
  * A node that dies says nothing: its zones are silent, and stand still, until another node says that it starts them. */
 import { get } from "./api.js";
@@ -12,12 +12,14 @@ const LOOK_MS = 500, SILENT_NS = 2e9, LINES_MAX = 40, FIRST_MS = 3000, GAP_MS = 
 
 const section = document.getElementById("land"), canvas = document.getElementById("land-canvas");
 const zonesBody = document.getElementById("land-zones"), nodesBody = document.getElementById("land-nodes");
+const balancerText = document.getElementById("land-balancer");
 const summary = document.getElementById("land-summary"), log = document.getElementById("land-log");
 
 export const painter = new LandPainter(canvas);
 
-/* Others read it. `names`: the nodes, in the order of their colours; `looks` counts the answers. */
-export const shown = { node: null, zones: [], names: [], looks: 0 };
+/* Others read it. `names`: the nodes, in the order of their colours; `nodes`: those that are heard; `looks` counts the
+ * answers. */
+export const shown = { node: null, zones: [], names: [], nodes: [], looks: 0 };
 let listener = null, began = 0, asking = null, before = null, looked = 0;
 const seen = new Map(); /* by zone: what it was when it ran last */
 
@@ -77,8 +79,8 @@ function noteChange(zone) {
   if (last && state === "starts" && last.state !== "starts")
     note(`${zone.world}: ${zone.node} ${isTakeover(zone) ? `takes it over from ${last.node}` : "starts it again"}`);
   if (last && state === "runs" && last.epoch !== zone.epoch)
-    note(`${zone.world} runs on ${zone.node}; it was not heard for ${seconds((now - last.at) * 1e6)}`);
-  const at = state === "runs" ? now - zone.heard_ns / 1e6 : last?.at ?? now;
+    note(`${zone.world} runs on ${zone.node}${last.at === null ? "" : `; it was not heard for ${seconds((now - last.at) * 1e6)}`}`);
+  const at = state === "runs" ? now - zone.heard_ns / 1e6 : last ? last.at : now;
   seen.set(zone.zone, state === "runs" || !last ? { at, state, node: zone.node, epoch: zone.epoch } : { ...last, state });
   return isFallen;
 }
@@ -128,7 +130,7 @@ function mark(element, name) {
 }
 
 const zoneTable = new Table(zonesBody, ["", "number", "state-words"], button);
-const nodeTable = new Table(nodesBody, ["number", "number", "number"], (name) => document.createTextNode(name));
+const nodeTable = new Table(nodesBody, ["number", "number", "number", "number"], (name) => document.createTextNode(name));
 
 function showZone(zone) {
   const row = zoneTable.row(zone.world), [, owner, agents, state] = row.cells;
@@ -140,14 +142,18 @@ function showZone(zone) {
   write(state, words[stateOf(zone)](zone));
 }
 
+/* A node that is gone is in no answer, though zones may still be its own. */
 function showNode(name) {
-  const [head, zones, agents, heard] = nodeTable.row(name).cells;
-  const own = shown.zones.filter((zone) => zone.node === name), last = Math.min(...own.map((zone) => zone.heard_ns));
-  write(head, name === shown.node ? `${name}, this one` : name);
+  const [head, zones, agents, pressure, heard] = nodeTable.row(name).cells;
+  const told = shown.nodes.find((one) => one.node === name), own = shown.zones.filter((zone) => zone.node === name);
+  const notes = [name === shown.node && "this one", told?.drains && "drains"];
+  write(head, [name, ...notes.filter(Boolean)].join(", "));
   mark(head, name);
   write(zones, count(own.length));
   write(agents, count(own.reduce((sum, zone) => sum + zone.agents, 0)));
-  write(heard, own.length ? ago(last) : "–");
+  write(pressure, told ? digits(told.pressure) : "–");
+  write(heard, told ? ago(told.heard_ns) : "silent");
+  nodeTable.row(name).dataset.heard = Boolean(told);
 }
 
 /* How many came from one zone to another in the last second or so. */
@@ -174,21 +180,26 @@ function paint() {
   painter.paint(shown.zones.map((zone) => ({ ...zone, is: stateOf(zone), colour: shown.names.indexOf(zone.node) })));
 }
 
-function take({ cluster, node, side, zones }) {
-  section.hidden = cluster === null;
-  if (cluster === null) return;
+/* New nodes stand behind those that are known, so that these keep their colours. */
+function nameNodes(zones, nodes) {
+  const all = new Set([...zones.map((zone) => zone.node), ...nodes.map((one) => one.node)].filter(Boolean));
+  return [...shown.names, ...[...all].filter((name) => !shown.names.includes(name)).sort()];
+}
+
+function take({ cluster, node, side, zones }, { nodes, balancer }) {
   document.getElementById("land-title").textContent = `Cluster ${cluster}`;
   for (const zone of zones) zone.side = side;
   zones.sort((a, b) => b.rectangle[1] - a.rectangle[1] || a.rectangle[0] - b.rectangle[0]); /* as on the map */
-  const names = new Set([...shown.names, node, ...zones.map((zone) => zone.node).filter(Boolean)]);
-  Object.assign(shown, { node, zones, names: [...names].sort(), looks: shown.looks + 1 });
-  if (performance.now() - looked > GAP_MS) seen.clear(); /* it was hidden, or the daemon away: who knows what happened */
+  Object.assign(shown, { node, zones, nodes, names: nameNodes(zones, nodes), looks: shown.looks + 1 });
+  if (performance.now() - looked > GAP_MS) /* it was hidden, or the daemon away: who knows for how long */
+    for (const last of seen.values()) last.at = null;
   looked = performance.now();
   noteSilent(zones.filter(noteChange));
   zoneTable.show(zones.map((zone) => zone.world));
   zones.forEach(showZone);
   nodeTable.show(shown.names);
   shown.names.forEach(showNode);
+  write(balancerText, balancer.node === null ? "" : `${balancer.node} balances${balancer.words ? `: ${balancer.words}` : ""}`);
   describe();
   paint();
 }
@@ -197,7 +208,8 @@ async function lookOnce() {
   began ||= performance.now();
   try {
     const answer = await get("/v1/zones/map");
-    take(answer);
+    section.hidden = answer.cluster === null;
+    if (answer.cluster !== null) take(answer, await get("/v1/nodes"));
     section.classList.remove("old");
     return answer.cluster !== null;
   } catch {
