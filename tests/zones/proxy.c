@@ -131,7 +131,10 @@ static void accept_link(const listener *at) {
   *made = (route){.sides = {descriptor, -1}, .to = at->to, .from = at->from, .target = at->target};
   made->port = ntohs(from.sin_port);
   for (int side = 0; side < 2; side++) made->ways[side] = calloc(1, sizeof(pipe_bytes));
-  if (all.link_count + 1 == LINKS_MAX || !made->ways[0] || !made->ways[1]) _exit(3);
+  if (all.link_count + 1 == LINKS_MAX || !made->ways[0] || !made->ways[1]) {
+    fprintf(stderr, "proxy: there are %u connections, or no memory\n", all.link_count);
+    _exit(3);
+  }
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
   all.link_count++;
 }
@@ -152,10 +155,12 @@ static bool complete_link(route *link) {
   return true;
 }
 
-/* What poll should wait for at one side. */
+/* What poll should wait for at one side. Who waits for a target that cannot be reached may give up, and comes again: a
+ * node that is cut off would come a thousand times. */
 static short events_of(const route *link, int side) {
   const pipe_bytes *out = link->ways[side], *in = link->ways[!side];
-  if (!is_open(link) || link->sides[1] < 0) return 0;
+  if (link->sides[1] < 0) return side == 0 && link->from != PROXY_ASK ? POLLRDHUP : 0;
+  if (!is_open(link)) return 0;
   return (short)((out->end < PIPE_BYTES && !out->has_ended ? POLLIN : 0) | (in->start < in->end ? POLLOUT : 0));
 }
 
@@ -190,6 +195,7 @@ static uint64_t *passed_of(const route *link, int side) {
 
 /* Moves what can be moved; false when the connection is over. */
 static bool move_link(route *link, const short happened[2]) {
+  if (link->sides[1] < 0) return false;
   for (int side = 0; side < 2; side++)
     if (happened[side] & (POLLIN | POLLHUP | POLLERR) && link->ways[side]->end < PIPE_BYTES &&
         !link->ways[side]->has_ended && !take_in(link->sides[side], link->ways[side]))
