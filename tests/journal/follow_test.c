@@ -4,6 +4,7 @@
 
 #include <muster/snapshot.h>
 
+#include <glob.h>
 #include <sys/resource.h>
 
 enum { FOLLOWED_FRAMES = 60, LATER_FRAMES = 5, PIECES = 7 };
@@ -274,6 +275,20 @@ Test(journal_follow, one_that_begins_beside_the_frames_leaves_what_was_there_unt
   expect_beside(end_here, 10, 1);
 }
 
+/* Another thread removes what is over. */
+static void await_one_snapshot(const beside_life *life) {
+  char pattern[256];
+  glob_t found;
+  size_t count = 0;
+  snprintf(pattern, sizeof pattern, "%s-*.snapshot", life->path);
+  while (count != 1) {
+    usleep(200);
+    must(glob(pattern, 0, NULL, &found) == 0, "there is no snapshot");
+    count = found.gl_pathc;
+    globfree(&found);
+  }
+}
+
 static void go_on_whole(beside_life *life, muster_journal *journal, little_world *little) {
   atomic_store(&life->order, WRITER_WRITES);
   while (journal_status(journal).snapshots == 0) muster_journal_turn(journal, 0);
@@ -285,6 +300,7 @@ static void go_on_whole(beside_life *life, muster_journal *journal, little_world
   must(journal_status(journal).frames_safe == 25, "frame %lu is safe", journal_status(journal).frames_safe);
   must(muster_journal_snapshot(journal) == MUSTER_OK, "no second snapshot");
   while (journal_status(journal).snapshots < 2) muster_journal_turn(journal, 0);
+  await_one_snapshot(life);
   beside_frame(life, little, 25);
 }
 

@@ -156,7 +156,7 @@ Test(format, of_a_module_that_is_another_waits_instead_of_being_lost) {
   while (zone_figure(all, 1, "departed") < 40 || count_parcels(all) < 10) land_watch(all);
   cr_expect_eq(zone_figure(all, 2, "arrived"), 0);
   cr_expect_eq(zone_figure(all, 2, "refused"), 0, "they are lost");
-  cr_expect_gt(zone_figure(all, 1, "arrived"), 0, "those from the other side come");
+  while (zone_figure(all, 1, "arrived") == 0) land_watch(all); /* those from the other side come */
   char *log = daemon_log(&all->nodes[0]);
   cr_expect_null(strstr(log, "node b has other settings"), "they are the same");
   free(log);
