@@ -222,5 +222,5 @@ Test(cluster_settings, that_are_shipped_are_good_and_name_every_key_of_a_cluster
     cr_expect(shown || strstr(text, entry), "it does not tell of %s", key->field.name);
     count++;
   }
-  cr_expect_eq(count, 19, "%u", count);
+  cr_expect_eq(count, 20, "%u", count);
 }
