@@ -144,11 +144,13 @@ static int sleeps_in_its_call(void) {
   return state == 'S';
 }
 
-/* The frame goes on when the thread has asked, or waits for the frame itself: however long a busy machine takes. */
+/* The frame goes on when the thread has asked, or waits for the frame itself. */
 static void ask_beside(muster_update *update) {
   if (outcome->called || pthread_create(&thread, NULL, ask_on_thread, update)) return;
-  for (int slept = 0; slept < 50 && outcome->called != 2; slept = sleeps_in_its_call() ? slept + 1 : 0)
+  for (int looks = 0, slept = 0; looks < 5000 && slept < 50 && outcome->called != 2; looks++) {
+    slept = sleeps_in_its_call() ? slept + 1 : 0;
     nanosleep(&(struct timespec){0, 1000000}, NULL);
+  }
 }
 
 static int is_moment(const char *name) { return !strcmp(moment, name); }
