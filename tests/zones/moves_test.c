@@ -290,7 +290,7 @@ static void lose_one(land *all, uint64_t random) {
 
 Test(moves, a_node_that_is_lost_in_one_takes_nobody_with_it) {
   uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system()),
-           count = from_environment("MUSTER_MOVE_DEATHS", 6);
+           count = from_environment("MUSTER_MOVE_DEATHS", 2);
   fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
   land *all = start_families(true);
   for (uint64_t i = 0; i < count; i++) {
