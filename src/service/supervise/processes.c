@@ -307,7 +307,7 @@ static int spawn(world_process *process, int notify, int output) {
 }
 
 void processes_begin(world_process *process) {
-  start(process);
+  if (!process->all->stopping) start(process);
 }
 
 static bool is_held_back(world_process *process) {

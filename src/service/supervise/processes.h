@@ -130,7 +130,7 @@ void processes_save(struct processes *processes);
 /* Kills a world's process with all copies of it, and tells why. It starts again by the rules. */
 void processes_kill(world_process *process, const char *why);
 
-/* Starts a process that `may_start` held back. */
+/* Starts a process that `may_start` held back, unless all are to end: what it waits for may come that late. */
 void processes_begin(world_process *process);
 
 /* Kills a world's process, and tells why, as nothing that it has done: it may start again at once. Without a process a
