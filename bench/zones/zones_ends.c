@@ -14,6 +14,11 @@ const zones_limit zones_limits[ZONES_RESOURCES] = {
     [ZONES_OF_IDS] = {"zones that ids can have", "zones", 16383, "ids have 14 bits for the zone: several clusters"},
     [ZONES_OF_LIST] = {"zones in an answer of ctl zones", "zones", 4095,
                        "it asks etcd for the note of each, and 4,096 calls may be under way: several clusters"},
+    [ZONES_OF_TABLE] = {"zones in the table of each node", "zones", 64,
+                        "the balancer does not move those beyond: several clusters"},
+    [ZONES_OF_NODES] = {"nodes in the table of each node", "nodes", 64,
+                        "those beyond get no zones from the balancer, and what all tell all grows with their square: "
+                        "larger nodes, or several clusters"},
     [ZONES_ETCD_REQUESTS] = {"requests of etcd", "a second", 1800,
                              "machines of its own for etcd, with fast disks, and in `nodes` two or three for each "
                              "zone; then several clusters, divided where nobody walks"},
@@ -31,11 +36,13 @@ const zones_limit zones_limits[ZONES_RESOURCES] = {
 
 double zones_taken(const zones_load *load, zones_resource resource) {
   zones_flow nats = zones_sum(load, true);
-  const double taken[ZONES_RESOURCES] = {[ZONES_OF_SETTINGS] = load->settings,
-                                         [ZONES_OF_IDS] = load->settings,
+  const double taken[ZONES_RESOURCES] = {[ZONES_OF_SETTINGS] = load->zones,
+                                         [ZONES_OF_IDS] = load->zones,
                                          [ZONES_ETCD_REQUESTS] = load->reads + load->writes,
                                          [ZONES_ETCD_HISTORY] = load->history_bytes,
-                                         [ZONES_OF_LIST] = load->settings,
+                                         [ZONES_OF_LIST] = load->zones,
+                                         [ZONES_OF_TABLE] = load->zones,
+                                         [ZONES_OF_NODES] = load->nodes,
                                          [ZONES_NATS_MESSAGES] = nats.messages,
                                          [ZONES_NATS_BYTES] = nats.bytes,
                                          [ZONES_NATS_KEPT] = load->kept_bytes};

@@ -7,17 +7,22 @@
  * 12 to 212 bytes, 10 and 30 frames a second, and speeds of 1 to 15 m/s. The test zones/scale compares them with lands
  * that run now. */
 static const struct {
-  double telling, ghost;               /* a telling without any; each that it names, beside what it publishes */
-  double crosser;                      /* an agent that crosses, beside its state */
-  double snapshot, row;                /* a snapshot without agents; each agent and ghost in it */
-  double frame, update, told, crossed; /* of a journal: a frame, an update; of the bytes of tellings that come,
-                                          that part; beside the bytes of one that comes or goes */
-  double chunk, ack, removal;          /* head of a chunk; what a server answers; a removal, */
-  double look, look_sender, look_out, sender_out; /* of etcd, with HTTP and base64: a look, and for each neighbour, */
-  double ask, ask_out;               /* a question of a node that would take the zone, or of another note, */
-  double change, change_out, parcel; /* a transaction; each of its parcels */
-  double note;                       /* what a zone's note of what is stored has */
-  double key;                        /* what a change adds to etcd's file beside the value */
+  double telling, ghost;                      /* a telling without any; each that it names, beside what it publishes */
+  double crosser;                             /* an agent that crosses, beside its state */
+  double snapshot, row;                       /* a snapshot without agents; each agent and ghost in it */
+  double frame, update, told, crossed;        /* of a journal: a frame, an update; of the bytes of tellings that come,
+                                                 that part; beside the bytes of one that comes or goes */
+  double chunk, ack, removal;                 /* head of a chunk; what a server answers; a removal */
+  double told_node, told_zone, told_settings; /* what a node tells: a telling without zones; each zone; a sum */
+  double look, look_sender, look_out, sender_out; /* of etcd, with HTTP and base64: a look, and for each neighbour; */
+  double found;                                   /* each parcel that it finds, beside what crosses */
+  double ask, ask_out;                            /* a question of a node that would take a lease, */
+  double read, read_out;                          /* of another zone's note, beside it, */
+  double orders, orders_out;                      /* which moves are wanted, while none is */
+  double change, change_out;                      /* a transaction with one value, beside a note */
+  double put, put_out, parcel, parcel_out;        /* one of parcels; each of them, beside what crosses */
+  double note;                                    /* what a zone's note of what is stored has */
+  double key;                                     /* what a change adds to etcd's file beside the value */
 } sizes = {.telling = 172,
            .ghost = 40,
            .crosser = 311,
@@ -30,15 +35,26 @@ static const struct {
            .chunk = 16,
            .ack = 60,
            .removal = 50,
-           .look = 130,
-           .look_sender = 243,
-           .look_out = 523,
-           .sender_out = 76,
-           .ask = 375,
-           .ask_out = 585,
-           .change = 383,
-           .change_out = 702,
-           .parcel = 105,
+           .told_node = 135,
+           .told_zone = 71,
+           .told_settings = 18,
+           .look = 141,
+           .look_sender = 245,
+           .look_out = 461,
+           .sender_out = 50,
+           .found = 218,
+           .ask = 416,
+           .ask_out = 998,
+           .read = 166,
+           .read_out = 564,
+           .orders = 201,
+           .orders_out = 431,
+           .change = 410,
+           .change_out = 509,
+           .put = 296,
+           .put_out = 462,
+           .parcel = 203,
+           .parcel_out = 47,
            .note = 576,
            .key = 200};
 
@@ -50,7 +66,11 @@ static const double look_s = 0.1, frames_on_the_way = 2;
 
 /* Parts of what is stored; nodes ask twice a second for a zone that they would take. */
 enum { STORED_PART_BYTES = 512 * 1024, TELLING_PART_BYTES = 1 << 17, LOOKS_BESIDE = 64 };
-static const double asks_hz = 2, renewals_of_ttl = 3, tellings_to_whole = 5;
+static const double asks_gap_s = 0.5, renewals_of_ttl = 3, tellings_to_whole = 5;
+
+/* How often a node tells what it runs, and the sum of its settings, and asks which moves are wanted; how often the
+ * balancer asks that, too; how often each node looks at the balancer's lease. */
+static const double tells_hz = 2, settings_hz = 0.1, orders_gap_s = 0.5, balances_hz = 1, balancer_looks_hz = 0.5;
 
 /* ----------------------------------------------------------------------------------------------------------- ground */
 
@@ -86,7 +106,7 @@ double zones_leaving(const zones_land *land) {
 }
 
 static double away_s_of(const zones_land *land) {
-  return look_s + frames_on_the_way / land->hz;
+  return land->pace.away_s > 0 ? land->pace.away_s : look_s + frames_on_the_way / land->hz;
 }
 
 /* Of a zone, those that are there. */
@@ -181,6 +201,17 @@ static void model_ghosts(const zones_land *land, const zones_scan *scan, zones_l
   flow->out_bytes = flow->bytes;
 }
 
+/* Each telling goes over one of the servers, and from there to all nodes: who tells hears it, too. */
+static void model_nodes(const zones_land *land, zones_load *load) {
+  double nodes = land->nodes, tellings = nodes * tells_hz, sums = nodes * settings_hz;
+  zones_flow *flow = &load->flows[ZONES_NODES];
+  flow->messages = (tellings + sums) / ZONES_SERVERS;
+  flow->bytes = (tellings * sizes.told_node + land->zones * tells_hz * sizes.told_zone + sums * sizes.told_settings) /
+                ZONES_SERVERS;
+  flow->out_messages = flow->messages * nodes;
+  flow->out_bytes = flow->bytes * nodes;
+}
+
 /* Each server is given all that is kept, and answers. */
 static zones_flow kept(double messages, double bytes) {
   return (zones_flow){messages, bytes, messages, messages * sizes.ack};
@@ -205,8 +236,8 @@ static double snapshot_bytes(const zones_land *land) {
 static void model_kept(const zones_land *land, zones_load *load) {
   double stores = land->zones / land->store_s, bytes = snapshot_bytes(land), journal = journal_of(land, load);
   uint32_t streams = land->stream ? 2 : 1; /* a removal from each in which there is something */
-  if (land->stream)
-    load->flows[ZONES_JOURNAL] = kept(land->zones * land->hz, land->zones * (journal + land->hz * sizes.chunk));
+  double chunks = land->pace.chunks > 0 ? land->pace.chunks : land->zones * land->hz;
+  if (land->stream) load->flows[ZONES_JOURNAL] = kept(chunks, land->zones * journal + chunks * sizes.chunk);
   load->flows[ZONES_SNAPSHOTS] = kept(stores * ceil(bytes / STORED_PART_BYTES), stores * bytes);
   load->flows[ZONES_REMOVALS] = kept(stores * streams, stores * streams * sizes.removal);
   load->kept_bytes =
@@ -218,6 +249,7 @@ static void model_kept(const zones_land *land, zones_load *load) {
 /* The first parcel of a frame goes at once, those for other neighbours together behind it. */
 static double crossings_of(const zones_land *land, const zones_scan *scan) {
   double neighbours = pairs_of(land).sides / land->zones, each = scan->parcels / land->hz;
+  if (land->pace.crossings > 0) return land->pace.crossings / land->zones;
   double none = pow(1 - each, neighbours), one = neighbours * each * pow(1 - each, neighbours > 1 ? neighbours - 1 : 0);
   return land->hz * ((1 - none) + (1 - none - one > 0 ? 1 - none - one : 0));
 }
@@ -226,23 +258,46 @@ static zones_flow requests(double count, double bytes, double out_bytes) {
   return (zones_flow){count, count * bytes, count, count * out_bytes};
 }
 
+/* How often each asks that waits so long behind an answer. */
+static double hz_behind(const zones_land *land, double gap_s) {
+  return 1 / (gap_s + land->pace.answer_s);
+}
+
+/* It is renewed at the first look behind a third of its time. */
+static double balancer_renewals_of(const zones_land *land) {
+  return balancer_looks_hz / ceil(land->lease_ttl_s / renewals_of_ttl * balancer_looks_hz);
+}
+
+/* Leases: of zones, and of the balancer, for which all other nodes ask. */
+static void model_leases(const zones_land *land, zones_flow flows[ZONES_KINDS]) {
+  double zones = land->zones, others = land->nodes - 1.0;
+  flows[ZONES_ASKS] =
+      requests(zones * (land->nodes_of_zone - 1) * hz_behind(land, asks_gap_s) + others * balancer_looks_hz, sizes.ask,
+               sizes.ask_out);
+  flows[ZONES_RENEWALS] = requests(zones * renewals_of_ttl / land->lease_ttl_s + balancer_renewals_of(land),
+                                   sizes.change, sizes.change_out);
+  flows[ZONES_ORDERS] =
+      requests(land->nodes * hz_behind(land, orders_gap_s) + balances_hz, sizes.orders, sizes.orders_out);
+}
+
 static void model_etcd(const zones_land *land, const zones_scan *scan, zones_load *load) {
   zones_pairs pairs = pairs_of(land);
   double neighbours = (pairs.sides + pairs.corners) / land->zones, zones = land->zones, stores = zones / land->store_s;
   double leaving = zones_leaving(land) * zones, parcels = scan->parcels * pairs.sides,
          puts = crossings_of(land, scan) * zones;
   zones_flow *flows = load->flows;
-  flows[ZONES_LOOKS] = requests(zones / look_s, sizes.look + sizes.look_sender * neighbours,
+  flows[ZONES_LOOKS] = requests(zones * hz_behind(land, look_s), sizes.look + sizes.look_sender * neighbours,
                                 sizes.look_out + sizes.sender_out * neighbours);
-  flows[ZONES_LOOKS].out_bytes += leaving * crosser_bytes(land) * coded + parcels * sizes.parcel;
-  flows[ZONES_ASKS] = requests(zones * (land->nodes_of_zone - 1) * asks_hz, sizes.ask, sizes.ask_out);
-  flows[ZONES_RENEWALS] = requests(zones * renewals_of_ttl / land->lease_ttl_s, sizes.change, sizes.change_out);
-  flows[ZONES_CROSSINGS] = requests(puts, sizes.change, sizes.change_out);
+  flows[ZONES_LOOKS].out_bytes += leaving * crosser_bytes(land) * coded + parcels * sizes.found;
+  model_leases(land, flows);
+  flows[ZONES_CROSSINGS] = requests(puts, sizes.put, sizes.put_out);
   flows[ZONES_CROSSINGS].bytes += parcels * sizes.parcel + leaving * crosser_bytes(land) * coded;
+  flows[ZONES_CROSSINGS].out_bytes += parcels * sizes.parcel_out;
   flows[ZONES_NOTES] = requests(stores, sizes.change + sizes.note * coded, sizes.change_out);
-  zones_flow covers = requests(stores * neighbours, sizes.ask, sizes.ask_out + sizes.note * coded),
+  zones_flow covers = requests(stores * neighbours, sizes.read, sizes.read_out + sizes.note * coded),
              forgets = requests(stores * neighbours, sizes.change, sizes.change_out);
-  load->reads = flows[ZONES_LOOKS].messages + flows[ZONES_ASKS].messages + covers.messages;
+  load->reads =
+      flows[ZONES_LOOKS].messages + flows[ZONES_ASKS].messages + flows[ZONES_ORDERS].messages + covers.messages;
   load->writes =
       flows[ZONES_RENEWALS].messages + flows[ZONES_CROSSINGS].messages + flows[ZONES_NOTES].messages + forgets.messages;
   flows[ZONES_NOTES].messages += covers.messages + forgets.messages;
@@ -258,9 +313,11 @@ void zones_model(const zones_land *land, zones_load *load) {
   zones_scan scan = scan_of(land);
   memset(load, 0, sizeof *load);
   model_ghosts(land, &scan, load);
+  model_nodes(land, load);
   model_kept(land, load);
   model_etcd(land, &scan, load);
-  load->settings = land->zones;
+  load->zones = land->zones;
+  load->nodes = land->nodes;
 }
 
 zones_flow zones_sum(const zones_load *load, bool nats) {

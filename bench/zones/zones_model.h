@@ -3,7 +3,8 @@
  * is was measured (zones_sizes), and what brokers can take, too (zones_limits). Pure.
  *
  * The zones are squares side by side, in rows; agents stand evenly on them and walk straight on, in all directions. Not
- * in it: messages of agents to others across a border, observers, herds, and what a death costs. */
+ * in it: messages of agents to others across a border, observers, herds, the map of the page, and what a death or a
+ * move costs. */
 #ifndef BENCH_ZONES_MODEL_H
 #define BENCH_ZONES_MODEL_H
 
@@ -11,6 +12,14 @@
 #include <stdint.h>
 
 enum { ZONES_SERVERS = 3 /* of NATS, and members of etcd */ };
+
+/* What the machines decide, and not the land: 0 = as those that are not busy have it. */
+typedef struct zones_pace {
+  double away_s;    /* from one zone to the next */
+  double answer_s;  /* until etcd has answered: who asks again and again waits behind each answer */
+  double crossings; /* transactions with what crosses, of all zones, in a second, */
+  double chunks;    /* and chunks of journals: several frames have one where NATS is slow to answer */
+} zones_pace;
 
 typedef struct zones_land {
   uint32_t zones, columns;             /* in a row; the last one may be shorter */
@@ -24,17 +33,20 @@ typedef struct zones_land {
   double store_s;                      /* from one snapshot that is stored to the next */
   double lease_ttl_s;
   bool stream; /* journal_stream */
+  zones_pace pace;
 } zones_land;
 
 /* What is done, by what it is for: on NATS, and by etcd. */
 typedef enum zones_kind {
   ZONES_GHOSTS,    /* what neighbours are told */
+  ZONES_NODES,     /* what nodes tell all others: grows with the square of their number */
   ZONES_JOURNAL,   /* chunks of journals */
   ZONES_SNAPSHOTS, /* parts of what is stored */
   ZONES_REMOVALS,  /* of what was stored before */
   ZONES_NATS_KINDS,
   ZONES_LOOKS = ZONES_NATS_KINDS, /* whether something has come */
-  ZONES_ASKS,                     /* whether a zone is free, by those nodes that would take it */
+  ZONES_ORDERS,                   /* which moves are wanted, by each node, and by the balancer */
+  ZONES_ASKS,                     /* whether a lease is free, by those nodes that would take it */
   ZONES_RENEWALS,                 /* of leases */
   ZONES_CROSSINGS,                /* what crosses */
   ZONES_NOTES,                    /* what is stored, and what may be forgotten */
@@ -55,7 +67,7 @@ typedef struct zones_load {
   double history_bytes; /* of etcd: that a second adds to its file, until it is compacted */
   double kept_bytes;    /* of NATS: that stand in the files of each server */
   double stand;         /* keys of etcd of what has crossed and is not forgotten */
-  double settings;      /* zones that a node's settings name */
+  double zones, nodes;  /* of the cluster */
 } zones_load;
 
 /* Fills in what a land gives the brokers to do. */
@@ -83,6 +95,8 @@ typedef enum zones_resource {
   ZONES_OF_SETTINGS,
   ZONES_OF_IDS,
   ZONES_OF_LIST,
+  ZONES_OF_TABLE,
+  ZONES_OF_NODES,
   ZONES_ETCD_REQUESTS,
   ZONES_ETCD_HISTORY,
   ZONES_NATS_MESSAGES,

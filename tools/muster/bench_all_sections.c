@@ -121,14 +121,16 @@ static const char *const zones[] = {
     "{=zones hz|.0} frames a second, the journals streamed;\n",
     "{=zones leaving} leave a zone in a second, a neighbour sees {=zones seen|.0}, and a snapshot is stored every ",
     "{=zones store_s} s.\n\n",
-    "| zones | each server of NATS: messages a second | MB/s | of that ghosts | journals | snapshots | etcd: requests "
-    "a "
-    "second ",
-    "that change nothing | changes | MB/s in and out | keys of what crosses |\n",
-    "|---|---|---|---|---|---|---|---|---|---|\n",
-    "=| $1 | {=zones rows[zones=$2].nats_messages|.0} | {=zones rows[zones=$2].nats_bytes|*1e-6} | "
+    "| zones | nodes | each server of NATS: messages a second | MB/s | of that ghosts | journals | snapshots | ",
+    "what nodes tell, kB/s in and out | etcd: requests a second that change nothing | of that orders | changes | ",
+    "MB/s in and out | keys of what crosses |\n",
+    "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    "=| $1 | {=zones rows[zones=$2].nodes|.0} | {=zones rows[zones=$2].nats_messages|.0} | {=zones "
+    "rows[zones=$2].nats_bytes|*1e-6} | "
     "{=zones rows[zones=$2].ghosts_bytes|*1e-6} | {=zones rows[zones=$2].journal_bytes|*1e-6} | "
-    "{=zones rows[zones=$2].snapshot_bytes|*1e-6} | {=zones rows[zones=$2].etcd_reads|.0} | "
+    "{=zones rows[zones=$2].snapshot_bytes|*1e-6} | {=zones rows[zones=$2].nodes_bytes|*1e-3}, "
+    "{=zones rows[zones=$2].nodes_out_bytes|*1e-3} | "
+    "{=zones rows[zones=$2].etcd_reads|.0} | {=zones rows[zones=$2].orders|.0} | "
     "{=zones rows[zones=$2].etcd_changes|.0} | {=zones rows[zones=$2].etcd_bytes|*1e-6}, "
     "{=zones rows[zones=$2].etcd_out_bytes|*1e-6} | {=zones rows[zones=$2].keys_standing|.0} |\n",
     "+3@3",
@@ -140,8 +142,10 @@ static const char *const zones[] = {
     "|---|---|---|\n",
     "=| $1 | {=zones ends[resource=$2].most|*$3|.0} $4 | {=zones ends[resource=$2].zones|.0} |\n",
     "+zones that a node's settings name@settings@1@",
+    "+zones in the table of each node@table@1@",
     "+requests of etcd, measured here@etcd_requests@1@a second",
     "+bytes given to each server of NATS, measured here@nats_bytes@1e-6@MB/s",
+    "+nodes in the table of each node@nodes@1@",
     "+messages given to each server of NATS, measured here@nats_messages@1@a second",
     "+files of each server of NATS, as shipped@nats_kept@1e-9@GB",
     "+what etcd keeps of changes, as shipped@etcd_history@1e-6@MB/s",

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { ZONES_ROWS = 6, PLOTTED = 41, GHOST_HZ = 5 };
+enum { ZONES_ROWS = 6, PLOTTED = 41, GHOST_HZ = 5, COLOURS = 8 /* that gnuplot has: lines beyond these are thick */ };
 
 static const uint32_t shown[ZONES_ROWS] = {3, 9, 16, 100, 1000, 10000};
 
@@ -101,15 +101,15 @@ static const char *text_whole_of(double value) {
 }
 
 static void print_loads(const zones_work *work, bool nats) {
-  static const char *const names[ZONES_KINDS] = {"ghosts", "journals", "snapshots", "removals", "looks",
-                                                 "asks",   "renewals", "crossings", "notes"};
+  static const char *const names[ZONES_KINDS] = {"ghosts", "nodes", "journals", "snapshots", "removals", "looks",
+                                                 "orders", "asks",  "renewals", "crossings", "notes"};
   uint32_t first = nats ? 0 : ZONES_NATS_KINDS, end = nats ? ZONES_NATS_KINDS : ZONES_KINDS;
-  printf("\n%8s", "zones");
+  printf("\n%8s %8s", "zones", "of nodes");
   for (uint32_t kind = first; kind < end; kind++) printf(" %21s", names[kind]);
   printf(" %21s %14s\n", "all", "bytes out");
   for (uint32_t i = 0; i < ZONES_ROWS; i++) {
     zones_flow sum = zones_sum(&work->loads[i], nats);
-    printf("%8s", text_count(shown[i]));
+    printf("%8s %8s", text_count(shown[i]), text_count(work->lands[i].nodes));
     for (uint32_t kind = first; kind < end; kind++) {
       const zones_flow *flow = &work->loads[i].flows[kind];
       printf(" %21s", text_of("%s, %s", text_whole_of(flow->messages), text_bytes(flow->bytes)));
@@ -141,8 +141,9 @@ static void print(const void *user) {
 
 /* -------------------------------------------------------------------------------------------------- document, plot */
 
-static const char *const keys[ZONES_RESOURCES] = {"settings",     "ids",           "list",       "etcd_requests",
-                                                  "etcd_history", "nats_messages", "nats_bytes", "nats_kept"};
+static const char *const keys[ZONES_RESOURCES] = {"settings",   "ids",           "list",         "table",
+                                                  "nodes",      "etcd_requests", "etcd_history", "nats_messages",
+                                                  "nats_bytes", "nats_kept"};
 
 static void write(const void *user, json_writer *writer) {
   const zones_work *work = user;
@@ -152,14 +153,19 @@ static void write(const void *user, json_writer *writer) {
              zones_seen(&work->lands[ZONES_ROWS - 1]));
   for (uint32_t i = 0; i < ZONES_ROWS; i++) {
     const zones_load *load = &work->loads[i];
+    const zones_flow *nodes = &load->flows[ZONES_NODES];
     zones_flow nats = zones_sum(load, true), etcd = zones_sum(load, false);
-    json_print(writer,
-               "{ zones=%u nats_messages=%g nats_bytes=%g nats_out_messages=%g nats_out_bytes=%g ghosts_bytes=%g "
-               "journal_bytes=%g snapshot_bytes=%g etcd_reads=%g etcd_changes=%g etcd_bytes=%g etcd_out_bytes=%g "
-               "history_bytes=%g kept_bytes=%g keys_standing=%g }",
-               shown[i], nats.messages, nats.bytes, nats.out_messages, nats.out_bytes, load->flows[ZONES_GHOSTS].bytes,
-               load->flows[ZONES_JOURNAL].bytes, load->flows[ZONES_SNAPSHOTS].bytes, load->reads, load->writes,
-               etcd.bytes, etcd.out_bytes, load->history_bytes, load->kept_bytes, load->stand);
+    json_print(
+        writer,
+        "{ zones=%u nodes=%u nats_messages=%g nats_bytes=%g nats_out_messages=%g nats_out_bytes=%g ghosts_bytes=%g "
+        "nodes_messages=%g nodes_bytes=%g nodes_out_messages=%g nodes_out_bytes=%g journal_bytes=%g snapshot_bytes=%g "
+        "etcd_reads=%g orders=%g etcd_changes=%g etcd_bytes=%g etcd_out_bytes=%g "
+        "history_bytes=%g kept_bytes=%g keys_standing=%g }",
+        shown[i], work->lands[i].nodes, nats.messages, nats.bytes, nats.out_messages, nats.out_bytes,
+        load->flows[ZONES_GHOSTS].bytes, nodes->messages, nodes->bytes, nodes->out_messages, nodes->out_bytes,
+        load->flows[ZONES_JOURNAL].bytes, load->flows[ZONES_SNAPSHOTS].bytes, load->reads,
+        load->flows[ZONES_ORDERS].messages, load->writes, etcd.bytes, etcd.out_bytes, load->history_bytes,
+        load->kept_bytes, load->stand);
   }
   json_print(writer, "] ends[");
   for (zones_resource i = 0; i < ZONES_RESOURCES; i++)
@@ -190,7 +196,8 @@ static bool plot(const void *user, const char *folder) {
       "set xrange [1:10000]\nset yrange [1e-4:100]\nset grid\nset key outside bottom center horizontal\nplot 1 with "
       "lines lw 3 lc rgb '#444444' title 'all of it'");
   for (zones_resource i = 0; i < ZONES_RESOURCES; i++)
-    fprintf(script, ", $%s using 1:2 with lines lw 2 title '%s'", keys[i], zones_limits[i].name);
+    fprintf(script, ", $%s using 1:2 with lines lw %u lt %u title '%s'", keys[i], 2 + i / COLOURS * 3, i % COLOURS + 1,
+            zones_limits[i].name);
   fprintf(script, "\n");
   return plot_end(script);
 }
