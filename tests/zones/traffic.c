@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAP_URL_BYTES = 64, PATH_BYTES_OF_WORLD = 64 };
+enum { TAP_URL_BYTES = 64, PATH_BYTES_OF_WORLD = 64, ANSWER_TRIES = 100 };
 
 /* Two subscriptions on each server: of what musterd publishes, and of what it asks JetStream. */
 static const char *const tapped[] = {"muster.>", "$JS.API.>"};
@@ -36,6 +36,7 @@ static bool begins(const char *text, const char *with) {
 
 static traffic_kind kind_of(const char *subject) {
   if (begins(subject, "muster.land.ghosts.")) return TRAFFIC_GHOSTS;
+  if (begins(subject, "muster.land.nodes") || begins(subject, "muster.land.settings")) return TRAFFIC_NODES;
   if (begins(subject, "muster.land.journal.")) return TRAFFIC_JOURNAL;
   if (begins(subject, "muster.land.objects.")) return TRAFFIC_OBJECTS;
   return begins(subject, "$JS.API.STREAM.PURGE.") ? TRAFFIC_REMOVALS : TRAFFIC_OTHERS;
@@ -93,10 +94,21 @@ void traffic_close(traffic_tap *tap) {
 
 /* --------------------------------------------------------------------------------------------------------- counters */
 
+/* A busy broker answers later than brokers_ask() waits. */
+static brokers_answer ask_again(const land *all, brokers_kind kind, uint32_t which, const char *path) {
+  brokers_answer answer = brokers_ask(all->brokers, kind, which, path, NULL, NULL);
+  for (uint32_t i = 0; answer.status != 200 && i < ANSWER_TRIES; i++) {
+    free(answer.body);
+    answer = brokers_ask(all->brokers, kind, which, path, NULL, NULL);
+  }
+  cr_assert_eq(answer.status, 200, "%s: %ld", path, answer.status);
+  return answer;
+}
+
 static void read_server(const land *all, const traffic_tap *tap, uint32_t which, traffic *now) {
   json_error_t error;
   const tap_server *server = &tap->servers[which];
-  brokers_answer answer = brokers_ask(all->brokers, BROKERS_NATS, which, "/varz", NULL, NULL);
+  brokers_answer answer = ask_again(all, BROKERS_NATS, which, "/varz");
   json_t *varz = json_loads(answer.body, JSON_DECODE_INT_AS_REAL, &error);
   cr_assert_not_null(varz, "a server of NATS does not tell what it did");
   now->in[which] = (traffic_flow){json_number_value(json_object_get(varz, "in_msgs")),
@@ -123,8 +135,7 @@ static double sum_samples(const char *text, const char *begin) {
 static void read_member(const land *all, uint32_t which, traffic *now) {
   static const char served[] = "grpc_server_handled_total{grpc_code=\"OK\",grpc_method=\"";
   char begin[128];
-  brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, which, "/metrics", NULL, NULL);
-  cr_assert_eq(answer.status, 200);
+  brokers_answer answer = ask_again(all, BROKERS_ETCD, which, "/metrics");
   snprintf(begin, sizeof begin, "%sRange\"", served);
   now->ranges += sum_samples(answer.body, begin);
   snprintf(begin, sizeof begin, "%sTxn\"", served);
@@ -161,6 +172,10 @@ static void read_zone(land *all, uint32_t zone, traffic *now) {
   char sample[96];
   json_error_t error;
   int node = land_owner(all, zone);
+  if (node < 0) {
+    land_await(all); /* it answers later where the machine is busy */
+    node = land_owner(all, zone);
+  }
   cr_assert_geq(node, 0);
   snprintf(sample, sizeof sample, "muster_updates_completed_total{world=\"%s\"}", land_name(zone));
   now->completed += daemon_metric(&all->nodes[node], sample);
@@ -175,21 +190,45 @@ static void read_zone(land *all, uint32_t zone, traffic *now) {
   json_decref(world);
 }
 
+static double seconds_now(void) {
+  return (double)clock_system() * 1e-9;
+}
+
+/* Between then and now; now is what follows' begin. */
+static double middle_since(double *begin_s) {
+  double now_s = seconds_now(), middle_s = (*begin_s + now_s) / 2;
+  *begin_s = now_s;
+  return middle_s;
+}
+
 void traffic_read(land *all, const traffic_tap *tap, traffic *now) {
-  *now = (traffic){.seconds = (double)clock_system() * 1e-9};
+  *now = (traffic){.seconds = seconds_now()};
   pthread_mutex_lock((pthread_mutex_t *)&tap->mutex);
   memcpy(now->published, tap->published, sizeof now->published);
   pthread_mutex_unlock((pthread_mutex_t *)&tap->mutex);
+  double begin_s = seconds_now();
   for (uint32_t i = 0; i < all->options.brokers.nats; i++) read_server(all, tap, i, now);
+  now->nats_s = middle_since(&begin_s);
   for (uint32_t i = 0; i < all->options.brokers.etcd; i++) read_member(all, i, now);
+  now->etcd_s = middle_since(&begin_s);
   read_wire(all, now);
+  now->wire_s = middle_since(&begin_s);
   for (uint32_t zone = 0; zone < all->zones; zone++) read_zone(all, zone, now);
+  now->zones_s = middle_since(&begin_s);
+}
+
+static void stretch(double *first, const double *last, double by) {
+  for (; first <= last; first++) *first *= by;
 }
 
 void traffic_less(traffic *now, const traffic *before) {
   double ghosts = now->ghosts, agents = now->agents, *values = (double *)now;
   _Static_assert(sizeof *now % sizeof(double) == 0, "all of it are numbers");
   for (size_t i = 0; i < sizeof *now / sizeof(double); i++) values[i] -= ((const double *)before)[i];
+  stretch(&now->in[0].messages, &now->out[BROKERS_MAX - 1].bytes, now->seconds / now->nats_s);
+  stretch(&now->ranges, &now->database, now->seconds / now->etcd_s);
+  stretch(&now->wire[0][0], &now->wire[BROKERS_KINDS - 1][1], now->seconds / now->wire_s);
+  stretch(&now->frames, &now->journal_bytes, now->seconds / now->zones_s);
   now->ghosts = ghosts;
   now->agents = agents;
 }
@@ -202,7 +241,7 @@ static void print_flow(const char *name, const traffic_flow *flow, double second
 }
 
 void traffic_print(const traffic *between, FILE *out) {
-  static const char *const names[TRAFFIC_KINDS] = {"ghosts", "journal", "objects", "removals", "others"};
+  static const char *const names[TRAFFIC_KINDS] = {"ghosts", "nodes", "journal", "objects", "removals", "others"};
   double s = between->seconds;
   fprintf(out,
           "in %.1f s: %.2f frames/s, %.1f updates/s, %.2f left/s, %.3f snapshots/s, %.0f bytes/s of journals; %.0f "

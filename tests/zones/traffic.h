@@ -18,6 +18,7 @@
 /* What is published on NATS, by its subject. */
 typedef enum traffic_kind {
   TRAFFIC_GHOSTS,
+  TRAFFIC_NODES, /* what nodes tell each other of themselves, and of their settings */
   TRAFFIC_JOURNAL,
   TRAFFIC_OBJECTS,
   TRAFFIC_REMOVALS,
@@ -31,7 +32,8 @@ typedef struct traffic_flow {
 
 /* All of them grow but `ghosts` and `agents`. */
 typedef struct traffic {
-  double seconds;                                 /* of the wall clock */
+  double seconds;                                 /* of the wall clock, when the tap was read; */
+  double nats_s, etcd_s, wire_s, zones_s;         /* and the rest, which a busy machine answers later */
   traffic_flow published[TRAFFIC_KINDS];          /* on all servers of NATS, as the tap heard it: subject and bytes */
   traffic_flow in[BROKERS_MAX], out[BROKERS_MAX]; /* of each server of NATS, by its own count; out without the tap */
   double wire[BROKERS_KINDS][2];                  /* bytes to all servers of a kind, and from them */
@@ -52,7 +54,7 @@ void traffic_close(traffic_tap *tap);
 /* Reads all counters; all zones must run. */
 void traffic_read(land *all, const traffic_tap *tap, traffic *now);
 
-/* Takes an earlier reading off. */
+/* Takes an earlier reading off. All is what came in `seconds` then, also what was read later. */
 void traffic_less(traffic *now, const traffic *before);
 
 /* Prints what came in a second. */
