@@ -121,7 +121,7 @@ MUSTER_API void muster_journal_turn(muster_journal *journal, uint64_t spare_ns);
 
 /* While it is held, a journal begins no snapshot by itself, so that whoever follows its record finds one file that only
  * grows (muster_journal_recover_def.more): a recovery takes longer meanwhile. Those that muster_journal_snapshot() asks
- * for begin all the same. Thread of the frames. */
+ * for begin all the same. Thread of the frames, between frames. */
 MUSTER_API void muster_journal_hold(muster_journal *journal, bool held);
 
 /* Begins a snapshot now; when one is being written, the next one follows it. A host that changes a world in which no

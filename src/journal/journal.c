@@ -228,7 +228,8 @@ muster_result muster_journal_end(muster_journal *journal, bool remove) {
 }
 
 void muster_journal_hold(muster_journal *journal, bool held) {
-  if (journal) journal->held = held;
+  if (!journal || guard_between(journal->world, "journal hold")) return;
+  journal->held = held;
 }
 
 muster_result muster_journal_status_read(muster_journal *journal, muster_journal_status *status) {

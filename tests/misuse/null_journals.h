@@ -31,6 +31,7 @@ static inline null_journals null_journals_default(void) {
                               REFUSES(muster_journal_begin(g->world, &with.begin, &with.journal)))                     \
   X(muster_journal_note, REFUSES(muster_journal_note(NULL, "a", 1)))                                                   \
   X(muster_journal_turn, (muster_journal_turn(NULL, 0), true))                                                         \
+  X(muster_journal_hold, (muster_journal_hold(NULL, true), true))                                                      \
   X(muster_journal_snapshot, REFUSES(muster_journal_snapshot(NULL)))                                                   \
   X(muster_journal_end, muster_journal_end(NULL, false) == MUSTER_OK)                                                  \
   X(muster_journal_status_read, REFUSES(muster_journal_status_read(NULL, &with.status)))                               \

@@ -5,7 +5,8 @@
  * stored; how long agents were on their way; and how often etcd was asked, what waited was put, and a chunk of a
  * journal was kept, which a busy machine does less often, each time with more. Less often is all that it may be: more
  * often than is computed fails. MUSTER_SCALE_RATES=1 fails what is less often, too, on a quiet machine.
- * MUSTER_SCALE_FRAMES is how many frames of each zone are counted. */
+ * MUSTER_SCALE_FRAMES is how many frames of each zone are counted; without it, as for every change, no land is started:
+ * the comparison itself is tested, by figures that are made up. */
 #include "traffic.h"
 #include "zones_model.h"
 
@@ -188,6 +189,7 @@ static void compare_all(comparison *of, zones_land described, const traffic *is)
 }
 
 static void check_land(const land_options *options) {
+  if (!getenv("MUSTER_SCALE_FRAMES")) cr_skip_test("MUSTER_SCALE_FRAMES is not set");
   traffic before, is;
   land *all = land_start(options);
   traffic_tap *tap = traffic_open(all);
