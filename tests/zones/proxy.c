@@ -143,11 +143,9 @@ static bool is_open(const route *link) {
   return link->from != PROXY_ASK && !all.cut[link->from][link->to];
 }
 
-/* Learns who it is and connects it, as soon as both can be; false when the target refuses, or nobody waits any more. */
+/* Learns who it is and connects it, as soon as both can be; false when the target refuses. */
 static bool complete_link(route *link) {
-  char byte;
   if (link->from == PROXY_ASK) link->from = party_at(link->port);
-  if (link->from == PROXY_ASK) return recv(link->sides[0], &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
   if (!is_open(link) || link->sides[1] >= 0) return true;
   link->sides[1] = connect_to(link->target);
   if (link->sides[1] < 0) return false;
@@ -155,11 +153,11 @@ static bool complete_link(route *link) {
   return true;
 }
 
-/* What poll should wait for at one side. Who waits for a target that cannot be reached may give up, and comes again: a
- * node that is cut off would come a thousand times. */
+/* What poll should wait for at one side. Who waits for a target that cannot be reached may give up, or die before it is
+ * known, and come again: a thousand times in an hour. */
 static short events_of(const route *link, int side) {
   const pipe_bytes *out = link->ways[side], *in = link->ways[!side];
-  if (link->sides[1] < 0) return side == 0 && link->from != PROXY_ASK ? POLLRDHUP : 0;
+  if (link->sides[1] < 0) return side == 0 ? POLLRDHUP : 0;
   if (!is_open(link)) return 0;
   return (short)((out->end < PIPE_BYTES && !out->has_ended ? POLLIN : 0) | (in->start < in->end ? POLLOUT : 0));
 }
