@@ -55,12 +55,13 @@ static const char *nats_of(const land *all, uint32_t node, uint32_t door) {
   return by_leaves ? brokers_door_leaves(all->brokers, door) : brokers_door_nats(all->brokers, door);
 }
 
+/* Whoever kills processes in a test is not their module: none stays down for it. */
 static void write_node(land *all, uint32_t node, uint32_t door) {
   char text[8192] = "";
   append_text(text, sizeof text,
               "[server]\ncluster = land\nnode = %c\nnats = %s\nnats_user = %s\nnats_password_file = %s/password\n"
               "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = %d\nmargin = %d\nghost_hz = %d\n"
-              "balance = no\nsnapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\n",
+              "balance = no\nsnapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\ncrash_limit = 0\n",
               'a' + (int)node, nats_of(all, node, door), BROKERS_USER, all->nodes[node].folder,
               brokers_door_etcd(all->brokers, door), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
               LAND_BORDER, LAND_MARGIN, LAND_GHOST_HZ, all->nodes[node].folder, LAND_STORE_S);
