@@ -66,8 +66,8 @@ Test(zones_nodes, what_cannot_be_read_is_refused) {
       "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 0}",
       "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 0, \"epoch\": 1}]}",
       "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 1, \"epoch\": 0}]}",
-      "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 1, \"epoch\": 1, "
-      "\"load\": -1}]}",
+      ("{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 1, \"epoch\": 1, "
+       "\"load\": -1}]}"),
       "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8]}"};
   static const char good[] = "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"what\": [\"is new\"]}";
   nodes_open(&table, 0);
