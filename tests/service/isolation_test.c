@@ -121,17 +121,26 @@ typedef struct others {
   double frames, late;
 } others;
 
+/* A world that answers late, on a busy machine, is left out of what is told together: it is asked for again. */
+static double metric_of_other(const char *series) {
+  double value = metric(series);
+  for (int tries = 0; value < 0 && tries < 100; tries++) {
+    usleep(50000);
+    value = metric(series);
+  }
+  cr_assert_geq(value, 0.0, "there is no %s", series);
+  return value;
+}
+
 static others look_at_others(void) {
   others sum = {0};
   static const char *const names[] = {"left", "right"};
   for (int i = 0; i < 2; i++) {
     char series[128];
     snprintf(series, sizeof series, "muster_frames_total{world=\"%s\"}", names[i]);
-    double frames = metric(series);
-    cr_assert_geq(frames, 0.0, "world %s has no such metric", names[i]);
+    sum.frames += metric_of_other(series);
     snprintf(series, sizeof series, "muster_frames_late_total{world=\"%s\"}", names[i]);
-    sum.frames += frames;
-    sum.late += metric(series);
+    sum.late += metric_of_other(series);
   }
   return sum;
 }
