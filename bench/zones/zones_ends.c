@@ -31,7 +31,7 @@ const zones_limit zones_limits[ZONES_RESOURCES] = {
     [ZONES_NATS_BYTES] = {"bytes at each server of NATS", "bytes a second", 155e6,
                           "snapshots and journals are most of it: a larger recovery_max, or journal_stream = no; then "
                           "several clusters"},
-    [ZONES_NATS_KEPT] = {"files of each server of NATS", "bytes", 20e9, "a larger max_file_store (nats-server.conf)"},
+    [ZONES_NATS_KEPT] = {"files of each server of NATS", "bytes", 20e9, "a disk with more than these 20 GB free"},
 };
 
 double zones_taken(const zones_load *load, zones_resource resource) {

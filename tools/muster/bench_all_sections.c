@@ -147,7 +147,7 @@ static const char *const zones[] = {
     "+bytes given to each server of NATS, measured here@nats_bytes@1e-6@MB/s",
     "+nodes in the table of each node@nodes@1@",
     "+messages given to each server of NATS, measured here@nats_messages@1@a second",
-    "+files of each server of NATS, as shipped@nats_kept@1e-9@GB",
+    "+files of each server of NATS, on a disk of so much@nats_kept@1e-9@GB",
     "+what etcd keeps of changes, as shipped@etcd_history@1e-6@MB/s",
     "+zones in an answer of `ctl zones`@list@1@",
     "+zones that ids can have@ids@1@",

@@ -82,17 +82,11 @@ static const balancer_wanted *find_wanted(const balancer_wanted *wanted, uint32_
   return NULL;
 }
 
-static struct holding *holding_of(struct holder *holder, uint32_t zone) {
-  for (uint32_t i = 0; i < holder->count; i++)
-    if (holder->holdings[i].ground.number == zone) return &holder->holdings[i];
-  return NULL;
-}
-
 /* What this node has named is over: the zone is where it was to go, or it was given up, for a reason that the log of
  * its owner has. */
 static void end_named(struct balancer *balancer, bool is_there) {
   struct holder *holder = balancer->holder;
-  const struct holding *holding = holding_of(holder, balancer->named.zone);
+  const struct holding *holding = holder_find_zone(holder, balancer->named.zone);
   if (holding && !is_there) balancer->failed_ns[holding - holder->holdings] = clock_boot();
   balancer->moves_failed += !is_there;
   log_line(is_there ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: zone %u %s node %s", holder->settings.cluster,
@@ -239,7 +233,10 @@ struct balancer *balancer_open(struct holder *holder) {
   balancer->timer.data = balancer;
   nodes_open(&balancer->nodes, clock_boot());
   name_subject(balancer, subject);
-  if (!broker_listen(holder->broker, subject, hear, balancer)) return NULL; /* no memory: nothing runs yet */
+  if (!broker_listen(holder->broker, subject, hear, balancer)) { /* no memory: nothing runs yet */
+    free(balancer);
+    return NULL;
+  }
   uv_timer_start(&balancer->timer, balancer_turn, 0, NODES_TELL_MS);
   return balancer;
 }

@@ -41,6 +41,20 @@ muster_result broker_send_call(struct broker *broker, const char *path, const ch
   return result;
 }
 
+muster_result broker_send_read(struct broker *broker, const char *kind, etcd_take take, void *call) {
+  char body[1024], key[2 * NAME_BYTES];
+  json_writer writer;
+  json_start(&writer, body, sizeof body);
+  json_begin_object(&writer, NULL);
+  snprintf(key, sizeof key, "muster/%s/%s/", broker->settings.world, kind);
+  etcd_write_text(&writer, "key", key);
+  snprintf(key, sizeof key, "muster/%s/%s0", broker->settings.world, kind); /* behind all: 0 comes after the slash */
+  etcd_write_text(&writer, "range_end", key);
+  json_end_object(&writer);
+  json_finish(&writer);
+  return broker_send_call(broker, "/v3/kv/range", body, take, call);
+}
+
 void broker_end_call(struct broker *broker) {
   broker->calls--;
 }

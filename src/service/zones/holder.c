@@ -391,15 +391,9 @@ void holding_start(struct holding *holding, bool restores) {
 
 /* ------------------------------------------------------------------------------------------------------------ hooks */
 
-static struct holding *find_holding(struct holder *holder, const world_process *process) {
-  for (uint32_t i = 0; i < holder->count; i++)
-    if (holder->holdings[i].process == process) return &holder->holdings[i];
-  return NULL;
-}
-
 bool holder_may_start(world_process *process, void *user) {
   struct holder *holder = user;
-  struct holding *holding = find_holding(holder, process);
+  struct holding *holding = holder_find(holder, process);
   if (!holding || holding->stage == HOLDING_STARTING || holding->follow.stage == FOLLOW_RUNNING) return true;
   const world_settings *world = settings_find_world(&holder->settings, process->name);
   int rank = world ? nodes_rank(world->nodes, holder->settings.node) : -1;
@@ -417,7 +411,7 @@ bool holder_may_start(world_process *process, void *user) {
 }
 
 int holder_give_socket(world_process *process, void *user) {
-  const struct holding *holding = find_holding(user, process);
+  const struct holding *holding = holder_find(user, process);
   return holding ? holding->other : -1;
 }
 
@@ -457,7 +451,7 @@ void holding_stand_by(struct holding *holding, const char *why) {
 }
 
 void holder_note_change(struct holder *holder, const world_process *process) {
-  struct holding *holding = find_holding(holder, process);
+  struct holding *holding = holder_find(holder, process);
   if (!holding || holder->closing) return;
   if (process->has_process) { /* it has its end of the socket */
     if (holding->other >= 0) close(holding->other);

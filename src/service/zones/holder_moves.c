@@ -293,10 +293,8 @@ static void look_at_order(struct holding *holding) {
  */
 
 static void find_order(uint32_t zone, const char *node, void *user) {
-  struct holder *holder = user;
-  for (uint32_t i = 0; i < holder->count; i++)
-    if (holder->holdings[i].ground.number == zone)
-      snprintf(holder->holdings[i].found, sizeof holder->holdings[i].found, "%s", node);
+  struct holding *holding = holder_find_zone(user, zone);
+  if (holding) snprintf(holding->found, sizeof holding->found, "%s", node);
 }
 
 static void look_later(struct holder *holder);

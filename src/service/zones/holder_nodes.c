@@ -1,6 +1,5 @@
 /* holder_nodes.c - what people ask and say of nodes: GET /v1/nodes, POST /v1/worlds/W/move, POST /v1/drain; and
- * metrics.
- */
+ * metrics. */
 #include "service/log.h"
 #include "service/zones/balancer.h"
 
@@ -22,20 +21,15 @@ static void answer_nodes(http_request *request, unsigned status, json_t *answer)
     http_refuse(request, 429, "busy", NULL, "no memory for the answer: try again in a second");
 }
 
-static const char *world_of_zone(const struct holder *holder, uint32_t zone) {
-  for (uint32_t i = 0; i < holder->count; i++)
-    if (holder->holdings[i].ground.number == zone) return holder->holdings[i].process->name;
-  return NULL;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-static json_t *describe_load(const struct holder *holder, const node_zone *zone) {
-  return json_pack("{s:I, s:s?, s:f}", "zone", (json_int_t)zone->zone, "world", world_of_zone(holder, zone->zone),
+static json_t *describe_load(struct holder *holder, const node_zone *zone) {
+  const struct holding *holding = holder_find_zone(holder, zone->zone);
+  return json_pack("{s:I, s:s?, s:f}", "zone", (json_int_t)zone->zone, "world", holding ? holding->process->name : NULL,
                    "load", zone->load);
 }
 
-static json_t *describe_node(const struct holder *holder, const node_row *row) {
+static json_t *describe_node(struct holder *holder, const node_row *row) {
   const node_told *told = &row->told;
   json_t *zones = json_array();
   double pressure = nodes_pressure(row);
@@ -112,9 +106,7 @@ static void find_obstacle(const struct holder *holder, const struct holding *hol
 
 void holder_move_zone(struct holder *holder, http_request *request, const world_process *process, const char *node) {
   char why[OBSTACLE_BYTES];
-  const struct holding *holding = NULL;
-  for (uint32_t i = 0; i < holder->count; i++)
-    if (holder->holdings[i].process == process) holding = &holder->holdings[i];
+  const struct holding *holding = holder_find(holder, process);
   if (!holding) {
     http_refuse(request, 409, "state", NULL, "world %s is no zone of a cluster", process->name);
     return;

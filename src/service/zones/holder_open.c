@@ -1,4 +1,4 @@
-/* holder_open.c - the begin and the end of a holder. */
+/* holder_open.c - the begin and the end of a holder, and which zones it has. */
 #include "service/log.h"
 #include "service/supervise/orders.h"
 #include "service/zones/balancer.h"
@@ -93,6 +93,18 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
   holder->flush.data = holder;
   uv_prepare_start(&holder->flush, holder_flush);
   return holder;
+}
+
+struct holding *holder_find(struct holder *holder, const world_process *process) {
+  for (uint32_t i = 0; i < holder->count; i++)
+    if (holder->holdings[i].process == process) return &holder->holdings[i];
+  return NULL;
+}
+
+struct holding *holder_find_zone(struct holder *holder, uint32_t zone) {
+  for (uint32_t i = 0; i < holder->count; i++)
+    if (holder->holdings[i].ground.number == zone) return &holder->holdings[i];
+  return NULL;
 }
 
 void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {

@@ -294,6 +294,10 @@ bool holding_open_wire(struct holding *holding);
 void holding_hand_over(struct holding *holding, bool restores);
 void holding_stored(struct holding *holding);
 
+/* holder_open.c: the zone of that process, or of that number; null: it is none of these. */
+struct holding *holder_find(struct holder *holder, const world_process *process);
+struct holding *holder_find_zone(struct holder *holder, uint32_t zone);
+
 /* holder.c: what cannot be brought: the zone is lost, or not followed. */
 void holding_bring_failed(struct holding *holding, const char *why);
 

@@ -327,20 +327,10 @@ static void end_of_overview(muster_result result, const struct document *answer,
 
 muster_result broker_leases_read(struct broker *broker, void (*each)(const broker_lease *lease, void *user),
                                  broker_done done, void *user) {
-  char body[BODY_BYTES], key[LEASE_KEY_BYTES];
-  json_writer writer;
   overview_call *call = broker_begin_call(broker, sizeof *call);
   if (!call) return muster_last_result();
-  json_start(&writer, body, sizeof body);
-  json_begin_object(&writer, NULL);
-  snprintf(key, sizeof key, "muster/%s/zone/", broker->settings.world);
-  etcd_write_text(&writer, "key", key);
-  snprintf(key, sizeof key, "muster/%s/zone0", broker->settings.world); /* behind all: 0 comes after the slash */
-  etcd_write_text(&writer, "range_end", key);
-  json_end_object(&writer);
-  json_finish(&writer);
   *call = (overview_call){broker, each, done, user};
-  return broker_send_call(broker, "/v3/kv/range", body, end_of_overview, call);
+  return broker_send_read(broker, "zone", end_of_overview, call);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ clock */

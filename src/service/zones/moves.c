@@ -69,15 +69,6 @@ muster_result broker_move_want(struct broker *broker, uint32_t zone, const char 
 
 /* -------------------------------------------------------------------------------------------------------------- end */
 
-static void move_write_equal(json_writer *writer, const char *key, const char *value) {
-  json_begin_object(writer, NULL);
-  json_string(writer, "target", "VALUE");
-  json_string(writer, "result", "EQUAL");
-  etcd_write_text(writer, "key", key);
-  etcd_write_text(writer, "value", value);
-  json_end_object(writer);
-}
-
 static void end_of_end(muster_result result, const struct document *answer, void *user) {
   if (result == MUSTER_OK && !document_is_true(document_member(answer, "succeeded")))
     move_end_call(user, error_set(MUSTER_E_STATE, "the order is another now, or the lease of the zone is lost"));
@@ -87,20 +78,13 @@ static void end_of_end(muster_result result, const struct document *answer, void
 
 muster_result broker_move_end(struct broker *broker, const broker_lease *lease, const char *node, broker_done done,
                               void *user) {
-  char body[BODY_BYTES], of_lease[LEASE_KEY_BYTES], of_move[LEASE_KEY_BYTES], owner[LEASE_TEXT_BYTES];
+  char body[BODY_BYTES], of_move[LEASE_KEY_BYTES];
   json_writer writer;
   move_call *call = move_begin(broker, done, user);
   if (!call) return muster_last_result();
-  lease_key(broker, lease->zone, "lease", of_lease);
-  lease_text(broker, lease->epoch, owner);
   move_key(broker, lease->zone, of_move);
   json_start(&writer, body, sizeof body);
-  json_begin_object(&writer, NULL);
-  json_begin_array(&writer, "compare");
-  move_write_equal(&writer, of_lease, owner);
-  move_write_equal(&writer, of_move, node);
-  json_end_array(&writer);
-  json_begin_array(&writer, "success");
+  transaction_begin_if(&writer, broker, lease, of_move, node);
   transaction_request(&writer, "requestDeleteRange", of_move, "range_end", NULL, 0);
   transaction_end(&writer);
   return broker_send_call(broker, "/v3/kv/txn", body, end_of_end, call);
@@ -128,18 +112,8 @@ static void end_of_moves(muster_result result, const struct document *answer, vo
 
 muster_result broker_moves_read(struct broker *broker, void (*each)(uint32_t zone, const char *node, void *user),
                                 broker_done done, void *user) {
-  char body[BODY_BYTES], key[LEASE_KEY_BYTES];
-  json_writer writer;
   move_call *call = move_begin(broker, done, user);
   if (!call) return muster_last_result();
   call->each = each;
-  json_start(&writer, body, sizeof body);
-  json_begin_object(&writer, NULL);
-  snprintf(key, sizeof key, "muster/%s/move/", broker->settings.world);
-  etcd_write_text(&writer, "key", key);
-  snprintf(key, sizeof key, "muster/%s/move0", broker->settings.world); /* behind all: 0 comes after the slash */
-  etcd_write_text(&writer, "range_end", key);
-  json_end_object(&writer);
-  json_finish(&writer);
-  return broker_send_call(broker, "/v3/kv/range", body, end_of_moves, call);
+  return broker_send_read(broker, "move", end_of_moves, call);
 }

@@ -56,6 +56,9 @@ void broker_end_call(struct broker *broker);
 /* Sends the first document of a call to etcd; when that fails, the call has ended, and is freed. */
 muster_result broker_send_call(struct broker *broker, const char *path, const char *body, etcd_take take, void *call);
 
+/* The same of a call that reads all keys of a kind, "zone" or "move". */
+muster_result broker_send_read(struct broker *broker, const char *kind, etcd_take take, void *call);
+
 /* Begins the looks that are due, and ends all. */
 void crossings_look_after(struct broker *broker);
 void crossings_close(struct broker *broker);

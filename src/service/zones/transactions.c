@@ -12,20 +12,30 @@ void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEX
   snprintf(text, LEASE_TEXT_BYTES, "%u %s", epoch, broker->settings.node);
 }
 
-void transaction_begin(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
-  char key[LEASE_KEY_BYTES], owner[LEASE_TEXT_BYTES];
-  lease_key(broker, lease->zone, "lease", key);
-  lease_text(broker, lease->epoch, owner);
-  json_begin_object(writer, NULL);
-  json_begin_array(writer, "compare");
+static void write_equal(json_writer *writer, const char *key, const char *value) {
   json_begin_object(writer, NULL);
   json_string(writer, "target", "VALUE");
   json_string(writer, "result", "EQUAL");
   etcd_write_text(writer, "key", key);
-  etcd_write_text(writer, "value", owner);
+  etcd_write_text(writer, "value", value);
   json_end_object(writer);
+}
+
+void transaction_begin_if(json_writer *writer, const struct broker *broker, const broker_lease *lease, const char *key,
+                          const char *value) {
+  char of_lease[LEASE_KEY_BYTES], owner[LEASE_TEXT_BYTES];
+  lease_key(broker, lease->zone, "lease", of_lease);
+  lease_text(broker, lease->epoch, owner);
+  json_begin_object(writer, NULL);
+  json_begin_array(writer, "compare");
+  write_equal(writer, of_lease, owner);
+  if (key) write_equal(writer, key, value);
   json_end_array(writer);
   json_begin_array(writer, "success");
+}
+
+void transaction_begin(json_writer *writer, const struct broker *broker, const broker_lease *lease) {
+  transaction_begin_if(writer, broker, lease, NULL, NULL);
 }
 
 void transaction_request(json_writer *writer, const char *request, const char *key, const char *name, const void *bytes,

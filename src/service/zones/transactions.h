@@ -12,9 +12,11 @@ enum { LEASE_KEY_BYTES = NAME_BYTES + 64, LEASE_TEXT_BYTES = NAME_BYTES + 16 };
 void lease_key(const struct broker *broker, uint32_t zone, const char *what, char key[LEASE_KEY_BYTES]);
 void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEXT_BYTES]);
 
-/* Begins a document, which has the lease as its condition; adds a request to it, "requestPut" with a "value" or
- * "requestDeleteRange" with a "range_end" (or no bytes); ends it. */
+/* Begins a document, which has the lease as its condition, and that a key still has a value, if one is given; adds a
+ * request to it, "requestPut" with a "value" or "requestDeleteRange" with a "range_end" (or no bytes); ends it. */
 void transaction_begin(json_writer *writer, const struct broker *broker, const broker_lease *lease);
+void transaction_begin_if(json_writer *writer, const struct broker *broker, const broker_lease *lease, const char *key,
+                          const char *value);
 void transaction_request(json_writer *writer, const char *request, const char *key, const char *name, const void *bytes,
                          size_t count);
 void transaction_end(json_writer *writer);
