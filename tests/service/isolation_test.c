@@ -194,8 +194,7 @@ static bool is_told(const fault *which, const char *who) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the way back
- */
+/* ----------------------------------------------------------------------------------------------------- the way back */
 
 /* How the strikes ended. */
 typedef struct outcome {

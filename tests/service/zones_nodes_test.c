@@ -159,8 +159,7 @@ Test(zones_nodes, the_setting_says_who_may_run_a_zone) {
   cr_expect(!nodes_have_room(&table, "a b", "a"));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- to plan
- */
+/* ---------------------------------------------------------------------------------------------------------- to plan */
 
 static void complain(const char *where, const char *message, void *user) {
   (void)user;

@@ -210,8 +210,7 @@ Test(zones_ctl, another_node_balances_when_one_dies) {
   land_end(all);
 }
 
-/* ----------------------------------------------------------------------------------------------------- drains, moves
- */
+/* ---------------------------------------------------------------------------------------------------- drains, moves */
 
 static size_t count_zones_of(const land *all, uint32_t asked, uint32_t node) {
   json_t *document = nodes_of(all, asked);

@@ -294,8 +294,7 @@ void land_await_crossings(land *all, uint64_t count) {
   if (all->arrived < count) give_up(all, "nobody crosses any more");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- takeover
- */
+/* --------------------------------------------------------------------------------------------------------- takeover */
 
 uint32_t land_busy_node(land *all, uint32_t from) {
   for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))

@@ -289,8 +289,7 @@ static void look_at_order(struct holding *holding) {
     give_up_move(holding, why);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ orders
- */
+/* ----------------------------------------------------------------------------------------------------------- orders */
 
 static void find_order(uint32_t zone, const char *node, void *user) {
   struct holding *holding = holder_find_zone(user, zone);
