@@ -24,8 +24,7 @@ void zone_ids_create(struct zone_ids *zone, uint32_t number, uint32_t epoch, str
   recent_create(&zone->marks, maximum > ZONE_MARKS_LEAST ? maximum : ZONE_MARKS_LEAST, arena);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ chains
- */
+/* ----------------------------------------------------------------------------------------------------------- chains */
 
 static shared_u32 *zone_chain(const struct zone_ids *zone, muster_agent id) {
   return &zone->chains[muster_random_mix(id.value) & zone->mask];
@@ -85,8 +84,7 @@ static muster_agent find_by_chain(const struct zone_ids *zone, muster_agent id) 
   }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- ids
- */
+/* -------------------------------------------------------------------------------------------------------------- ids */
 
 muster_agent zone_ids_of(const struct zone_ids *zone, uint32_t index, uint32_t generation, uint32_t epoch) {
   return (muster_agent){(uint64_t)zone->number << (64 - ZONE_EPOCH_BITS) |
@@ -179,8 +177,7 @@ uint32_t zone_ids_fetch_likely(const struct zone_ids *zone, muster_agent id) {
   return index;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- marks
- */
+/* ------------------------------------------------------------------------------------------------------------ marks */
 
 bool zone_ids_left(const struct zone_ids *zone, muster_agent id, zone_mark *mark) {
   uint64_t value;

@@ -141,8 +141,7 @@ static void crossing_describe(const struct muster_world *world, crossing_agent *
     memcpy(crosser->head.company, &world->links->companions.of[index], sizeof crosser->head.company);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- checking
- */
+/* --------------------------------------------------------------------------------------------------------- checking */
 
 static bool crossing_is_row(const agent_type *type, const agent_row *row) {
   bool status = row->status == AGENT_WAITING || row->status == AGENT_READY || row->status == AGENT_ADMITTED ||
@@ -205,8 +204,7 @@ muster_result crossing_check_coming(const struct muster_world *world, muster_age
                    muster_agent_index(id), muster_agent_generation(id), mark.hop, hop);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ taking
- */
+/* ----------------------------------------------------------------------------------------------------------- taking */
 
 bool crossing_needs_index(const struct muster_world *world, muster_agent id) {
   muster_agent ghost = zone_ids_find(&world->zone->ids, id);

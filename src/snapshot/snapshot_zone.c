@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------- agents
- */
+/* ----------------------------------------------------------------------------------------------------------- agents */
 
 /* The id of an index that is an agent's or a ghost's, and what is counted of it. */
 static void exchange_id(struct snapshot *snapshot, uint32_t index) {

@@ -53,8 +53,7 @@ Test(journal_limits, a_folder_that_is_not_there_is_named) {
   little_world_destroy(&little);
 }
 
-/* ------------------------------------------------------------------------------------------------------ a wild store
- */
+/* ----------------------------------------------------------------------------------------------------- a wild store */
 
 static void wild_live(void *user) {
   town_life *life = user;

@@ -72,8 +72,7 @@ Test(journal_misuse, what_is_missing_is_refused) {
   place_remove(&place);
 }
 
-/* ------------------------------------------------------------------------------------------------- at a wrong moment
- */
+/* ------------------------------------------------------------------------------------------------ at a wrong moment */
 
 typedef struct wrong_moment {
   journal_place place;

@@ -113,8 +113,7 @@ static void land_open(land *all, uint64_t seed, uint32_t longest) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- carrying
- */
+/* --------------------------------------------------------------------------------------------------------- carrying */
 
 static cargo *put_on_way(land *all, uint32_t from, uint32_t to) {
   cargo *it = calloc(1, sizeof *it);
@@ -264,8 +263,7 @@ Test(zone_order, holds_while_both_cross_at_random) {
   for (uint64_t seed = 1; seed <= 12; seed++) run_land(seed, seed % 2 ? 8 : 24);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ losses
- */
+/* ----------------------------------------------------------------------------------------------------------- losses */
 
 typedef struct taken_letters {
   uint32_t count;

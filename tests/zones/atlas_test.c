@@ -90,8 +90,7 @@ static void expect_all(land *all, uint32_t node) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- tests
- */
+/* ------------------------------------------------------------------------------------------------------------ tests */
 
 Test(atlas, each_node_shows_all_zones_and_those_of_a_dead_one_until_others_have_them) {
   land *all = land_start(&(land_options){.brokers = {.nats = 3, .etcd = 3}, .agents = AGENTS});

@@ -9,8 +9,7 @@
 
 enum { LINE_BYTES = 512 };
 
-/* ------------------------------------------------------------------------------------------------------------- looks
- */
+/* ------------------------------------------------------------------------------------------------------------ looks */
 
 static bool read_line(const char *path, char line[LINE_BYTES]) {
   FILE *file = fopen(path, "re");
@@ -79,8 +78,7 @@ void blame_take_look(int file, pid_t process, uint64_t now_ns, blame_look *look)
   look_at_process(process, look);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- verdict
- */
+/* ---------------------------------------------------------------------------------------------------------- verdict */
 
 static bool sleeps(const blame_thread *thread) {
   return thread->state == 'S' || thread->state == 'D';
@@ -136,8 +134,7 @@ blame_verdict blame_judge(const blame_look *before, const blame_look *after, uin
   return function ? BLAME_FUNCTION : BLAME_NOBODY;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- file
- */
+/* ------------------------------------------------------------------------------------------------------------- file */
 
 static bool put(int file, const void *value, size_t bytes, uint64_t offset) {
   return pwrite(file, value, bytes, (off_t)offset) == (ssize_t)bytes;
