@@ -130,11 +130,12 @@ MUSTER_API muster_result muster_agent_set_read(const muster_world *world, muster
 
 /* -------------------------------------------------------------------------------------------------- inside an atom */
 
-/* Whether a long atom should note how far it got and return MUSTER_ATOM_MORE: its set's share is used up, the frame
- * ends, or something more urgent waits. Never in a run set, an action set or a type without sets. About the time of a
- * clock read: ask every few microseconds of work. Under the virtual clock it returns true at the muster_set_def.asks-th
- * question within one call of the atom, and an atom's model_ns is the cost of one such call. True, with a message, for
- * an update that is not under way: the caller should stop. Inside an atom, on_spawned or on_removed. */
+/* Whether a long atom should note how far it got and return MUSTER_ATOM_MORE: its set's share or its update's slice
+ * (muster_type_def.slices) is used up, the frame ends, or something more urgent waits. Never in a run set, an action,
+ * or a type without sets and slices. About the time of a clock read: ask every few microseconds of work. Under the
+ * virtual clock it returns true at the muster_set_def.asks-th question (muster_type_def.slices.asks) within one call of
+ * the atom, and an atom's model_ns is the cost of one such call. True, with a message, for an update that is not under
+ * way: the caller should stop. Inside an atom, on_spawned or on_removed. */
 MUSTER_API bool muster_update_should_yield(muster_update *update);
 
 /* Reports how far the set's run got, 0..1: NaN counts as 0, values outside 0..1 are clamped. It counts in the priority

@@ -50,6 +50,12 @@ MUSTER_API muster_result muster_world_save(muster_world *world, const muster_sav
  * inside a frame, and in a world that replays. Thread of the frames, between frames. O(ready agents). */
 MUSTER_API muster_result muster_world_settle(muster_world *world);
 
+/* How often the world was brought into that state, by muster_world_settle() and by all that saves it, since it was
+ * created. What a host or a module keeps outside the world, and cannot save, begins anew in a world that is loaded:
+ * where it does so in the running world, too, whenever this number has changed, both go on alike. Records and journals
+ * repeat it. Any thread that may read the world, and inside atoms. */
+MUSTER_API uint64_t muster_world_settles(const muster_world *world);
+
 /* What a snapshot says about itself. */
 typedef struct muster_snapshot_info {
   uint32_t size;

@@ -168,6 +168,34 @@ typedef struct muster_type_sets {
   uint32_t reserved[3];
 } muster_type_sets;
 
+/* Updates that can be cut inside an atom, in a type without sets. An atom that takes long asks
+ * muster_update_should_yield() (muster/sets.h) now and then; when that is true it notes how far it got and returns
+ * MUSTER_ATOM_MORE. The update is preempted there: it goes on with the same atom in a later frame, as an update that
+ * was stopped between two atoms does, and keeps its messages. The first atom of the list cannot be cut: its
+ * MUSTER_ATOM_MORE goes on with the next. */
+typedef struct muster_type_slices {
+  uint64_t slice_ns; /* the most time that one update uses of a frame, from its first question on; default 0 = no atom
+                        is told to yield, and MUSTER_ATOM_MORE goes on with the next; 1 us .. 1 s */
+  uint32_t asks; /* n: under the virtual clock, the n-th question of one call of an atom is answered yes; default 16;
+                    1 .. 1,000,000 */
+  uint32_t reserved[3];
+} muster_type_slices;
+
+#define MUSTER_STRANDS_MAX 256u
+
+/* Updates that must not run at the same time, because they share something that has no lock: agents on one strand are
+ * updated one at a time, in the order of the batch, and idle workers run other strands. Strands belong to the world:
+ * the n-th strand of all types is the same. Agents that are woken while a frame runs wait for the next intake. The
+ * callbacks on_spawned and on_removed, and action atoms, run on the frame's thread while no strand runs. The order of
+ * updates on a strand is the same for any number of workers. */
+typedef struct muster_type_strands {
+  uint32_t count; /* default 0 = its updates run beside any others; 1 .. MUSTER_STRANDS_MAX. Actions are serial then */
+  uint32_t reserved[3];
+  uint32_t (*of)(muster_agent agent, const void *state, void *user); /* the strand of an agent, modulo count. Must be
+                              pure: its state is as of the last commit, and the answer must never change. Default null =
+                              its index / 64 */
+} muster_type_strands;
+
 typedef struct muster_type_def {
   uint32_t size;
   uint32_t atom_count;                       /* 1..MUSTER_ATOMS_MAX; with sets 0 */
@@ -207,6 +235,8 @@ typedef struct muster_type_def {
   muster_type_parts parts;
   muster_type_overruns overruns;
   muster_type_sets sets;
+  muster_type_slices slices;
+  muster_type_strands strands;
 } muster_type_def;
 
 MUSTER_DEFAULTS(muster_type_def);

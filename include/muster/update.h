@@ -117,8 +117,9 @@ typedef enum muster_atom_result {
   MUSTER_ATOM_FINISH, /* done, and so is the whole update: the remaining atoms are skipped, action atoms included. In a
                          set: so is the set */
   MUSTER_ATOM_MORE    /* in a sliceable set: not done, call it again when there is time. The set is cut here; a
-                         suspendable or run set begins anew, and an update without sets goes on with the next atom. An
-                         unknown value counts as MUSTER_ATOM_NEXT, and in muster_statistics.results_refused */
+                         suspendable or run set begins anew. An update without sets is preempted here where its type has
+                         muster_type_def.slices, and else goes on with the next atom. An unknown value counts as
+                         MUSTER_ATOM_NEXT, and in muster_statistics.results_refused */
 } muster_atom_result;
 
 /* Sets the agent's position as of the next commit; in a serial action, as of the end of the agent's actions. The last

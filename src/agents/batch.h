@@ -82,8 +82,10 @@ typedef struct batch_result {
   bool moved : 1;
   uint8_t owes : 2;    /* batch_owing */
   uint8_t asks;        /* batch_ask: a time at which its own agent runs, in the agent's alarm */
-  space_spot moved_to; /* meaningless unless moved */
-  uint32_t state_hash;  /* of a world that has sums: of its agent's state, as the update left it in this frame */
+  space_spot moved_to; /* meaningless unless moved; what stands before it is zeroed when an entry begins */
+  uint32_t state_hash; /* of a world that has sums: of its agent's state, as the update left it in this frame */
+  uint32_t cut_asks;   /* of an update that was cut inside an atom: the question that was answered yes; else 0. In a
+                          replay: as recorded, before it runs */
 } batch_result;
 
 typedef struct batch_claim {
@@ -93,6 +95,8 @@ typedef struct batch_claim {
   uint32_t risk_ns;   /* how much longer it may take, by what the types of its agents did of late */
   bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;          /* runs whatever it costs, like the first */
+  uint16_t strand;    /* 1 + the strand of its agents; 0 = none */
+  uint32_t next;      /* the next claim on its strand */
 } batch_claim;
 
 /* Entries that could not be run in a frame but came first among the rest: held back from the ready set, they lead the
@@ -114,8 +118,13 @@ struct batch {
   batch_pass *passes; /* of entries whose types have sets; null when no type has */
   batch_step *steps;  /* virtual clock: of their passes, one after another */
   uint32_t step_count;
-  uint32_t *shares;      /* by type: the slice of its last entry, for agents that run without being ranked */
-  overrun_list overruns; /* virtual clock: what was charged over its limit */
+  uint32_t *shares;   /* by type: the slice of its last entry, for agents that run without being ranked */
+  uint16_t *strands;  /* of each entry: 1 + its strand, 0 = none; these five are null when no type has strands */
+  uint32_t *gathered; /* room for plan/strands.c: numbers of entries, */
+  batch_entry *entries_before;
+  uint16_t *strands_before;
+  batch_pass *passes_before; /* and what was ranked */
+  overrun_list overruns;     /* virtual clock: what was charged over its limit */
 };
 
 /* Reserves room for every agent. */
@@ -140,6 +149,22 @@ static inline void batch_reserve_passes(struct batch *batch, uint32_t agents_max
   batch->passes = passes;
   batch->steps = steps;
   batch->shares = shares;
+}
+
+/* The first type with strands is registered: reserves room to gather them. */
+static inline void batch_reserve_strands(struct batch *batch, uint32_t agents_max, struct arena *arena) {
+  if (batch->strands) return;
+  uint16_t *strands = arena_reserve(arena, agents_max, sizeof *strands);
+  uint16_t *strands_before = arena_reserve(arena, agents_max, sizeof *strands_before);
+  uint32_t *gathered = arena_reserve(arena, agents_max, sizeof *gathered);
+  batch_entry *entries = arena_reserve(arena, agents_max, sizeof *entries);
+  batch_pass *passes = arena_reserve(arena, agents_max, sizeof *passes);
+  if (arena->failed) return;
+  batch->strands = strands;
+  batch->strands_before = strands_before;
+  batch->gathered = gathered;
+  batch->entries_before = entries;
+  batch->passes_before = passes;
 }
 
 #endif

@@ -105,12 +105,28 @@ static muster_result check_elapsed(const muster_type_def *def) {
 static muster_result check_reserved(const muster_type_def *def) {
   if (FIELDS_RESERVED(def->levels) && FIELDS_RESERVED(def->messages) && FIELDS_RESERVED(def->elapsed) &&
       FIELDS_RESERVED(def->models) && FIELDS_RESERVED(def->parts) && FIELDS_RESERVED(def->overruns) &&
-      FIELDS_RESERVED(def->sets))
+      FIELDS_RESERVED(def->sets) && FIELDS_RESERVED(def->slices) && FIELDS_RESERVED(def->strands))
     return MUSTER_OK;
   return error_set(
       MUSTER_E_ARGUMENT,
       "type '%s': a `reserved` part is not 0: set it by muster_type_def_default(), or run with a newer library",
       def->name);
+}
+
+/* Whether its updates can be cut, and on which strands they run. */
+static muster_result check_slices(const muster_type_def *def, bool planned) {
+  if (def->slices.slice_ns && def->sets.list)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': slices.slice_ns is for types without sets: it has sets.slice_ns",
+                     def->name);
+  if (def->strands.count && def->act != MUSTER_ACT_SERIAL)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': act %d: actions of a type with strands are serial", def->name,
+                     (int)def->act);
+  if (def->strands.of && !def->strands.count)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': strands.of needs strands.count", def->name);
+  if (planned && (def->strands.count || def->slices.slice_ns))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': strands and slices are kept by Muster: not in a planner world",
+                     def->name);
+  return MUSTER_OK;
 }
 
 /* How its updates share a frame, and how they act. */
@@ -135,6 +151,7 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);
   if (result == MUSTER_OK) result = check_sharing(def);
+  if (result == MUSTER_OK) result = check_slices(def, planned);
   if (result == MUSTER_OK && planned) result = check_planned(def);
   if (result || def->sets.list || (planned && !def->atoms && def->atom_count == 0)) return result;
   return check_atoms(def);
@@ -175,6 +192,8 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
                      .publishes = def.published_bytes > 0,
                      .has_boxes = def.messages.waiting_max > 0,
                      .has_sets = def.sets.count > 0,
+                     .sliced = def.slices.slice_ns > 0,
+                     .strands = (uint16_t)def.strands.count,
                      .elapsed = (uint8_t)def.elapsed.contract,
                      .gapped = def.wake_gap_ns > 0,
                      .steps_max = def.elapsed.steps_max,
@@ -197,5 +216,6 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   stored->def.name = stored->name;
   stored->def.sets.list = NULL; /* the host's: ours are in the table */
   table->has_levels |= def.levels.count > 1;
+  table->has_strands |= def.strands.count > 0;
   return table->count++;
 }

@@ -26,6 +26,8 @@ typedef struct agent_type {
   uint32_t steps_max; /* of step_ns */
   uint64_t step_ns;
   bool has_sets;
+  bool sliced;      /* its updates can be cut inside an atom: def.slices */
+  uint16_t strands; /* 0 = its updates run beside any others */
   bool watched;     /* its claims are timed, since some atom took too long of late */
   bool quarantined; /* its agents are not run */
   bool herded;      /* they are members or blocks of herds: never run while a frame is planned */
@@ -42,8 +44,9 @@ typedef struct agent_type {
 
 typedef struct type_table {
   uint32_t maximum, count;
-  bool planned;    /* of a planner world: the host runs the updates, atoms are only counted */
-  bool has_levels; /* some type has a cheaper level */
+  bool planned;     /* of a planner world: the host runs the updates, atoms are only counted */
+  bool has_levels;  /* some type has a cheaper level */
+  bool has_strands; /* some type's updates run on strands */
   agent_type *types;
 } type_table;
 

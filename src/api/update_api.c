@@ -96,8 +96,8 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
     if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agents.ids, index);
-    error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
-              context->type->def.spawns_max);
+    error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update (spawns_max), and ids must be left (agents_max)",
+              context->type->name, context->type->def.spawns_max);
     return agent;
   }
   context->result->spawned++;

@@ -209,6 +209,12 @@ static void reserve_passes(struct muster_world *world) {
   if (!world->arena.failed) runner_count_sets(world->runner, def->limits.types_max, &world->arena);
 }
 
+/* What types with strands need together. */
+static void reserve_strands(struct muster_world *world) {
+  batch_reserve_strands(world->batch, world->def.limits.agents_max, &world->arena);
+  runner_reserve_strands(world->runner, &world->arena);
+}
+
 /* Whether what agents of the type do can be recorded, in a world that is. */
 static bool can_be_recorded(const struct muster_world *world, const muster_type_def *def) {
   if (!def || !recorder_records(world->recorder)) return true;
@@ -231,6 +237,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   identity_create_over(&world->agents.slots[index], world->def.limits.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, type);
   act_reserve(world, type);
+  if (type->strands) reserve_strands(world);
   if (type->has_sets) {
     reserve_passes(world);
     phases_register(&world->plan->phases, index, &type->sets, type->atoms, &world->arena);

@@ -64,7 +64,7 @@ DEFAULTS(world_tuning, .updates_per_frame = MUSTER_UPDATES_LEAVE,
          .levels = {.pressure = -1.0f, .cycles_importance = -1.0f})
 DEFAULTS(type_def, .name = "agent", .period_ns = 100000000u, .period_max_ns = 1000000000u, .limit_ns = 500000u,
          .elasticity = 1.0f, .importance = 1.0f, .levels = {.count = 1, .importance = {0.5f, 0.25f, 0.1f}},
-         .parts = {.count = 1, .part_ns = 1000}, .overruns = {.demote = 3})
+         .parts = {.count = 1, .part_ns = 1000}, .overruns = {.demote = 3}, .slices = {.asks = 16})
 DEFAULTS(zone_status, .size = 0)
 DEFAULTS(view, .looks_max = 16384)
 DEFAULTS(overrun_counts, .size = 0)

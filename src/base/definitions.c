@@ -105,6 +105,9 @@ const field_row fields_type[] = {
     TYPE(priority, sets.share, COUNT, 0, MUSTER_SHARE_MAX, 0),
     TYPE(slice_ns, sets.slice_ns, TIME, 1e3, 1e9, FIELD_OR_ZERO),
     TYPE(period_max_hard, period_max_hard, SWITCH, 0, 1, 0),
+    TYPE(update_slice_ns, slices.slice_ns, TIME, 1e3, 1e9, FIELD_OR_ZERO),
+    TYPE(asks, slices.asks, COUNT, 1, 1e6, 0),
+    TYPE(strands, strands.count, COUNT, 0, MUSTER_STRANDS_MAX, FIELD_LOCAL),
     {0},
 };
 

@@ -47,6 +47,16 @@ static uint32_t outcome_of(const struct batch *batch, uint32_t entry) {
   return outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? batch->results[entry].atom_next + 2u : 1;
 }
 
+/* Notes how an entry ended: of one that was cut inside an atom, at which question. */
+static void put_outcome(struct muster_world *world, uint32_t entry) {
+  const struct batch *batch = world->batch;
+  uint32_t how = outcome_of(batch, entry);
+  tape_put_number(&world->recorder->tape, how);
+  const agent_row *row = &world->agents.store.rows[batch->entries[entry].agent];
+  if (how > 1 && world->agents.types.types[row->type].sliced)
+    tape_put_number(&world->recorder->tape, batch->results[entry].cut_asks);
+}
+
 static void keep_woken(struct muster_world *world) {
   const struct batch *batch = world->batch;
   tape_put_number(&world->recorder->tape, batch->woken_count);
@@ -57,7 +67,7 @@ static void keep_woken(struct muster_world *world) {
     if (batch->outcomes[i] != OUTCOME_NOT_RUN && short_of_places && batch->results[i].sends > 0)
       recorder_cannot(world->recorder, "a woken agent found no room for its messages");
     tape_put_number(&world->recorder->tape, entry->agent);
-    tape_put_number(&world->recorder->tape, outcome_of(batch, i));
+    put_outcome(world, i);
   }
 }
 
@@ -83,7 +93,7 @@ void frame_record_outcomes(struct muster_world *world) {
   tape_put_number(&recorder->tape, batch->count);
   for (uint32_t i = 0, alike; i < batch->count; i += alike) {
     uint32_t how = outcome_of(batch, i);
-    tape_put_number(&recorder->tape, how);
+    put_outcome(world, i);
     for (alike = 1; how <= 1 && i + alike < batch->count && outcome_of(batch, i + alike) == how;) alike++;
     if (how <= 1) tape_put_number(&recorder->tape, alike);
   }

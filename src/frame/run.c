@@ -82,6 +82,7 @@ static void publish_claims(void *owner, uint32_t claims, uint64_t predicted_ns) 
 void run_beside_ranking(struct muster_world *world, rank_limits *limits) {
   bool shared = world_own_workers(world) > 1 || world->runner->timeline;
   if (!world->timed || world_is_planned(world) || !shared) return;
+  if (world->agents.types.has_strands) return; /* their claims are cut when all are ranked */
   if (world->teams->early_open && world_own_workers(world) > 1) serial_note_dry(world, world->plan->held.predicted_ns);
   limits->publish = publish_claims;
   limits->owner = world;

@@ -113,8 +113,8 @@ static uint64_t model_cycle(const struct filling *filling, const agent_type *typ
 void charge_cycles(struct filling *filling, const agent_type *type, batch_entry *entry) {
   const rank_limits *limits = filling->limits;
   const agent_row *row = &filling->store->rows[entry->agent];
-  bool whole =
-      !type->has_sets && row->atom_next == 0 && entry->atom_end == type->parallel_atoms && type->parallel_atoms > 0;
+  bool whole = !type->has_sets && !type->sliced && row->atom_next == 0 && entry->atom_end == type->parallel_atoms &&
+               type->parallel_atoms > 0;
   uint32_t cycles = whole && !limits->planned ? cycles_for(limits, row) : 1, cycle = 1;
   uint64_t first_ns = limits->virtual ? entry->model_ns : entry->predicted_ns, more_ns = 0;
   for (; cycle < cycles; cycle++) {

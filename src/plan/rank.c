@@ -2,10 +2,12 @@
 
 #include "base/assert.h"
 #include "plan/charge.h"
+#include "plan/claim.h"
 #include "plan/ready_walk.h"
+#include "plan/strands.h"
 
 /* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
-enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
+enum { PASSED_OVER_MAX = 256 };
 
 static inline bool rank_is_full(const struct filling *filling) {
   const struct batch *batch = filling->batch;
@@ -14,12 +16,19 @@ static inline bool rank_is_full(const struct filling *filling) {
   return full && batch->count > 0;
 }
 
+/* Wall clock: an update that was cut inside an atom may take its whole slice again; no update takes more of a frame. */
+static void charge_of_slice(const agent_row *row, const agent_type *type, batch_entry *entry) {
+  uint64_t slice_ns = type->def.slices.slice_ns;
+  if (row->atom_next || slice_ns < entry->predicted_ns) entry->predicted_ns = (uint32_t)slice_ns;
+}
+
 /* Wall clock: charges the mean of type and level, without what a preempted update has behind it. */
 static inline void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
                                batch_entry *entry) {
   entry->predicted_ns = estimate->predicted_ns;
   entry->atom_end = type->parallel_atoms;
-  if (!row->atom_next) return;
+  if (__builtin_expect(type->sliced, false)) charge_of_slice(row, type, entry);
+  if (!row->atom_next || type->sliced) return;
   double share = (double)(type->parallel_atoms - row->atom_next) / (double)(type->parallel_atoms + 1);
   double rest_ns = estimate->mean_ns * share;
   entry->predicted_ns = rest_ns < 1.0 ? 1u : rest_ns > 1e9 ? 1000000000u : (uint32_t)rest_ns;
@@ -70,40 +79,6 @@ static void rank_set_aside(struct filling *filling, const agent_type *type, batc
   batch->places += entry->send_limit;
 }
 
-static inline bool is_long(const cost_estimate *estimate, const agent_type *type) {
-  if (estimate->predicted_ns >= CLAIM_NS) return true;
-  return type->parallel_atoms > 1 && estimate->high_ns >= (double)CLAIM_NS;
-}
-
-/* Whether the update of the entry may need more than its slice: only then its worker reads the clock for it. */
-static bool may_be_cut(const struct filling *filling, const cost_estimate *estimate) {
-  uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
-  return slice_ns && 2.0 * estimate->high_ns >= (double)slice_ns;
-}
-
-/* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
-static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
-                             const batch_entry *entry) {
-  struct batch *batch = filling->batch;
-  bool alone = is_long(estimate, type);
-  batch_claim *claim = &batch->claims[batch->claim_count];
-  if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
-      claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
-    *claim = (batch_claim){.first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
-    claim->predicted_ns = estimate->margin_ns; /* so that a claim rarely takes longer than was expected */
-    batch->claim_count++;
-    filling->closed = alone;
-  } else {
-    claim--;
-  }
-  claim->predicted_ns += entry->predicted_ns;
-  claim->margin_ns += estimate->margin_ns;
-  claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
-  if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
-  if (type->has_sets) claim->timed |= may_be_cut(filling, estimate);
-  claim->end = batch->count + 1;
-}
-
 /* Appends the entry to the batch. */
 static inline void append(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                           batch_entry *entry) {
@@ -111,6 +86,7 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += entry->model_ns ? entry->model_ns : entry->predicted_ns;
   claim_for(filling, estimate, type, entry);
+  if (__builtin_expect(batch->strands != NULL, false)) strands_note(filling, type, entry);
   batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
 }
 
@@ -309,6 +285,7 @@ rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *ty
                             .result = held,
                             .published = batch->claim_count,
                             .closed = true};
+  uint32_t first_entry = batch->count, first_claim = batch->claim_count;
   charge_weigh(&filling);
   if (ready_by_deadline(ready)) {
     admit_by_deadline(&filling);
@@ -318,5 +295,6 @@ rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *ty
     admit_ranked(&filling);
   }
   ready_keep_fresh(ready, store);
+  if (batch->strands) strands_gather(&filling, first_entry, first_claim);
   return filling.result;
 }

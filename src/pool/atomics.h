@@ -68,6 +68,12 @@ static inline uint32_t exchange_acquire_u32(shared_u32 *shared, uint32_t value) 
 static inline uint32_t fetch_sub_relaxed_u32(shared_u32 *shared, uint32_t value) {
   return atomic_fetch_sub_explicit(&shared->value, value, memory_order_relaxed);
 }
+static inline uint32_t fetch_add_ordered_u32(shared_u32 *shared, uint32_t value) {
+  return atomic_fetch_add_explicit(&shared->value, value, memory_order_seq_cst);
+}
+static inline uint32_t fetch_sub_ordered_u32(shared_u32 *shared, uint32_t value) {
+  return atomic_fetch_sub_explicit(&shared->value, value, memory_order_seq_cst);
+}
 static inline uint64_t fetch_add_release_u64(shared_u64 *shared, uint64_t value) {
   return atomic_fetch_add_explicit(&shared->value, value, memory_order_release);
 }

@@ -229,21 +229,32 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
 static void replay_claim(struct muster_world *world, uint32_t entry, uint32_t *count) {
   enum { EACH = 32 };
   batch_claim *claims = world->recorder->claims, *last = *count ? &claims[*count - 1] : NULL;
-  if (last && last->end == entry && last->end - last->first < EACH)
+  const struct batch *batch = world->batch;
+  uint16_t strand = batch->strands && entry < batch->count ? batch->strands[entry] : 0;
+  if (last && last->end == entry && last->end - last->first < EACH && last->strand == strand)
     last->end++;
   else
-    claims[(*count)++] = (batch_claim){.first = entry, .end = entry + 1};
+    claims[(*count)++] = (batch_claim){.first = entry, .end = entry + 1, .strand = strand};
 }
 
-/* How an entry ended: 0 = not run, 1 = whole, else cut before the atom `how` - 2. */
-static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t how, uint32_t *claims) {
+/* An entry that was cut before `atom`, or inside it. */
+static bool take_cut(struct muster_world *world, uint32_t entry, uint64_t atom) {
   batch_entry *given = &world->batch->entries[entry];
+  const agent_row *row = &world->agents.store.rows[given->agent];
+  uint64_t asks = 0;
+  if (world->agents.types.types[row->type].sliced) asks = tape_take_number(&world->recorder->tape);
+  if (asks > UINT32_MAX || atom < row->atom_next + (uint64_t)(asks == 0) || atom == 0 || atom >= given->atom_end)
+    return false;
+  given->atom_end = (uint16_t)(atom + (asks > 0));
+  world->batch->results[entry].cut_asks = (uint32_t)asks;
+  return true;
+}
+
+/* How an entry ended: 0 = not run, 1 = whole, else cut before the atom `how` - 2, or inside it. */
+static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t how, uint32_t *claims) {
   if (how == 0) return true;
-  if (how > 1) {
-    uint32_t first = world->agents.store.rows[given->agent].atom_next;
-    if (how - 2 <= first || how - 2 >= given->atom_end) return false;
-    given->atom_end = (uint16_t)(how - 2);
-  }
+  world->batch->results[entry].cut_asks = 0;
+  if (how > 1 && !take_cut(world, entry, how - 2)) return false;
   replay_claim(world, entry, claims);
   return true;
 }
@@ -300,7 +311,7 @@ static void compare_outcomes(struct muster_world *world, uint32_t claims) {
       const batch_entry *entry = &batch->entries[i];
       uint16_t parallel = world->agents.types.types[world->agents.store.rows[entry->agent].type].parallel_atoms;
       bool cut = batch->outcomes[i] == OUTCOME_PREEMPTED;
-      if (cut == (entry->atom_end < parallel)) continue;
+      if (cut == (entry->atom_end < parallel || batch->results[i].cut_asks > 0)) continue;
       recorder_diverges(world->recorder, "agent %u: its update %s, in its record it %s", entry->agent,
                         cut ? "was cut" : "ended", cut ? "ended" : "was cut");
     }
@@ -316,13 +327,13 @@ void replay_run(struct muster_world *world) {
   frame_record_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;
-  runner->virtual = true; /* no worker looks at a clock, or looks for woken agents */
+  runner->virtual = runner->replays = true; /* no worker looks at a clock, or looks for woken agents */
   runner_open(runner);
   runner_publish_all(runner);
   team_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
   team_run(&world->teams->run, world->teams->slot, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);
-  runner->virtual = false;
+  runner->virtual = runner->replays = false;
   batch->claims = claims;
   batch->claim_count = claim_count;
   batch->woken_count = woken;

@@ -281,8 +281,9 @@ uint64_t passes_act_cost(const agent_type *type, const agent_row *row) {
 
 bool passes_should_yield(update_context *context) {
   const struct runner *runner = context->runner;
-  if (!context->set || !context->yields || context->phase != PHASE_PARALLEL) return false;
-  if (runner->virtual) return ++context->asked >= context->asks;
+  if (!(context->set || context->type->sliced) || !context->yields || context->phase != PHASE_PARALLEL) return false;
+  ++context->asked;
+  if (runner->virtual) return context->asked >= context->asks;
   if (is_called_away(context->worker)) return true;
   uint64_t now_ns = clock_now(&runner->clock), end_ns = now_ns + context->share_ns;
   uint64_t stop_ns = runner_stop_ns(runner, context->worker);

@@ -10,6 +10,8 @@
 #include "run/flight.h"
 #include "run/overrun_check.h"
 #include "run/passes.h"
+#include "run/slices.h"
+#include "run/strands.h"
 #include "run/taking.h"
 #include "run/timeline.h"
 #include "run/track.h"
@@ -78,6 +80,7 @@ void runner_publish(struct runner *runner, uint32_t claims) {
 }
 
 void runner_publish_all(struct runner *runner) {
+  if (runner->strands) strands_open(runner);
   runner_publish(runner, runner->batch->claim_count);
   store_relaxed_u32(&runner->planning, 0);
 }
@@ -179,19 +182,25 @@ static inline enum interruption runner_run_atoms(worker_state *state, const stru
   enum interruption interruption = INTERRUPTED_NOT;
   uint32_t atom = first;
   uint64_t longest_ns = 0;
-  bool finished = false;
+  bool finished = false, cut = false;
   if (type->elapsed == MUSTER_ELAPSED_ANALYTIC && first == 0) catch_up(state);
-  for (; atom < end && !finished; atom++) {
+  for (; atom < end && !finished && !cut; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
+    state->context.asked = 0;
+    if (__builtin_expect(runner->replays, false)) state->context.asks = slices_asks(result, atom + 1 == end);
     muster_atom_result answer = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ATOM);
     finished = answer == MUSTER_ATOM_FINISH;
-    if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) state->results_refused++;
+    if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) cut = slices_cut(state, atom, answer);
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
     after_ns = overrun_check_atom(state, runner, atom, &atom_ns, after_ns);
     if (atom_ns > longest_ns) longest_ns = atom_ns;
     watch_enter(state->heartbeat);
     *clock_ns = after_ns;
+  }
+  if (cut) {
+    interruption = INTERRUPTED_BY_TIME;
+    atom--; /* with which the update goes on */
   }
   runner->batch->outcomes[entry_index] = (uint8_t)outcome_after(type, atom, finished);
   result->atom_next = (uint16_t)atom;
@@ -234,6 +243,7 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   watch_agent(state->heartbeat, store_id(runner->store, entry->agent));
   flight_agent(state->flight, store_id(runner->store, entry->agent));
   runner_tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
+  if (__builtin_expect(context->type->sliced, false)) slices_tell(context, runner);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
     context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
     return result->atom_next;
@@ -384,34 +394,6 @@ static void ration_woken(worker_state *state, const struct runner *runner, const
       state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
 }
 
-/* What crossed the promised end is late: the atom that crossed it and what came after it, where the clock was read
- * after each atom; else the whole claim. */
-void runner_audit_claim(worker_state *state, const struct runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
-  worker_audit *audit = &state->audit;
-  uint64_t now_cpu_ns = clock_thread_cpu();
-  uint64_t own_ns = now_cpu_ns - *cpu_ns, since_ns = end_ns - audit->atom_begin_ns;
-  if (audit->atom_begin_cpu_ns) since_ns = now_cpu_ns - audit->atom_begin_cpu_ns;
-  *cpu_ns = now_cpu_ns;
-  audit->reads++;
-  if (own_ns > audit->longest_claim_ns) audit->longest_claim_ns = own_ns;
-  audit->atom_begin_ns = audit->atom_begin_cpu_ns = audit->next_begin_cpu_ns = 0;
-  if (end_ns > runner->promised_ns + state->blocked_ns) audit->overrun_ns += own_ns < since_ns ? own_ns : since_ns;
-}
-
-void runner_audit_settling(struct runner *runner, uint32_t worker, uint64_t cpu_ns) {
-  worker_audit *audit = &runner->states[worker].audit;
-  uint64_t now_ns = clock_now(&runner->clock), end_ns = runner->promised_ns + runner->states[worker].blocked_ns;
-  uint64_t late_ns = now_ns > end_ns ? now_ns - end_ns : 0;
-  audit->cpu_ns += cpu_ns;
-  audit->overrun_ns += late_ns < cpu_ns ? late_ns : cpu_ns;
-}
-
-void runner_before_sleep(void *argument) {
-  struct runner *runner = argument;
-  runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
-  runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
-}
-
 static void runner_work_off(worker_state *state, struct runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = runner_clock(runner), begin_ns = clock_ns, claims_ns = 0;
@@ -423,6 +405,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!taking_next(state, runner, early_only, clock_ns, &claim)) break;
+    state->on_strand = claim.strand != 0;
     watch_enter(state->heartbeat);
     callback_enter(&state->context);
     claim.timed |= wall && may_be_late(state, runner, &claim, clock_ns);

@@ -74,6 +74,7 @@ struct herd_table;
 struct timeline;
 struct watch_heartbeat;
 struct flight_line;
+struct strand;
 
 /* The public update and what belongs to it. One per worker; also one for the frame's thread outside stage 7. */
 typedef struct update_context {
@@ -121,6 +122,8 @@ typedef struct worker_state {
   bool inside;          /* it works now; an atom that helps must not begin anew */
   bool early;           /* in this call: only claims of held entries */
   bool takes_woken;     /* in this call: also agents that were woken */
+  bool on_strand;       /* its claim is on a strand */
+  uint32_t strand;      /* 1 + the strand that it has entered; 0 = none: run/strands.h */
   uint64_t positions_refused, spawns_refused, commands_dropped, results_refused;
   uint32_t nearby_cut; /* neighbour queries that were cut */
   uint64_t sets_cut;
@@ -159,7 +162,8 @@ struct runner {
   clock_source clock;
   uint64_t seed;
   bool virtual, audit;
-  bool sums; /* a hash of the state of each agent that runs is kept with its result */
+  bool replays; /* outcomes are as in a record */
+  bool sums;    /* a hash of the state of each agent that runs is kept with its result */
   uint32_t workers;
   uint32_t state_count;
   worker_state *states;               /* one per worker index */
@@ -186,6 +190,7 @@ struct runner {
   shared_u32 planning;                 /* and whether there will be more: workers take no woken agents yet */
   _Alignas(64) shared_u32 woken_count; /* entries of woken agents, behind those of the batch */
   struct ring rests;                   /* batch_claim: what interrupted workers left */
+  struct strand *strands;              /* MUSTER_STRANDS_MAX; null when no type has strands */
 };
 
 /* Reserves the workers' states. The other pointers are set by the world. */
@@ -196,6 +201,10 @@ void runner_widen_logs(struct runner *runner, uint32_t log_max, struct arena *ar
 
 /* The first type with sets is registered: reserves counts for sets. Sets arena->failed when there is no room. */
 void runner_count_sets(struct runner *runner, uint32_t types_max, struct arena *arena);
+
+/* The first type with strands is registered: reserves them (run/strands.h). Sets arena->failed when there is no room.
+ */
+void runner_reserve_strands(struct runner *runner, struct arena *arena);
 
 /* Whether a command comes before another: by entry, and by part of its update. */
 static inline bool runner_logged_before(const logged_command *one, const logged_command *other) {

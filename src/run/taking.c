@@ -2,6 +2,7 @@
 
 #include "pool/identity.h"
 #include "pool/ticket.h"
+#include "run/strands.h"
 #include "run/wakes.h"
 
 /* ----------------------------------------------------------------------------------------------------- woken agents */
@@ -15,7 +16,7 @@ static bool takes_wake(const struct runner *runner, uint32_t agent) {
     return false;
   const agent_type *type = &runner->types->types[row->type];
   bool quiet = type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns;
-  return !type->spawns_max && !type->quarantined && !quiet;
+  return !type->spawns_max && !type->strands && !type->quarantined && !quiet;
 }
 
 /* What the update of an agent that was not ranked may take: as much as the last entry of its type. */
@@ -82,20 +83,50 @@ static bool fits(const worker_state *state, const struct runner *runner, const b
   return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
 }
 
-bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
+/* Takes the claim of that number if there is time for it. */
+static bool taking_take_number(const worker_state *state, struct runner *runner, uint32_t number, uint64_t clock_ns,
+                               batch_claim *claim) {
   enum { AHEAD = 8 };
+  *claim = runner->batch->claims[number];
+  claim->sure |= number == 0;
+  __builtin_prefetch(&runner->batch->claims[number + AHEAD], 1);
+  return runner->virtual || claim->sure || fits(state, runner, claim, clock_ns);
+}
+
+/* Goes on with the strand that the worker has entered, and leaves it when none of its claims is left. */
+static bool taking_goes_on(worker_state *state, struct runner *runner, uint64_t clock_ns, batch_claim *claim) {
+  while (state->strand) {
+    if (!strands_goes_on(runner, state->strand))
+      state->strand = 0;
+    else if (taking_take_number(state, runner, strands_take(runner, state->strand), clock_ns, claim))
+      return true;
+  }
+  return false;
+}
+
+/* Enters the strand of a claim that was drawn. True: *number is the claim on it that runs next. */
+static bool taking_enters(worker_state *state, struct runner *runner, uint32_t *number) {
+  uint32_t strand = runner->batch->claims[*number].strand;
+  if (!strand) return true;
+  if (!strands_enter(runner, strand)) return false;
+  state->strand = strand;
+  *number = strands_take(runner, strand);
+  return true;
+}
+
+bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
   bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
   uint32_t number;
   if (early_only && !load_relaxed_u32(&runner->planning)) return false; /* what comes now also asks for the woken */
   if (!late && taking_take_woken(state, runner, claim)) return true;
+  if (!late && taking_goes_on(state, runner, clock_ns, claim)) return true;
   while (!late && ring_pop(&runner->rests, claim))
     if (fits(state, runner, claim, clock_ns)) return true;
   while ((number = ticket_take(&runner->ticket)) != TICKET_NONE) {
-    *claim = runner->batch->claims[number];
-    claim->sure |= number == 0;
-    __builtin_prefetch(&runner->batch->claims[number + AHEAD], 1);
-    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) return true;
+    if (taking_enters(state, runner, &number) && taking_take_number(state, runner, number, clock_ns, claim))
+      return true;
     if (late) break;
+    if (taking_goes_on(state, runner, clock_ns, claim)) return true;
   }
   return false;
 }

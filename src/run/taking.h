@@ -19,6 +19,7 @@ static inline struct worker_slot *worker_slot_of(const worker_state *state) {
 /* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
 static inline bool is_called_away(const worker_state *state) {
   const struct runner *runner = state->context.runner;
+  if (state->on_strand) return false; /* the rest of its claim would have to go before the next on its strand */
   if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(worker_slot_of(state), URGENT_LANES))
     return true;
   return state->takes_woken && wakes_wait(runner->wakes);

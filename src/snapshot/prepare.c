@@ -20,4 +20,5 @@ void snapshot_prepare(struct muster_world *world) {
   fifo_compact(&ready->woken);
   fifo_compact(&ready->waiting);
   ASSERT(!world->commit->open);
+  world->settles++;
 }

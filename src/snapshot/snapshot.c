@@ -280,6 +280,10 @@ static muster_result snapshot_check_world(const muster_world *world, const char 
   return MUSTER_OK;
 }
 
+uint64_t muster_world_settles(const muster_world *world) {
+  return guard_any(world, "world settles") ? 0 : world->settles;
+}
+
 muster_result muster_world_settle(muster_world *world) {
   muster_result result = guard_between(world, "settle");
   if (!result && recorder_replays(world->recorder) && !world->recorder->loads)

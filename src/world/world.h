@@ -31,6 +31,7 @@ struct muster_world {
   uint64_t bytes; /* of the world and its parts, without what they point at */
   uint64_t frames;
   uint64_t last_now_ns;
+  uint64_t settles; /* muster_world_settles() */
   /* How updates are run is chosen when the world is created. */
   void (*run_stage)(
       struct muster_world *world); /* 7: by workers, or as in a record; null where the host runs updates */

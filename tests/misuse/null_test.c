@@ -109,6 +109,7 @@ static bool is_none(muster_agent agent) {
   X(muster_world_save, REFUSES(muster_world_save(NULL, &save)) && REFUSES(muster_world_save(g->world, NULL)) &&        \
                            REFUSES(muster_world_save(g->world, &save)))                                                \
   X(muster_world_settle, REFUSES(muster_world_settle(NULL)))                                                           \
+  X(muster_world_settles, REFUSES(muster_world_settles(NULL) == 0))                                                    \
   X(muster_snapshot_look,                                                                                              \
     REFUSES(muster_snapshot_look(NULL, 9, &snapshot)) && REFUSES(muster_snapshot_look(bytes, sizeof bytes, NULL)))     \
   X(muster_world_load, REFUSES(muster_world_load(NULL, &load)) && REFUSES(muster_world_load(g->world, NULL)) &&        \

@@ -120,6 +120,9 @@ EXPLORE_DEFINE(64)
 #define fetch_and_acquire_u64(s, bits) explore_and_64(EXPLORE_SITE("fetch_and_acquire_u64", #s, 8), s, bits)
 
 #define fetch_add_relaxed_u32(s, value) explore_add_32(EXPLORE_SITE("fetch_add_relaxed_u32", #s, 4), s, value)
+#define fetch_add_ordered_u32(s, value) explore_add_32(EXPLORE_SITE("fetch_add_ordered_u32", #s, 4), s, value)
+#define fetch_sub_ordered_u32(s, value)                                                                                \
+  explore_add_32(EXPLORE_SITE("fetch_sub_ordered_u32", #s, 4), s, -(uint32_t)(value))
 #define fetch_add_relaxed_u64(s, value) explore_add_64(EXPLORE_SITE("fetch_add_relaxed_u64", #s, 8), s, value)
 #define fetch_sub_relaxed_u32(s, value)                                                                                \
   explore_add_32(EXPLORE_SITE("fetch_sub_relaxed_u32", #s, 4), s, -(uint32_t)(value))

@@ -21,6 +21,7 @@ typedef struct cr_test {
   void (*run)(void);
   void (*init)(void), (*fini)(void);
   bool disabled;
+  double timeout; /* ctest has one of its own */
   struct cr_test *next;
 } cr_test;
 
@@ -71,6 +72,7 @@ __attribute__((unused)) static void cr_check(const char *file, int line, const c
 
 #define cr_assert(...)          CR_CHECK(true, #__VA_ARGS__, __VA_ARGS__)
 #define cr_expect(...)          CR_CHECK(false, #__VA_ARGS__, __VA_ARGS__)
+#define cr_assert_fail(...)     cr_check(__FILE__, __LINE__, "this is not reached", true, false, __VA_ARGS__, NULL)
 #define cr_assert_not(...)      CR_NOT(__VA_ARGS__, NULL)
 #define cr_assert_null(...)     CR_NULL(__VA_ARGS__, NULL)
 #define cr_assert_not_null(...) CR_NOT_NULL(__VA_ARGS__, NULL)

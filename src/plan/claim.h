@@ -1,0 +1,49 @@
+/* plan/claim.h - into which claim an entry of the batch goes. */
+#ifndef PLAN_CLAIM_H
+#define PLAN_CLAIM_H
+
+#include "plan/charge.h"
+
+enum { SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
+
+static inline bool claim_is_long(const cost_estimate *estimate, const agent_type *type) {
+  if (estimate->predicted_ns >= CLAIM_NS) return true;
+  return type->parallel_atoms > 1 && estimate->high_ns >= (double)CLAIM_NS;
+}
+
+/* Whether the update of the entry may need more than its slice: only then its worker reads the clock for it. */
+static bool claim_may_be_cut(const struct filling *filling, const cost_estimate *estimate) {
+  uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
+  return slice_ns && 2.0 * estimate->high_ns >= (double)slice_ns;
+}
+
+/* Whether the entry is of an update that was cut inside an atom. */
+static inline bool claim_goes_on_inside(const struct filling *filling, const agent_type *type,
+                                        const batch_entry *entry) {
+  return type->sliced && filling->store->rows[entry->agent].atom_next;
+}
+
+/* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
+static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
+                             const batch_entry *entry) {
+  struct batch *batch = filling->batch;
+  bool alone = claim_is_long(estimate, type) || claim_goes_on_inside(filling, type, entry);
+  batch_claim *claim = &batch->claims[batch->claim_count];
+  if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
+      claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
+    *claim = (batch_claim){.first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
+    claim->predicted_ns = estimate->margin_ns; /* so that a claim rarely takes longer than was expected */
+    batch->claim_count++;
+    filling->closed = alone;
+  } else {
+    claim--;
+  }
+  claim->predicted_ns += entry->predicted_ns;
+  claim->margin_ns += estimate->margin_ns;
+  claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
+  if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
+  if (type->has_sets) claim->timed |= claim_may_be_cut(filling, estimate);
+  claim->end = batch->count + 1;
+}
+
+#endif

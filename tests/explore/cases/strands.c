@@ -1,0 +1,77 @@
+/* Cases of run/strands.h: claims on a strand run one at a time and in their order, each of them once, whoever draws
+ * them; and nobody waits. */
+#include "cases.h"
+
+#include "pool/ticket.h"
+#include "run/strands.h"
+
+#include "agents/batch.h"
+
+enum { CLAIMS = 6, STRANDS = 2 };
+
+/* By claim: 1 + its strand, 0 = none. */
+static const uint16_t strand_of[CLAIMS] = {1, 1, 2, 0, 1, 2};
+
+struct state {
+  struct runner runner;
+  struct batch batch;
+  batch_claim claims[CLAIMS + 1];
+  shared_u64 ticket;
+  uint8_t ran[CLAIMS];
+  uint32_t inside[STRANDS + 1], last[STRANDS + 1]; /* of a strand: how many are on it, and 1 + the last claim */
+};
+
+static void *prepare(void) {
+  struct state *state = explore_memory(sizeof *state);
+  state->runner.strands = explore_memory(MUSTER_STRANDS_MAX * sizeof *state->runner.strands);
+  state->runner.batch = &state->batch;
+  state->batch.claims = state->claims;
+  return state;
+}
+
+static void begin(void *argument) {
+  struct state *state = argument;
+  state->batch.claim_count = CLAIMS;
+  for (uint32_t i = 0; i < CLAIMS; i++) state->claims[i].strand = strand_of[i];
+  strands_open(&state->runner);
+  ticket_open(&state->ticket, CLAIMS);
+}
+
+static void run_claim(struct state *state, uint32_t number) {
+  uint32_t strand = strand_of[number];
+  EXPLORE_CHECK(!state->ran[number]++);
+  if (!strand) return;
+  EXPLORE_CHECK(state->inside[strand]++ == 0);
+  EXPLORE_CHECK(state->last[strand] < number + 1);
+  state->last[strand] = number + 1;
+  explore_moment();
+  EXPLORE_CHECK(--state->inside[strand] == 0);
+}
+
+/* As a worker does (run/taking.c). */
+static void run(void *argument, uint32_t fibre) {
+  struct state *state = argument;
+  uint32_t number;
+  (void)fibre;
+  while ((number = ticket_take(&state->ticket)) != TICKET_NONE) {
+    uint32_t strand = strand_of[number];
+    if (strand && !strands_enter(&state->runner, strand)) continue;
+    if (!strand) {
+      run_claim(state, number);
+      continue;
+    }
+    do run_claim(state, strands_take(&state->runner, strand));
+    while (strands_goes_on(&state->runner, strand));
+  }
+}
+
+static void check(void *argument) {
+  const struct state *state = argument;
+  for (uint32_t i = 0; i < CLAIMS; i++) EXPLORE_CHECK(state->ran[i]);
+}
+
+const explore_case strands_cases[] = {
+    {"strands/three", 3, prepare, begin, run, check, 0},
+    {"strands/two", 2, prepare, begin, run, check, 0},
+    {0},
+};

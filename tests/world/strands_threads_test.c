@@ -1,0 +1,107 @@
+/* Strands: agents on one never run at the same time, and run in one order on any number of workers. */
+#include "support/little_world.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { AGENTS = 600, STRANDS = 5, FRAMES = 40 };
+
+/* What the agents on one strand share, without a lock. */
+typedef struct strand_data {
+  atomic_uint inside;
+  uint64_t order; /* of all updates so far */
+  char apart[48];
+} strand_data;
+
+static strand_data strands[STRANDS];
+static atomic_uint together;
+
+static uint32_t strand_of(muster_agent agent, const void *state, void *user) {
+  (void)state;
+  (void)user;
+  return muster_agent_index(agent) % 7; /* modulo 5 */
+}
+
+static muster_atom_result write_shared(muster_update *update) {
+  uint32_t index = muster_agent_index(update->agent);
+  strand_data *own = &strands[index % 7 % STRANDS];
+  if (atomic_fetch_add(&own->inside, 1) > 0) atomic_fetch_add(&together, 1);
+  for (volatile uint32_t i = 0; i < 300; i++) continue;
+  own->order = (own->order ^ index ^ update->now_ns) * 0x9e3779b97f4a7c15u;
+  ++*(uint64_t *)update->state;
+  atomic_fetch_sub(&own->inside, 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_type_def on_strands(void) {
+  static const muster_atom atom = {.run = write_shared, .model_ns = 20000};
+  muster_type_def def = type_with(&atom, 1);
+  def.state_bytes = 8;
+  def.period_ns = def.period_max_ns = 2 * FRAME_NS;
+  def.strands.count = STRANDS;
+  def.strands.of = strand_of;
+  return def;
+}
+
+typedef struct strands_outcome {
+  uint64_t orders[STRANDS], updates, hash;
+} strands_outcome;
+
+static strands_outcome run(uint32_t workers, muster_clock clock) {
+  muster_world_def world_def = muster_world_def_default();
+  world_def.clock.kind = clock;
+  little_world little = little_world_create(workers, &world_def);
+  muster_type_def def = on_strands();
+  memset(strands, 0, sizeof strands);
+  register_type(&little, &def);
+  muster_type_def plain = type_with(&(muster_atom){.run = nothing}, 1);
+  muster_type other = muster_type_register(little.world, &plain);
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_agent_def agent = muster_agent_def_default();
+    agent.type = i % 3 ? little.type : other;
+    cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
+  }
+  for (uint32_t i = 1; i <= FRAMES; i++)
+    cr_assert_eq(muster_frame_run(little.world, &(muster_frame){i * (uint64_t)FRAME_NS, 5000000}), MUSTER_OK);
+  strands_outcome outcome = {.hash = muster_world_hash(little.world)};
+  for (uint32_t k = 0; k < STRANDS; k++) outcome.orders[k] = strands[k].order;
+  muster_agent_info info = muster_agent_info_default();
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));)
+    if (muster_agent_read(little.world, agent, &info) == MUSTER_OK && info.state)
+      outcome.updates += *(const uint64_t *)info.state;
+  little_world_destroy(&little);
+  return outcome;
+}
+
+Test(strands, the_updates_of_one_strand_never_run_together) {
+  for (uint32_t workers = 1; workers <= 8; workers *= 2) {
+    strands_outcome virtual = run(workers, MUSTER_CLOCK_VIRTUAL), wall = run(workers, MUSTER_CLOCK_WALL);
+    cr_assert_gt(virtual.updates, AGENTS);
+    cr_assert_gt(wall.updates, 0);
+    cr_assert_eq(together, 0, "%u updates met another one on their strand, with %u workers", together, workers);
+  }
+}
+
+Test(strands, their_order_is_the_same_on_any_number_of_workers) {
+  strands_outcome one = run(1, MUSTER_CLOCK_VIRTUAL);
+  for (uint32_t workers = 2; workers <= 16; workers *= 2) {
+    strands_outcome many = run(workers, MUSTER_CLOCK_VIRTUAL);
+    cr_assert_eq(one.hash, many.hash);
+    cr_assert_eq(one.updates, many.updates);
+    for (uint32_t k = 0; k < STRANDS; k++) cr_assert_eq(one.orders[k], many.orders[k], "strand %u", k);
+  }
+}
+
+Test(strands, impossible_definitions_are_refused) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = on_strands();
+  def.strands.count = MUSTER_STRANDS_MAX + 1;
+  cr_assert_eq(muster_type_register(little.world, &def).index, 0);
+  def = on_strands();
+  def.strands.count = 0;
+  cr_assert_eq(muster_type_register(little.world, &def).index, 0);
+  def = on_strands();
+  def.act = MUSTER_ACT_REGION;
+  cr_assert_eq(muster_type_register(little.world, &def).index, 0);
+  little_world_destroy(&little);
+}
