@@ -84,8 +84,10 @@ static muster_result write_parts(struct snapshot_sink *sink, journal_mark mark) 
   chunks_begin(&sink->writer, PART_MARK);
   chunks_put(&sink->writer, &mark, sizeof mark);
   chunks_begin(&sink->writer, PART_HOST);
+  errno = 0;
   if (def->save_host && !def->save_host(put_some, sink, def->user))
-    return error_set(MUSTER_E_SYSTEM, "what the host keeps could not be written: %s", strerror(errno));
+    return error_set(MUSTER_E_SYSTEM, "what the host keeps could not be written%s%s", errno ? ": " : "",
+                     errno ? strerror(errno) : "");
   bool written = chunks_finish(&sink->writer) && write_some(end, sizeof end, sink);
   return written ? MUSTER_OK : error_set(MUSTER_E_SYSTEM, "%s", strerror(errno));
 }
