@@ -120,7 +120,7 @@ typedef bool (*muster_module_write)(const void *bytes, size_t count, void *write
 
 /* ---------------------------------------------------------------------------------------- commands and metrics */
 
-/* A command that operators may give. */
+/* A command that operators may give. One named `reload` is also given on SIGHUP, without a body. */
 typedef struct muster_module_command {
   const char *name;
   const char *help;

@@ -1,12 +1,15 @@
 #include "service/reload.h"
 
 #include "service/api.h"
+#include "service/flight.h"
 #include "service/frames.h"
+#include "service/journals.h"
 #include "service/log.h"
 #include "service/notify.h"
 #include "service/settings_load.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* One reload under way. */
 struct reload {
@@ -22,12 +25,36 @@ static void complain(const char *where, const char *message, void *user) {
   log_line(*level, "reload: %s%s%s", where, *where ? ": " : "", message);
 }
 
+/* What a module says of its reload, on one line. */
+static bool log_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
+  (void)status;
+  (void)json;
+  log_line(MUSTER_LOG_INFO, "reload: world %s: %.*s", (const char *)user, (int)strcspn(text, "\n"), text);
+  return bytes > 0;
+}
+
+/* Frames' thread. A module that has the command `reload`, as scripts have, is given it. When it refuses, it is as it
+ * was, and says why. */
+static void reload_modules(hosted_world *world) {
+  static const muster_module_call given = {.size = sizeof given, .command = "reload", .body = ""};
+  for (uint32_t i = 0; world->world && i < world->parts.count; i++) {
+    const module_part *part = &world->parts.parts[i];
+    if (!module_command_find(part->module, given.command)) continue;
+    flight_call_begin(world->name, part->name.module, FLIGHT_COMMAND);
+    muster_result result = part->module->command(part->instance, world->world, &given, log_answer, world->name);
+    flight_call_end();
+    journals_note_command(world, part->name.instance, &given);
+    if (result) log_line(MUSTER_LOG_ERROR, "reload: world %s: %s", world->name, muster_last_error());
+  }
+}
+
 /* Frames' thread. Budgets and periods were checked together, so they are set together. */
 static void set_paces(mailbox_request *request, struct service *service) {
   const struct reload *reload = (const struct reload *)request;
   for (uint32_t i = 0; i < service->world_count; i++) {
     const world_settings *world = &reload->next.worlds[i];
     frames_force_pace(&service->worlds[i], world->budget_ns, settings_period_ns(world->rate));
+    reload_modules(&service->worlds[i]);
   }
   frame_mailbox_wake(&service->mailbox); /* it may be waiting for a later frame */
 }

@@ -230,7 +230,8 @@ void settings_show_help(FILE *stream) {
   fputs(
       "\n"
       "In the file, keys have _ for -, and stand in the sections [server] and [world NAME]. On SIGHUP the file is read "
-      "again; what is marked (*) comes into force then. SIGTERM and SIGINT end the service.\n"
+      "again; what is marked (*) comes into force then, and scripts are read anew. SIGTERM and SIGINT end the "
+      "service.\n"
       "\n"
       "Exit status: 0 = ended when asked to, 1 = failed, or the last snapshot did, 2 = asked for wrongly.\n",
       stream);

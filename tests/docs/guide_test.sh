@@ -1,7 +1,8 @@
 #!/bin/bash
 # The guide (tools/docs/guide), word by word: its commands work, its blocks go where the text says, each chapter's program
-# compiles with all warnings and prints what the page says, and the last one is tests/examples/server.c. Its pictures are
-# those that their script draws, its links lead somewhere, and mistakes that are planted into it are found.
+# compiles with all warnings and prints what the page says, and the last one is tests/examples/server.c. The scripts of the
+# last chapter print what it says. Its pictures are those that their script draws, its links lead somewhere, and mistakes
+# that are planted into it are found.
 set -u
 
 source=${MUSTER_SOURCE_DIR:?}
@@ -40,6 +41,9 @@ follow --tree "$WORK/pasture" --rules "$source/tests/docs/guide.rules" --rules "
   "$guide"/[1-6]-*.md || fail "the chapters"
 diff "$WORK/pasture/server.c" "$source/tests/examples/server.c" || fail "the guide's program is not tests/examples/server.c"
 
+mkdir "$WORK/hamlet"
+follow --tree "$WORK/hamlet" --rules "$source/tests/docs/guide_scripts.rules" "$guide"/7-scripts.md || fail "the chapter on scripts"
+
 grep '^#\|^^cc' "$source/tests/docs/guide_short.rules" >"$WORK/compile.rules"
 plant 1-types.md 's/muster_update_move(update, to)/muster_update_move(update)/' 'too few arguments'
 plant 1-types.md 's/^  double part = .*/&\n  int unused;/' 'unused variable'
@@ -47,6 +51,13 @@ plant 1-types.md 's/0\.3);/3.0);/; s/2 s: 2000 agents, 20000 updates/2 s: 2000 a
 plant 1-types.md 's/^Save this as .*/Now comes the program:/' 'the text does not say where this block belongs'
 plant 2-observers.md 's/^Add the numbers. Replace `enum`/Add the numbers. Replace `numbers`/' 'no places are `numbers`'
 plant 2-observers.md 's/  player.far_m = 80;/  player.far_m = 90;/' 'printed something else: ./server'
+
+rm -rf "$WORK/planted"
+mkdir "$WORK/planted"
+sed 's/^  self.hunger = (self.hunger or 0.5) .*/  self.hunger = 2/' "$guide/7-scripts.md" >"$WORK/7-scripts.md"
+follow --tree "$WORK/planted" --rules "$source/tests/docs/guide_scripts.rules" "$WORK/7-scripts.md" >"$WORK/report" 2>&1 &&
+  fail "nobody noticed wolves that are always hungry"
+grep -qF 'printed something else' "$WORK/report" || { fail "expected other figures"; cat "$WORK/report"; }
 
 /usr/bin/python3 -B "$source/tools/pictures/diagrams.py" --check || fail "the pictures"
 while IFS=: read -r file link; do

@@ -13,6 +13,16 @@ check_servers "$work/build" c_shared c_static cpp_shared cpp_static
 ldd "$work/build/cpp_shared" | grep -q "=> $work/prefix/lib.*/libmuster.so.0"
 if ldd "$work/build/c_static" | grep -q libmuster; then fail "c_static is linked with the shared library"; fi
 
+# The program finds the worlds in Lua that are installed with it, from any folder; the service has the module of scripts.
+for world in village.lua wildlife.lua; do
+  (cd "$work" && quietly "$work/prefix/bin/muster" run "$world" --agents 100 --frames 3 --no-pace --virtual)
+  grep -q "/prefix/.*$world:" "$work/log" || { cat "$work/log"; fail "$world is not the one that is installed"; }
+done
+if [ -x "$work/prefix/bin/musterd" ]; then
+  printf '[world main]\nmodule = lua\nmodule.scripts = %s/prefix/share/muster/scripts/village.lua\n' "$work" >"$work/conf"
+  quietly "$work/prefix/bin/musterd" --config "$work/conf" --modules "$work"/prefix/lib*/muster/modules --check
+fi
+
 # Configures a project of these words behind find_package; what was said is in $work/log.
 ask() { # WORDS
   mkdir -p "$work/asked"

@@ -9,7 +9,7 @@ INTRODUCTION = re.compile(r"\b(Replace|Put this above|Put this below) `([^`]+)` 
 class Edit:
     line: int  # of the document
     action: str
-    anchor: str  # a definition, as its head ends ("graze", "struct sheep"), or a whole line
+    anchor: str  # a definition, as its head ends ("graze", "struct sheep", "sheep:think"), or a whole line
     name: str  # of the file
     text: str
     folder: str = "."
@@ -42,7 +42,7 @@ def definitions(lines):
 
 
 def defines(text, anchor):
-    if not re.fullmatch(r"[\w ]+", anchor):
+    if not re.fullmatch(r"[\w .:]+", anchor):
         return False
     head = re.split(r"[({;=]", without_words(text), maxsplit=1)[0].strip()
     return re.search(r"(?:^|\W)" + re.escape(anchor) + r"(?:\[\])?$", head) is not None

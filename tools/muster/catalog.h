@@ -5,15 +5,16 @@
 #include <muster/module.h>
 #include <stdio.h>
 
-/* Finds the module for the argument of `muster run`: the name of a scenario, or a file of a population, which is what
- * ends in .csv or holds a slash; `path` is then the file, else null. Returns null after a complaint, and the exit
- * status in `status`, when there is no such scenario or file. */
+/* Finds the module for the argument of `muster run`: the name of a scenario; scripts, which are a folder with a slash
+ * in its path, or NAME.lua, one's own or one that ships with Muster; or a file of a population, which is what else ends
+ * in .csv or holds a slash. `path` is then the folder or the file, else null; it is valid until the next call. Returns
+ * null after a complaint, and the exit status in `status`, when there is no such scenario or file. */
 const muster_module *catalog_find(const char *argument, const char **path, int *status);
 
 /* The settings of a module, one line each; says so when it has none. */
 void catalog_list_settings(FILE *stream, const muster_module *module);
 
-/* One line per scenario. */
+/* One line per scenario, and per world in Lua that ships with Muster. */
 void catalog_list(FILE *stream);
 
 #endif

@@ -88,6 +88,10 @@ static const struct help {
     {"module", "Without COMMAND it shows settings in force, commands and metrics. With --world the world is left out. "
                "BODY is JSON or text. Of several instances the command is INSTANCE.COMMAND.\n"
                "Example: muster ctl module desert add 10\n"},
+    {"scripts",
+     "Agents have the new methods from their next update on, and keep what they remember. Scripts that do not\n"
+     "compile change nothing: the answer says in which file and line. SIGHUP reads them anew, too.\n"
+     "Example: muster ctl scripts reload\n"},
     {"snapshot", "`snapshot now` begins one and does not wait; `snapshot` tells what became of it.\n"
                  "Example: muster ctl snapshot now\n"},
     {"get", "Prints any document as the daemon sends it; /v1 lists what there is, /openapi.yaml describes it.\n"

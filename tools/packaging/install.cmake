@@ -48,6 +48,9 @@ install(FILES ${PROJECT_BINARY_DIR}/muster.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
 
 if(TARGET muster_cli)
   install(TARGETS muster_cli RUNTIME COMPONENT programs)
+  install(DIRECTORY tools/lua/worlds/ DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/scripts COMPONENT programs
+    FILES_MATCHING PATTERN *.lua)
+  install(FILES tools/lua/muster.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/lua-language-server COMPONENT programs)
 endif()
 if(MUSTER_SERVICE)
   install(TARGETS musterd RUNTIME COMPONENT programs)

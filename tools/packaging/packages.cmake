@@ -80,8 +80,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "cmake, pkg-config")
 set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION "command line and service that run NPCs inside a CPU budget
 ${about}
 The command muster runs populations, explains and measures them. The service
-musterd hosts worlds of behaviour modules under systemd, with a live page,
-metrics, a dashboard for Grafana and alert rules for Prometheus.")
+musterd hosts worlds of behaviour modules and of scripts in Lua under
+systemd, with a live page, metrics, a dashboard for Grafana and alert rules
+for Prometheus.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "gnuplot-nox, prometheus, nats-server, etcd-server")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA

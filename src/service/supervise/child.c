@@ -79,25 +79,34 @@ static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
 
+/* Puts what the settings of the world's modules name by a whole path behind what is to be read. */
+static void add_of_modules(const world_settings *world, const char **read, size_t room) {
+  size_t count = 0;
+  while (read[count]) count++;
+  for (uint32_t i = 0; i < world->setting_count && count + 1 < room; i++)
+    if (*world->settings[i].text == '/') read[count++] = world->settings[i].text;
+}
+
 static muster_result confine_world(const struct settings *settings, const char *file, confine_result *confined,
                                    char *note) {
   const world_settings *world = &settings->worlds[0];
   char snapshots[PATH_BYTES] = "/dev/null", flight[PATH_BYTES] = "/dev/null";
   if (*settings->snapshot_file) folder_of(settings->snapshot_file, snapshots);
   if (*settings->flight_file) folder_of(settings->flight_file, flight);
-  const char *read[] = {"/usr",
-                        "/lib",
-                        "/lib64",
-                        "/proc",
-                        "/sys",
-                        "/etc/ld.so.cache",
-                        "/etc/localtime",
-                        "/dev/null",
-                        "/dev/urandom",
-                        settings->modules,
-                        *world->path ? world->path : "/dev/null",
-                        file ? file : "/dev/null",
-                        NULL};
+  enum { READ_MAX = 16 };
+  const char *read[READ_MAX] = {"/usr",
+                                "/lib",
+                                "/lib64",
+                                "/proc",
+                                "/sys",
+                                "/etc/ld.so.cache",
+                                "/etc/localtime",
+                                "/dev/null",
+                                "/dev/urandom",
+                                settings->modules,
+                                *world->path ? world->path : "/dev/null",
+                                file ? file : "/dev/null"};
+  add_of_modules(world, read, READ_MAX);
   const char *journals = *settings->journal_folder ? settings->journal_folder : snapshots;
   const char *write[] = {snapshots, flight, journals, "/dev/null", NULL};
   confine_rules rules = {

@@ -1,0 +1,16 @@
+/* lua/calls.h - `muster`: what an agent's code can ask of its world. */
+#ifndef LUA_CALLS_H
+#define LUA_CALLS_H
+
+#include "lua/state.h"
+
+/* Puts the table `muster` on the stack. */
+void calls_open(lua_State *L);
+
+/* __newindex of agents: refuses the names that the agent has from Muster. */
+int calls_refuse_field(lua_State *L);
+
+/* Gives the table of a type on top of the stack its __index, which answers for self.position and its like. */
+void calls_add_fields(lua_State *L);
+
+#endif

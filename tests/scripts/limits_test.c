@@ -1,0 +1,207 @@
+/* What a hook cannot interrupt is bounded, and memory is: the script fails with its file and line, others go on. */
+#include "lua/scripts.h"
+#include "scripts/script_host.h"
+
+static const char around[] = "local good = muster.type { name = 'good', period = '10ms', period_max = '10ms' }\n"
+                             "function good:think() self.count = (self.count or 0) + 1\n"
+                             "  if self.count == 20 then print('good at 20') end end\n"
+                             "local bad = muster.type { name = 'bad' }\n"
+                             "function bad:think()\ndo %s end\nprint('went through') end\n"
+                             "muster.world { agents = 50, start = function(world)\n"
+                             "  for i = 1, 50 do muster.spawn(good, {x = i}) end\n"
+                             "  muster.spawn('bad', {}) end }\n";
+
+/* The body of an update fails with this message at line 6. */
+static void limits_fails(const char *body, const char *message) {
+  static char text[8192];
+  snprintf(text, sizeof text, around, body);
+  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 40);
+  cr_assert_geq(script_says(host, message), 1, "%s\n%s", body, script_said(host));
+  cr_assert_geq(script_says(host, "main.lua:6"), 1, "%s\n%s", body, script_said(host));
+  cr_assert_eq(script_says(host, "went through"), 0, "%s", body);
+  cr_assert_eq(script_says(host, "good at 20"), 50, "%s\n%s", body, script_said(host));
+  script_end(host);
+}
+
+static void limits_goes(const char *body) {
+  static char text[8192];
+  snprintf(text, sizeof text, around, body);
+  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 40);
+  cr_assert_geq(script_says(host, "went through"), 1, "%s\n%s", body, script_said(host));
+  script_end(host);
+}
+
+Test(limits, patterns_take_a_bounded_number_of_steps) {
+  static const char *const calls[] = {
+      "('a'):rep(60):find(('a*'):rep(30) .. 'b')", "('a'):rep(60):match(('a-'):rep(30) .. 'b')",
+      "('a'):rep(60):gsub(('a*'):rep(30) .. 'b', '')", "for _ in ('a'):rep(60):gmatch(('a*'):rep(30) .. 'b') do end",
+      "('('):rep(9000):find('%b()')"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) limits_fails(calls[i], "the pattern takes more than");
+}
+
+Test(limits, texts_are_no_longer_than_the_agents_memory) {
+  limits_fails("return ('x'):rep(1e9)", "the text is longer than the memory");
+  limits_fails("return ('x'):rep(1000, ('y'):rep(1000))", "the text is longer than the memory");
+  limits_fails("local t = {} for i = 1, 200 do t[i] = ('x'):rep(1000) end return table.concat(t)", "memory");
+  limits_fails("return string.format('%500d', 1)", "invalid conversion");
+}
+
+Test(limits, functions_return_and_shift_a_bounded_number_of_values) {
+  limits_fails("return table.unpack({}, 1, 1e8)", "more than 250 values");
+  limits_fails("return string.byte(('x'):rep(1000), 1, -1)", "more than 250 values");
+  limits_fails("return table.concat({}, '', 1, 1e9)", "more than 20000 fields");
+}
+
+Test(limits, an_agent_over_its_memory_fails_and_others_go_on) {
+  limits_fails("local s = 'x' while true do s = s .. s end",
+               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
+  limits_fails("local t = {} for i = 1, 1e9 do t[i] = i end",
+               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
+  limits_fails("local t = {} while true do t = {t} end",
+               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
+  limits_fails("local t = {} while true do local s = t t = function() return s end end",
+               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
+  limits_fails("local function deep(n) return 1 + deep(n + 1) end return deep(1)", "main.lua:6");
+}
+
+Test(limits, a_state_over_its_memory_fails_new_objects_and_nothing_else) {
+  script_host *host = malloc(sizeof *host);
+  muster_module_needs needs;
+  cr_assert_eq(script_open_sized(
+                   host,
+                   "local a = muster.type { name = 'a', period = '10ms', memory = '64KB' }\n"
+                   "function a:think() self.n = (self.n or 0) + 1 if self.n == 20 then print('twenty') end\n"
+                   " self.t = self.t or {} for i = #self.t + 1, 400 do self.t[i] = {i} end end\n"
+                   "muster.world { agents = 60, start = function() for i = 1, 60 do muster.spawn(a, {}) end end }\n",
+                   &needs, true),
+               MUSTER_OK);
+  script_world_create(host, &needs, 1, MUSTER_CLOCK_VIRTUAL);
+  cr_assert_eq(host->module->populate(host->instance, host->world), MUSTER_OK);
+  script_run(host, 60);
+  cr_assert_geq(script_says(host, "not enough memory"), 1);
+  cr_assert_eq(script_says(host, "twenty"), 60, "%u", script_says(host, "twenty"));
+  cr_assert_lt(script_figure(host, "scripts_bytes"), 1.5e6);
+  script_end(host);
+}
+
+/* Else such a loop would hold its worker for good: no hook gets through to it. */
+Test(limits, nothing_in_c_calls_a_function_of_a_script) {
+  static const char *const traps[] = {"muster.nearby(5, trap)",
+                                      "muster.spawn('good', trap)",
+                                      "muster.spawn(trap, {})",
+                                      "muster.send(self.id, trap)",
+                                      "table.concat(trap)",
+                                      "table.unpack(trap)",
+                                      "next(trap)",
+                                      "ipairs(trap)(trap, 0)",
+                                      "rawlen(trap)",
+                                      "string.format('%s', trap)",
+                                      "print(trap)",
+                                      "table.insert(trap, 1)",
+                                      "table.remove(trap)",
+                                      "('x'):rep(trap)",
+                                      "tonumber(trap)",
+                                      "math.floor(trap)",
+                                      "select(trap)",
+                                      "error(trap)",
+                                      "rawequal(trap, trap)",
+                                      "muster.publish(trap, trap)",
+                                      "muster.move(trap, trap)",
+                                      "pairs(trap)",
+                                      "string.find('x', trap)",
+                                      "utf8.len(trap)",
+                                      "setmetatable({}, trap)"};
+  for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
+    char body[1024];
+    snprintf(
+        body, sizeof body,
+        "local function hold() while true do pcall(function() while true do end end) end end\n"
+        "local trap = setmetatable({}, {__index = hold, __newindex = hold, __len = hold, __call = hold, __eq = hold,\n"
+        "__lt = hold, __le = hold, __concat = hold, __unm = hold, __tostring = hold})\n"
+        "pcall(function() return %s end)",
+        traps[i]);
+    limits_goes(body);
+  }
+}
+
+Test(limits, memory_is_given_back_as_it_is_collected) {
+  script_host *host =
+      script_begin("local a = muster.type { name = 'a', period = '10ms', memory = '40KB' }\n"
+                   "function a:think() local t = {} for i = 1, 200 do t[i] = {i} end\n"
+                   " self.count = (self.count or 0) + 1 if self.count == 60 then print('sixty') end end\n"
+                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 300); /* each update allocates more than a third of the cap */
+  cr_assert_eq(script_says(host, "sixty"), 1, "%s", script_said(host));
+  cr_assert_lt(script_figure(host, "scripts_bytes"), 1e6);
+  script_end(host);
+}
+
+/* In each second of a text there are so many such lines, and one that says how many were left out. */
+static void limits_expect_lines(const char *text, const char *line, const char *what, uint32_t in_second) {
+  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  char rest[64];
+  snprintf(rest, sizeof rest, "more %s in ", what);
+  script_run(host, 99); /* to the end of the first second */
+  cr_assert_eq(script_says(host, line), in_second, "%s", script_said(host));
+  cr_assert_eq(script_says(host, rest), 0, "%s", script_said(host));
+  script_run(host, 1);
+  cr_assert_eq(script_says(host, rest), 1, "%s", script_said(host));
+  double left_out = script_figure(host, "scripts_lines_left_out_total");
+  const char *told = strstr(script_said(host), "muster lua: and ");
+  cr_assert_not_null(told);
+  cr_assert_leq(strtod(told + strlen("muster lua: and "), NULL), left_out);
+  cr_assert_gt(left_out, 80, "%s", script_said(host));
+  script_run(host, 99);
+  cr_assert_eq(script_says(host, line), 2 * in_second, "%s", script_said(host));
+  script_end(host);
+}
+
+#define LIMITS_ONE_AGENT "muster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n"
+#define LIMITS_TYPE      "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+
+Test(limits, no_script_fills_the_log) {
+  limits_expect_lines(LIMITS_TYPE "function a:think() for i = 1, 3 do print('here I am') end end\n" LIMITS_ONE_AGENT,
+                      "here I am", "lines of print", 100);
+  limits_expect_lines(LIMITS_TYPE "function a:think() error('I fail') end\n" LIMITS_ONE_AGENT, ": I fail", "errors", 8);
+  limits_expect_lines(LIMITS_TYPE "muster.world { agents = 1, frame = function() error('I fail') end }", ": I fail",
+                      "errors", 8);
+}
+
+Test(limits, usual_calls_go_through) {
+  limits_goes("assert(('key=val, k2=v2'):gsub('(%w+)=(%w+)', '%2=%1') == 'val=key, v2=k2')");
+  limits_goes("assert(('abc'):gsub('', '-') == '-a-b-c-')");
+  limits_goes("assert(('hello world'):gsub('o', {o = '0'}) == 'hell0 w0rld')");
+  limits_goes("assert(('abc'):gsub('%w', '%0%0', 2) == 'aabbc')");
+  limits_goes("local n = 0 for k, v in ('a=1, b=2'):gmatch('(%w)=(%d)') do n = n + tonumber(v) end assert(n == 3)");
+  limits_goes("assert(('  trim '):match('^%s*(.-)%s*$') == 'trim')");
+  limits_goes("assert(('THE (quick) fox'):find('%((%a+)%)') == 5)");
+  limits_goes("assert(('f(a(b)c)d'):match('%b()') == '(a(b)c)')");
+  limits_goes("assert(('THE (quick) fox'):gsub('%f[%a]%a+', string.lower) == 'the (quick) fox')");
+  limits_goes("local t = {5, 2, 8, 1} table.sort(t, function(a, b) return a > b end) assert(table.concat(t, ',') == "
+              "'8,5,2,1')");
+  limits_goes("local t = {1, 2, 3} table.insert(t, 2, 9) assert(table.remove(t, 1) == 1 and t[1] == 9 and #t == 3)");
+  limits_goes("assert(select('#', table.unpack({1, nil, 3}, 1, 3)) == 3)");
+  limits_goes("assert(table.concat(table.move({1, 2, 3}, 1, 3, 2), ',') == '1,1,2,3')");
+  limits_goes("local ok, e = pcall(error, {code = 5}) assert(not ok and e.code == 5)");
+  limits_goes("local ok, e = xpcall(error, function(m) return 'handled ' .. m end, 'x') assert(e == 'handled x')");
+  limits_goes("assert(string.format('%5.1f|%s|%d|%%', 3.14159, {}, 7) == '  3.1|table|7|%')");
+  limits_goes("assert(utf8.len('äöü') == 3 and utf8.char(228) == 'ä')");
+  limits_goes("assert(math.type(math.random(6)) == 'integer' and math.random() < 1)");
+}
+
+/* Arrays that grow are not refused, and who catches the errors of looks fills them: in each update some more. */
+Test(limits, who_has_twice_its_memory_is_not_run) {
+  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                                   "local function fill(t) for i = 1, 1e9 do t[#t + 1] = i end end\n"
+                                   "function a:act() self.t = self.t or {} while true do pcall(fill, self.t) end end\n"
+                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  const script_world *scripts = host->instance;
+  script_run(host, 100);
+  cr_assert_geq(script_says(host, "is not run: it has twice the memory that it may"), 1, "%s", script_said(host));
+  cr_assert_lt(scripts->states[0]->memory.bytes, 2 << 20);
+  script_end(host);
+}

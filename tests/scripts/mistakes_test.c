@@ -1,0 +1,141 @@
+/* What a designer does by mistake: it is told, and the world goes on. */
+#include "scripts/script_host.h"
+
+#define ONE  "muster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n"
+#define FAST "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+
+static script_host *mistakes_begin(const char *text) {
+  return script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+}
+
+static void mistakes_says(const char *text, const char *line) {
+  script_host *host = mistakes_begin(text);
+  script_run(host, 20);
+  cr_assert_geq(script_says(host, line), 1, "%s\n%s", text, script_said(host));
+  script_end(host);
+}
+
+/* The text is refused with a message in which these words stand. */
+static void mistakes_refuses(const char *text, const char *words) {
+  script_host *host = malloc(sizeof *host);
+  muster_module_needs needs;
+  cr_assert_eq(script_open(host, text, &needs), MUSTER_E_INPUT, "%s", text);
+  cr_assert_not_null(strstr(muster_last_error(), words), "%s", muster_last_error());
+  cr_assert_null(strstr(muster_last_error(), "traceback"), "%s", muster_last_error());
+  host->instance = NULL;
+  host->world = NULL;
+  host->pool = NULL;
+  script_end(host);
+}
+
+static bool drop_mistake_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
+  (void)status;
+  (void)json;
+  (void)text;
+  (void)bytes;
+  (void)user;
+  return true;
+}
+
+static bool drop_mistake_bytes(const void *bytes, size_t count, void *user) {
+  (void)bytes;
+  (void)count;
+  (void)user;
+  return true;
+}
+
+static muster_result mistakes_reload(script_host *host, const char *text) {
+  const muster_module_call call = {.size = sizeof call, .command = "reload", .body = ""};
+  script_write(host, text);
+  return host->module->command(host->instance, host->world, &call, drop_mistake_answer, NULL);
+}
+
+Test(mistakes, an_error_ends_the_update) {
+  static const char *const fails[] = {"sense", "think"};
+  for (int i = 0; i < 2; i++) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        FAST
+        "function a:sense() self.n = (self.n or 0) + 1 end\n"
+        "function a:think() self.thought = self.n end\n"
+        "function a:act() print('acts on', self.n, self.thought) end\n"
+        "local good = a.%s\nfunction a:%s() good(self) if self.n %% 2 == 0 then local x = self.none.x end end\n" ONE,
+        fails[i], fails[i]);
+    script_host *host = mistakes_begin(text);
+    script_run(host, 41);
+    cr_assert_geq(script_says(host, "acts on\t"), 19, "%s", script_said(host));
+    for (int n = 2; n < 40; n += 2) {
+      char line[32];
+      snprintf(line, sizeof line, "acts on\t%d\t", n);
+      cr_assert_eq(script_says(host, line), 0, "%s", script_said(host));
+    }
+    script_end(host);
+  }
+}
+
+Test(mistakes, a_nil_is_neither_oneself_nor_any_type) {
+  mistakes_says(FAST "function a:act() muster.remove(self.prey) end\n" ONE, "bad argument #1 to 'remove'");
+  mistakes_says(FAST "function a:act() muster.wake_at(1, self.prey) end\n" ONE, "bad argument #2 to 'wake_at'");
+  mistakes_says(FAST "function a:think() muster.nearest(9, wolff) end\n" ONE, "muster.nearest: the type is nil");
+  mistakes_says(FAST "function a:think() for _ in muster.nearby(9, wolff, 3) do end end\n" ONE,
+                "muster.nearby: the type is nil");
+  mistakes_says(FAST "function a:act() if self.x == 0 then for _ in muster.nearby(9, 'any') do end muster.nearest(9)\n"
+                     " print('goes') muster.remove() end end\n" ONE,
+                "goes");
+  mistakes_says(FAST "function a:think() self.elapsed = 1 end\n" ONE,
+                "self.elapsed is told by Muster and cannot be set\n");
+}
+
+Test(mistakes, what_is_twice_or_nowhere_is_told) {
+  mistakes_refuses(FAST ONE ONE, "main.lua:3: muster.world: it was called before");
+  mistakes_refuses("muster.type { name = 'a', publishes = {'x', 'y', 'x'} }", "publishes: 'x' stands twice");
+  mistakes_refuses("muster.type { name = 'a', elapsed = 'event' }", "there are: delta, events");
+  mistakes_refuses("local a = 1\nlocal = 2\n", "main.lua:2: <name> expected");
+  mistakes_says(FAST, "no muster.world with a start function");
+  mistakes_says("\xef\xbb\xbf" FAST "function a:think() print('marked') end\n" ONE, "marked");
+}
+
+/* A world that is saved often begins updates anew that were cut: one without an end is found all the same. */
+Test(mistakes, an_endless_update_is_found_although_the_world_is_saved) {
+  script_host *host = mistakes_begin(FAST "function a:think() while true do end end\n" ONE);
+  muster_save_def def = muster_save_def_default();
+  def.write = drop_mistake_bytes;
+  for (int i = 0; i < 12; i++) {
+    script_run(host, 5);
+    cr_assert_eq(muster_world_save(host->world, &def), MUSTER_OK, "%s", muster_last_error());
+  }
+  cr_assert_eq(script_says(host, "goes into quarantine: its update did not end in 40 frames"), 1, "%s",
+               script_said(host));
+  cr_assert_eq(script_says(host, "__safepoint"), 0, "%s", script_said(host));
+  cr_assert_geq(script_says(host, "main.lua:2: in function"), 1, "%s", script_said(host));
+  script_end(host);
+}
+
+Test(mistakes, a_reload_says_what_it_cannot_change) {
+  static const char *const others[][2] = {
+      {"muster.type { name = 'a', period = '20ms' }", "type 'a' has another 'period'"},
+      {"muster.type { name = 'a', publishes = {'x'} }", "type 'a' has another 'publishes'"},
+      {"muster.type { name = 'a', messages = {waiting_max = 1} }", "type 'a' has another 'waiting_max'"},
+      {"muster.type { name = 'a' } function a:sense() end", "type 'a': its method 'sense' is new"}};
+  script_host *host = mistakes_begin("a = muster.type { name = 'a' }\n"
+                                     "function a:think() print('old') end function a:act() print('acts') end\n" ONE);
+  script_run(host, 20);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    char text[512];
+    snprintf(text, sizeof text, "a = %s\nfunction a:think() print('bad') end\n" ONE, others[i][0]);
+    cr_assert_eq(mistakes_reload(host, text), MUSTER_E_INPUT, "%s", text);
+    cr_assert_not_null(strstr(muster_last_error(), others[i][1]), "%s", muster_last_error());
+    script_run(host, 20);
+  }
+  cr_assert_eq(script_says(host, "bad"), 0);
+  /* A method less is none that fails. */
+  cr_assert_eq(mistakes_reload(host, "a = muster.type { name = 'a' }\nfunction a:think() print('new') end\n" ONE),
+               MUSTER_OK);
+  uint32_t acts = script_says(host, "acts");
+  script_run(host, 40);
+  cr_assert_geq(script_says(host, "new"), 3, "%s", script_said(host));
+  cr_assert_leq(script_says(host, "acts"), acts + 1);
+  cr_assert_eq(script_says(host, "traceback"), 0, "%s", script_said(host));
+  script_end(host);
+}

@@ -1,0 +1,175 @@
+/* Behaviours in Lua in the service: they are read anew by `muster ctl scripts reload`, by its request and by SIGHUP,
+ * while they run; broken ones change nothing and are told with file and line. */
+#include "control.h"
+#include "tools/program.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { AGENTS = 300, RELOADS = 100 };
+
+/* Each agent checks that its time goes on where its last update was, so that none is skipped or lost, and a few of them
+ * tell when they have the methods of the last texts: of all would be more lines than a script may print. `behind`
+ * follows in line 12. */
+static const char counters[] =
+    "local counter = muster.type { name = 'counter', period = '10ms', period_max = '20ms' }\n"
+    "function counter:think()\n"
+    "  if self.last and math.abs(self.now - self.elapsed - self.last) > 1e-6 then print('skipped', self.id) end\n"
+    "  if not self.last and self.now > 2 then print('lost', self.id) end\n"
+    "  self.last = self.now\n"
+    "  if self.text ~= %d and %d >= 99 and self.x <= 3 then print('text', %d, self.x) end\n"
+    "  self.text = %d\n"
+    "end\n"
+    "muster.world { agents = %d, start = function()\n"
+    "  for i = 1, %d do muster.spawn(counter, {x = i}) end\n"
+    "end }\n"
+    "%s\n";
+
+static void write_scripts(const musterd *service, int text, const char *behind) {
+  char whole[2048];
+  snprintf(whole, sizeof whole, counters, text, text, text, text, AGENTS, AGENTS, behind);
+  daemon_write(service, "counter.lua", whole);
+}
+
+static void scripts_begin(musterd *service) {
+  char text[512];
+  daemon_prepare(service);
+  write_scripts(service, 0, "");
+  snprintf(text, sizeof text,
+           "[server]\nworkers = 2\nlog_level = info\n"
+           "[world main]\nmodule = lua\nmodule.scripts = %s/counter.lua\nbudget = 5ms\nhz = 50\n",
+           service->folder);
+  daemon_write(service, "musterd.conf", text);
+  daemon_launch(service, "--config @/musterd.conf");
+  cr_assert(daemon_await(service, "READY=1"));
+  setenv("MUSTER_SOCKET", service->socket, 1);
+  control_await_count(service, "/v1/worlds/main", "agents", AGENTS);
+}
+
+/* Some frames later. */
+static void pass_frames(const musterd *service, long long frames) {
+  json_t *world = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
+  long long done = control_count(world, "frames");
+  json_decref(world);
+  control_await_count(service, "/v1/worlds/main", "frames", done + frames);
+}
+
+/* How often the log has a text. */
+static uint32_t says(const musterd *service, const char *text) {
+  char *log = daemon_log(service);
+  uint32_t count = 0;
+  for (const char *at = log; (at = strstr(at, text)); at++) count++;
+  free(log);
+  return count;
+}
+
+static void reload_by_command(bool broken) {
+  program_run *run = program_start("ctl scripts reload");
+  if (broken)
+    cr_assert(run->status == 1 && strstr(run->errors, "counter.lua:12:"), "%d: %s%s", run->status, run->output,
+              run->errors);
+  else
+    cr_assert(run->status == 0 && strstr(run->output, "1 scripts were loaded anew"), "%d: %s", run->status,
+              run->errors);
+  free(run);
+}
+
+static void reload_by_signal(musterd *service, bool broken) {
+  const char *text = broken ? "counter.lua:12:" : "were loaded anew";
+  uint32_t before = says(service, text);
+  daemon_signal(service, SIGHUP);
+  cr_assert(daemon_await(service, "RELOADING=1"));
+  cr_assert(daemon_await(service, "READY=1"));
+  while (says(service, text) <= before) pass_frames(service, 1); /* a process of the world's own does it later */
+}
+
+static void reload_by_request(const musterd *service, bool broken) {
+  daemon_reply *reply = malloc(sizeof *reply);
+  daemon_ask(service, "POST", "/v1/worlds/main/module/reload", "", reply);
+  cr_assert(broken ? reply->status >= 400 && strstr(reply->body, "counter.lua:12:") : reply->status == 200, "%d: %s",
+            reply->status, reply->body);
+  free(reply);
+}
+
+/* Metrics are read some times a second, so a value may come a little later. */
+static void await_metric(const musterd *service, const char *name, double least, double most) {
+  enum { FRAMES_MAX = 1500 };
+  char sample[160];
+  double value = -1;
+  snprintf(sample, sizeof sample, "%s{world=\"main\",module=\"lua\",instance=\"module\"}", name);
+  for (int i = 0; i < FRAMES_MAX && !(value >= least && value <= most); i++) {
+    pass_frames(service, 1);
+    value = daemon_metric(service, sample);
+  }
+  cr_expect(value >= least && value <= most, "%s: %g", sample, value);
+}
+
+/* Operators see what became of the scripts, in the metrics and by `ctl module`. */
+static void await_metrics(const musterd *service) {
+  await_metric(service, "muster_module_scripts_reloads_total", RELOADS - RELOADS / 5, RELOADS - RELOADS / 5);
+  await_metric(service, "muster_module_scripts_reloads_refused_total", RELOADS / 5, RELOADS / 5);
+  await_metric(service, "muster_module_scripts_errors_total", 0, 0);
+  await_metric(service, "muster_module_scripts_quarantines_total", 0, 0);
+  await_metric(service, "muster_module_scripts_states", 1, 64);
+  await_metric(service, "muster_module_scripts_bytes", 1e4, 1e9);
+  program_run *run = program_start("ctl module");
+  cr_expect(run->status == 0 && strstr(run->output, "scripts_reloads_total"), "%s%s", run->output, run->errors);
+  free(run);
+}
+
+Test(scripts, a_hundred_reloads_of_which_twenty_are_broken_lose_no_agent_and_skip_no_update, .timeout = 250) {
+  musterd service;
+  scripts_begin(&service);
+  pass_frames(&service, 5);
+  for (int i = 1; i <= RELOADS; i++) {
+    bool broken = i % 5 == 0;
+    write_scripts(&service, i, broken ? "local = 5" : "");
+    if (i % 3 == 0)
+      reload_by_request(&service, broken);
+    else if (i % 3 == 1)
+      reload_by_command(broken);
+    else
+      reload_by_signal(&service, broken);
+    pass_frames(&service, 2);
+  }
+  daemon_await_log(&service, "text\t99\t3");
+  await_metrics(&service);
+  pass_frames(&service, 10);
+  cr_expect_eq(says(&service, "\t100\t"), 0, "a broken text was taken");
+  cr_expect_eq(says(&service, "skipped"), 0);
+  cr_expect_eq(says(&service, "lost"), 0);
+  json_t *list = control_ask(&service, "GET", "/v1/worlds/main/agents?limit=1000&type=counter", NULL, 200);
+  cr_expect_eq(json_array_size(control_member(list, "agents")), AGENTS);
+  json_decref(list);
+  daemon_stop(&service);
+}
+
+Test(scripts, scripts_that_do_not_compile_are_told_at_the_start, .timeout = 60) {
+  musterd service;
+  char text[512];
+  daemon_prepare(&service);
+  write_scripts(&service, 0, "local = 5");
+  snprintf(text, sizeof text, "[world main]\nmodule = lua\nmodule.scripts = %s/counter.lua\n", service.folder);
+  daemon_write(&service, "musterd.conf", text);
+  daemon_launch(&service, "--config @/musterd.conf");
+  if (daemon_has_processes()) { /* the world fails, and the service goes on for the others */
+    cr_assert(daemon_await(&service, "READY=1"));
+    cr_expect_eq(says(&service, "world main has failed"), 1);
+    cr_expect_geq(says(&service, "counter.lua:12:"), 1);
+    daemon_stop(&service);
+    return;
+  }
+  cr_expect_neq(daemon_wait(&service), 0);
+  cr_expect_eq(says(&service, "counter.lua:12:"), 1);
+  daemon_clear(&service);
+}
+
+Test(scripts, only_a_reload_is_a_command_of_scripts, .timeout = 60) {
+  musterd service;
+  scripts_begin(&service);
+  program_run *run = program_start("ctl scripts repair");
+  cr_expect(run->status == 2 && strstr(run->errors, "muster ctl scripts reload"), "%s", run->errors);
+  free(run);
+  daemon_stop(&service);
+}
