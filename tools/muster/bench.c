@@ -16,7 +16,8 @@ enum { JSON_BYTES = 1 << 26 /* of address space: pages that no document reaches 
 
 const bench_def *const benches[] = {&bench_activation, &bench_control, &bench_cores,   &bench_journal,     &bench_law,
                                     &bench_lines,      &bench_machine, &bench_quality, &bench_replication, &bench_scale,
-                                    &bench_sets,       &bench_stages,  &bench_sweep,   &bench_zones,       NULL};
+                                    &bench_scripts,    &bench_sets,    &bench_stages,  &bench_sweep,       &bench_zones,
+                                    NULL};
 
 static int write_document(const bench_def *bench, const bench_work *work, struct output *json) {
   json_writer writer;

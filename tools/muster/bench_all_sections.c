@@ -252,6 +252,7 @@ static const char *const promise[] = {
     "+`hostile` 20,000; 10 ms at 30 Hz@hostile",
     "+`flashcrowd` 30,000; 10 ms at 30 Hz@flashcrowd",
     "+`wildlife` 50,000; 10 ms at 30 Hz@wildlife",
+    "+`wildlife.lua` 100,000; 10 ms at 30 Hz@wildlife-lua",
     "+`townsfolk` 100,000; 10 ms at 30 Hz@townsfolk",
     "+`herd`, 1,048,576 deer, 50 observers; 5 ms at 30 Hz@herd",
     NULL};
@@ -270,6 +271,19 @@ static const char *const costs[] = {
     "{sets over_list[sets=4,atoms=4].over_list_ns_per_atom} ns |\n",
     "| the same: a process manager over a plain loop that honours the same periods, atoms of 1, 3 us | ",
     "{sets scheduled[atom_ns=1000].overhead|*100}, {sets scheduled[atom_ns=3000].overhead|*100} % |\n",
+    NULL};
+
+static const char *const scripts[] = {
+    "| 20,000 animals, each updated in each frame | an update: wall time, us | CPU, us | Muster's wall time is | and "
+    "by CPU |\n",
+    "|---|---|---|---|---|\n",
+    "=| $1 | {scripts ways[way=$2].wall_ns|*1e-3} | {scripts ways[way=$2].cpu_ns|*1e-3} | "
+    "{scripts ways[way=$2].muster_wall_share} | {scripts ways[way=$2].muster_cpu_share} of it |\n",
+    "+`wildlife.lua` in Muster, two workers@muster",
+    "+the scenario `wildlife` in Muster, two workers@c",
+    "+`wildlife.lua` in one state on one thread, without limits of time; with Muster's pairs and caps@guarded",
+    "+the same in raw Lua@raw",
+    "\nAn empty update takes {scripts idle_c_ns} ns of CPU in C and {scripts idle_ns} ns in Lua.\n",
     NULL};
 
 /* ------------------------------------------------------------------------------------------------------------ peers */
@@ -364,6 +378,7 @@ const all_section all_sections[] = {
     {"replication", "What clients must be told", replication, NULL},
     {"journal", "No frame lost", journal, "journal"},
     {"cores", "More processors than there are", cores, "cores"},
+    {"scripts", "Behaviours in Lua", scripts, NULL},
     {"promise", "The promise", promise, NULL},
     {"costs", "What else costs", costs, NULL},
     {"dispatch", "The worker pool beside others", dispatch, NULL},
