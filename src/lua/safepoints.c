@@ -11,7 +11,6 @@
 
 static const char text_before[] = "local " LOOK "=... local " COUNTER "=0 return function(...) ";
 static const char text_after[] = "\nend";
-static const char one_safepoint[] = " " COUNTER "=" COUNTER "-1 if " COUNTER "<0 then " LOOK "()end ";
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
@@ -108,27 +107,37 @@ static void safepoint_check(lua_State *L, const char *chunk, const char *text, c
   lua_error(L);
 }
 
-/* Pushes the text with its safepoints; it compiles without them. */
+/* Where the next safepoint goes, and the reader behind it; null = there is none. Checks all words on the way. */
+static const char *safepoint_next(lua_State *L, safepoint_reader *reader, const char *text, const char *chunk) {
+  for (size_t length; (length = safepoint_next_word(reader, false));) {
+    const char *word = reader->at;
+    bool begins = safepoint_word_is(word, length, "do") || safepoint_word_is(word, length, "repeat");
+    bool function = safepoint_word_is(word, length, "function"), jumps = safepoint_word_is(word, length, "goto");
+    safepoint_check(L, chunk, text, word, length);
+    reader->at += length;
+    for (; function && (length = safepoint_next_word(reader, true)); reader->at += length)
+      safepoint_check(L, chunk, text, reader->at, length);
+    if (jumps) return word;
+    if (begins || function) return reader->at;
+  }
+  return NULL;
+}
+
+/* Pushes the text with its safepoints; it compiles without them. One with much text behind it counts as several. */
 static void add_safepoints(lua_State *L, const char *text, size_t bytes, const char *chunk) {
+  enum { COUNTS_ONCE_BYTES = 4096 };
   safepoint_reader reader = {text, text + bytes};
-  const char *done = text;
-  size_t length;
+  const char *done = text, *next;
   luaL_Buffer buffer;
   luaL_buffinit(L, &buffer);
   luaL_addstring(&buffer, text_before);
-  while ((length = safepoint_next_word(&reader, false))) {
-    const char *word = reader.at;
-    bool jumps = safepoint_word_is(word, length, "goto");
-    bool begins = safepoint_word_is(word, length, "do") || safepoint_word_is(word, length, "repeat");
-    bool function = safepoint_word_is(word, length, "function");
-    safepoint_check(L, chunk, text, word, length);
-    reader.at += length;
-    for (; function && (length = safepoint_next_word(&reader, true)); reader.at += length)
-      safepoint_check(L, chunk, text, reader.at, length);
-    if (!jumps && !begins && !function) continue;
-    safepoint_put(&buffer, done, jumps ? word : reader.at);
-    luaL_addlstring(&buffer, one_safepoint, sizeof one_safepoint - 1);
-    done = jumps ? word : reader.at;
+  for (const char *place = safepoint_next(L, &reader, text, chunk); place; place = next) {
+    next = safepoint_next(L, &reader, text, chunk);
+    int weight = 1 + (int)(((next ? next : reader.end) - place) / COUNTS_ONCE_BYTES);
+    safepoint_put(&buffer, done, place);
+    lua_pushfstring(L, " " COUNTER "=" COUNTER "-%d if " COUNTER "<0 then " LOOK "()end ", weight);
+    luaL_addvalue(&buffer);
+    done = place;
   }
   safepoint_put(&buffer, done, reader.end);
   luaL_addstring(&buffer, text_after);

@@ -86,6 +86,23 @@ Test(safepoints, a_long_text_that_does_much_is_cut_without_a_loop) {
   safepoints_cut(text, "goes into quarantine");
 }
 
+/* What is long counts as much as many short ones. */
+Test(safepoints, a_long_body_of_a_loop_is_looked_at_as_often_as_short_ones) {
+  enum { STEPS = 20000, ROOM = 1 << 19 };
+  char *text = malloc(ROOM);
+  size_t length =
+      (size_t)snprintf(text, ROOM, "%s", BAD "function bad:act() local n = 0 while true do n = n + 1 self.n = n\n");
+  for (int i = 0; i < STEPS; i++) length += (size_t)snprintf(text + length, ROOM - length, "n = n + 1 - 1\n");
+  snprintf(text + length, ROOM - length,
+           "end end\nfunction bad:think() if self.n then print(self.n < 1000 and 'few' or 'many') end end\n" ONE);
+  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 60);
+  cr_assert_geq(script_says(host, "few"), 1, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "many"), 0);
+  script_end(host);
+  free(text);
+}
+
 Test(safepoints, texts_mean_what_they_meant) {
   safepoints_says(
       BAD "local s = 'do while function goto __safepoint' .. \"repeat \\\" do\" .. [[ do ]] .. [==[ ]] do ]==] -- do\n"
