@@ -179,7 +179,8 @@ static bool give_out(int descriptor, pipe_bytes *way, uint64_t *passed) {
   }
   if (way->start == way->end) {
     way->start = way->end = 0;
-    if (way->has_ended && !way->is_told) way->is_told = shutdown(descriptor, SHUT_WR) == 0;
+    if (way->has_ended && !way->is_told) shutdown(descriptor, SHUT_WR); /* fails when that side is gone already */
+    way->is_told = way->has_ended;
   }
   return true;
 }
