@@ -455,9 +455,12 @@ def tells_the_values_of_a_moment():
     wait("it is paused", lambda: browser.find("state").text == "paused")
     canvas = browser.driver.find_element("css selector", "#plots canvas")
     browser.script("arguments[0].scrollIntoView({ block: 'center' })", canvas)
-    ActionChains(browser.driver).move_to_element_with_offset(canvas, 2 * canvas.size["width"] // 5, 0).perform()
-    wait("the page says when", lambda: browser.find("plots-at").text.endswith("s ago"))
-    found = browser.module("format.js", UNDER_THE_CROSSHAIR)
+    for part in (0.4, 0.3, 0.2, 0.1, 0.45):  # on a busy machine there are moments of which the page knows nothing
+        ActionChains(browser.driver).move_to_element_with_offset(canvas, int(part * canvas.size["width"]), 0).perform()
+        wait("the page says when", lambda: browser.find("plots-at").text.endswith("s ago"))
+        found = browser.module("format.js", UNDER_THE_CROSSHAIR)
+        if not any("–" in found["plots"][plot]["texts"] for plot in (1, 2)):
+            break
     assert -60 < found["cursor"] < 0, found
     for plot in (1, 2):  # whose values are told as they are, and as whole numbers
         for text, near in zip(found["plots"][plot]["texts"], found["plots"][plot]["near"]):

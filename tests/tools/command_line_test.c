@@ -126,7 +126,7 @@ Test(command_line, refuses_one_file_for_two_results_and_results_over_what_is_rea
 Test(command_line, refuses_populations_that_cannot_be_read) {
   PROGRAM_EXPECT_REFUSALS({"run /nowhere/npcs.csv", 1, "cannot read the population '/nowhere/npcs.csv': No such file"},
                           {"run nowhere.csv", 1, "cannot read the population 'nowhere.csv'"},
-                          {"run /tmp/", 1, "Is a directory"});
+                          {"run /etc/", 1, "there is no file with a name that ends in .lua in the folder '/etc/'"});
 }
 
 Test(command_line, refuses_papers_that_it_does_not_know) {
