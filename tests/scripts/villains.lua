@@ -37,7 +37,7 @@ end
 
 muster.world {
   agents = size,
-  observers = 0,
+  observers = 16,
   start = function(world)
     local side = math.sqrt(world.agents) * 10
     local function place() return { x = math.random() * side, y = math.random() * side } end
