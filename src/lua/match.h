@@ -5,7 +5,7 @@
 
 #include "lua/state.h"
 
-enum { MATCH_STEPS_MAX = 20000 };
+enum { MATCH_STEPS_MAX = 10000 };
 
 /* (text, pattern, first, plainly, way, last), from which the prelude makes find (way = false), match (true), and, with
  * way = nil, gmatch and gsub: the next match that does not end right before `last`. */

@@ -147,7 +147,7 @@ static bool read_type_field(lua_State *L, const char *name, void *out) {
 }
 
 void types_read(lua_State *L, int index, script_type *type) {
-  *type = (script_type){.def = standard_of(type->name), .memory_bytes = 65536, .cuts_max = 40, .cost_ns = 2000};
+  *type = (script_type){.def = standard_of(type->name), .memory_bytes = 65536, .cuts_max = 20, .cost_ns = 2000};
   lua_pushvalue(L, index);
   fields_read(L, "muster.type", type_fields, read_type_field, type);
   lua_pop(L, 1);

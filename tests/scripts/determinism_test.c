@@ -28,7 +28,7 @@ static const char lively[] =
     "  if self.last and math.random() < 0.02 then self.ate = muster.remove(self.last) end\n"
     "  if math.random() < 0.03 then muster.spawn(hare, {x = self.x, y = self.y}, {mother = self.id, age = -1}) end\n"
     "end\n"
-    "local thinker = muster.type { name = 'thinker', period = '100ms' }\n"
+    "local thinker = muster.type { name = 'thinker', period = '100ms', cuts_max = 100 }\n"
     "function thinker:think()\n"
     "  local sum = 0\n"
     "  for i = 1, 60000 do sum = (sum * 3 + i) % 10007 end\n"

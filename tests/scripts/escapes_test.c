@@ -108,7 +108,7 @@ static void escape_counts(const char *call) {
   static char text[4096];
   snprintf(text, sizeof text,
            "local a = muster.type { name = 'a', period = '10ms' }\n"
-           "function a:spawned() self.text, self.long, self.list = ('a'):rep(100), ('a'):rep(8000), {}\n"
+           "function a:spawned() self.text, self.long, self.list = ('a'):rep(60), ('a'):rep(8000), {}\n"
            "  for i = 1, 1000 do self.list[i] = i end end\n"
            "function a:think() if self.calls then print(self.calls < 500 and 'bounded' or 'free', self.calls) end end\n"
            "function a:act() self.calls = 0 while true do self.calls = self.calls + 1 local _ = %s end end\n"

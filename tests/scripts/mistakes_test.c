@@ -105,7 +105,7 @@ Test(mistakes, an_endless_update_is_found_although_the_world_is_saved) {
     script_run(host, 5);
     cr_assert_eq(muster_world_save(host->world, &def), MUSTER_OK, "%s", muster_last_error());
   }
-  cr_assert_eq(script_says(host, "goes into quarantine: its update did not end in 40 frames"), 1, "%s",
+  cr_assert_eq(script_says(host, "goes into quarantine: its update did not end in 20 frames"), 1, "%s",
                script_said(host));
   cr_assert_eq(script_says(host, "__safepoint"), 0, "%s", script_said(host));
   cr_assert_geq(script_says(host, "main.lua:2: in function"), 1, "%s", script_said(host));

@@ -12,25 +12,28 @@ function good:think()
   muster.move(self.x + math.cos(self.heading) * step, self.y + math.sin(self.heading) * step)
 end
 
-local function villain(name) return muster.type { name = name, period = "100ms", period_max = "2s", cost = "250us" } end
+-- What an update costs under the virtual clock: a slice, or what it was measured to take until it fails.
+local function villain(name, cost)
+  return muster.type { name = name, period = "100ms", period_max = "2s", cost = cost }
+end
 
-local loop = villain "endless loop"
+local loop = villain("endless loop", "250us")
 function loop:think()
   while true do end
 end
 
-local caught = villain "loop in pcall"
+local caught = villain("loop in pcall", "250us")
 function caught:think()
   while true do pcall(function() while true do end end) end
 end
 
-local bomb = villain "gigabyte"
+local bomb = villain("gigabyte", "60us")
 function bomb:think()
   local text = "x"
   while #text < 1e9 do text = text .. text end
 end
 
-local pattern = villain "pattern"
+local pattern = villain("pattern", "150us")
 function pattern:think()
   self.found = ("a"):rep(60):find(("a*"):rep(30) .. "b")
 end

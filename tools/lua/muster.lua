@@ -67,7 +67,7 @@
 ---@field elapsed "delta"|"events"|nil "events": it runs when it is woken; default "delta"
 ---@field publishes string[]|nil at most 16 fields that others may read
 ---@field slice muster.Time|nil the most that an update uses of a frame; default "250us"
----@field cuts_max integer|nil an update that was cut so often never ends; default 40
+---@field cuts_max integer|nil an update that was cut so often never ends; default 20
 ---@field memory muster.Bytes|nil the most that an agent may have; default "64KB"
 ---@field cost muster.Time|nil of a method, under the virtual clock; default "2us"
 ---@field asks integer|nil under the virtual clock an update is cut after so many thousand instructions; default 16
