@@ -9,6 +9,8 @@
 
 enum { AGENTS = 300, RELOADS = 100 };
 
+TestSuite(scripts, .timeout = 250);
+
 /* Each agent checks that its time goes on where its last update was, so that none is skipped or lost, and a few of them
  * tell when they have the methods of the last texts: of all would be more lines than a script may print. `behind`
  * follows in line 12. */
@@ -118,7 +120,7 @@ static void await_metrics(const musterd *service) {
   free(run);
 }
 
-Test(scripts, a_hundred_reloads_of_which_twenty_are_broken_lose_no_agent_and_skip_no_update, .timeout = 250) {
+Test(scripts, a_hundred_reloads_of_which_twenty_are_broken_lose_no_agent_and_skip_no_update) {
   musterd service;
   scripts_begin(&service);
   pass_frames(&service, 5);
@@ -145,7 +147,7 @@ Test(scripts, a_hundred_reloads_of_which_twenty_are_broken_lose_no_agent_and_ski
   daemon_stop(&service);
 }
 
-Test(scripts, scripts_that_do_not_compile_are_told_at_the_start, .timeout = 60) {
+Test(scripts, scripts_that_do_not_compile_are_told_at_the_start) {
   musterd service;
   char text[512];
   daemon_prepare(&service);
@@ -165,7 +167,7 @@ Test(scripts, scripts_that_do_not_compile_are_told_at_the_start, .timeout = 60) 
   daemon_clear(&service);
 }
 
-Test(scripts, only_a_reload_is_a_command_of_scripts, .timeout = 60) {
+Test(scripts, only_a_reload_is_a_command_of_scripts) {
   musterd service;
   scripts_begin(&service);
   program_run *run = program_start("ctl scripts repair");
