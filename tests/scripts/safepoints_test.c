@@ -2,6 +2,8 @@
  * nothing. */
 #include "scripts/script_host.h"
 
+#include "support/sanitized.h"
+
 #define BAD "local bad = muster.type { name = 'bad', cuts_max = 3 }\n"
 #define ONE "muster.world { agents = 1, start = function() muster.spawn('bad', {}) end }\n"
 
@@ -59,6 +61,7 @@ Test(safepoints, all_ways_to_go_on_without_end_have_some) {
 
 /* Each look finds that memory was refused, and raises that: the script catches it, wherever it comes. */
 Test(safepoints, who_is_refused_memory_again_and_again_is_cut, .timeout = 200) {
+  if (UNDER_THREAD_SANITIZER) return; /* it notes calls that are left by errors, and has no room for so many */
   static const char fails[] = "local function fail() local t = {} end\n"
                               "local function again() while true do pcall(fail) end end\n"
                               "local function fill(t) for i = 1, 1e6 do t[i] = {} end end\n";
