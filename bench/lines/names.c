@@ -98,13 +98,21 @@ static const char *names_last_word(const char *what, int *length) {
 
 /* "agents/lists.c blocks" for "classes_create": the function that called the one which reserves. Functions of one file
  * alone have no name here. */
+/* A cache of compiled files may have made the path a relative one, which is then not shortened. */
+static const char *names_short(const char *file) {
+  if (strncmp(file, "../", 3) != 0) return file;
+  while (strncmp(file, "../", 3) == 0) file += 3;
+  const char *slash = strchr(file, '/');
+  return slash ? slash + 1 : file;
+}
+
 static void names_make(names_name *name, const char *what, const char *file, const void *caller) {
   Dl_info found = {0};
   int length;
   const char *word = names_last_word(what, &length);
   bool known = dladdr(caller, &found) && found.dli_sname;
   *name = (names_name){0};
-  snprintf(name->what, sizeof name->what, "%s %.*s", file, length, word);
+  snprintf(name->what, sizeof name->what, "%s %.*s", names_short(file), length, word);
   snprintf(name->caller, sizeof name->caller, "%s", known ? found.dli_sname : "");
 }
 
