@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-enum { STRAND_BANDS = 8 };
+/* Long runs of one strand find its code in the cache; where few updates fit into a frame, they leave a worker without
+ * work at its end. */
+enum { STRAND_BANDS = 8, STRAND_BANDS_OF_MANY = 4, STRAND_MANY = 8192 };
 
 void strands_note(const struct filling *filling, const agent_type *type, const batch_entry *entry) {
   const struct batch *batch = filling->batch;
@@ -73,9 +75,9 @@ void strands_gather(struct filling *filling, uint32_t first_entry, uint32_t firs
   memcpy(strands, batch->strands + first_entry, count * sizeof *strands);
   if (batch->passes) memcpy(batch->passes_before, batch->passes + first_entry, count * sizeof *batch->passes);
   append_sure(filling, batch->claims + first_claim, batch->claim_count - first_claim, first_entry, strands);
-  for (uint32_t band = 0; band < STRAND_BANDS; band++) {
-    uint32_t first = (uint32_t)((uint64_t)count * band / STRAND_BANDS),
-             end = (uint32_t)((uint64_t)count * (band + 1) / STRAND_BANDS);
+  uint32_t bands = count > STRAND_MANY ? STRAND_BANDS_OF_MANY : STRAND_BANDS;
+  for (uint32_t band = 0; band < bands; band++) {
+    uint32_t first = (uint32_t)((uint64_t)count * band / bands), end = (uint32_t)((uint64_t)count * (band + 1) / bands);
     sort_band(batch->gathered, strands, first, end);
     for (uint32_t i = first; i < end; i++) {
       uint32_t ranked = batch->gathered[i];
