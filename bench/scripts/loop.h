@@ -1,5 +1,5 @@
 /* loop.h - what servers do today: the same scripts in one Lua state on one thread, all agents in turn, each for as long
- * as it takes. No scheduler, no budget, no hook, no coroutine, no levels.
+ * as it takes. No scheduler, no budget, no safepoint, no coroutine, no levels.
  *
  * The loop has its own functions under the name `muster`, which do what Muster's do as cheaply as C can: positions are
  * fields of an agent's table, what is published is seen at once, and there is a grid to find others with. Lua collects

@@ -108,8 +108,8 @@ static const char *name_of(const script_type *type, uint32_t method) {
   return method < METHOD_FIRST_SET ? names[method] : type->methods[method];
 }
 
-/* What nearly every update asks for is written into a table that stands behind the agent's own: to call a function for
- * each of these took a tenth of an update's time. */
+/* What nearly every update asks for is written into a table that stands behind the agent's own, so that no function
+ * is called for it. */
 static void atoms_show(lua_State *L, script_shown *shown, const muster_update *update) {
   double x = update->position.x, y = update->position.y, elapsed = (double)update->elapsed_ns * 1e-9;
   if (x == shown->x && y == shown->y && elapsed == shown->elapsed && update->level == shown->level) return;
@@ -210,9 +210,12 @@ static muster_atom_result run_method(muster_update *update, uint32_t method, scr
   uint32_t owner = owner_of(scripts, update->agent);
   if (!state || !owner) return MUSTER_ATOM_NEXT; /* without memory at its birth */
   if (__builtin_expect(state->version != scripts->version, false)) state_renew(state);
-  if (state->methods[type->number][method] == LUA_NOREF) return MUSTER_ATOM_NEXT; /* new texts have it no more */
   if (state->suspended_count) forget_settled(state);
   script_suspended *one = state->suspended_count ? find_suspended(state, update->agent, method) : NULL;
+  if (__builtin_expect(state->methods[type->number][method] == LUA_NOREF, false) && !(one && one->thread)) {
+    if (one) drop_suspended(state, one);
+    return MUSTER_ATOM_NEXT; /* new texts have it no more; what was cut ends with the old one */
+  }
   if (atoms_is_full(state, update, type, owner, one)) return MUSTER_ATOM_FINISH;
   atoms_enter(state, update, type, owner, bound);
   if (one && one->thread && bound == BOUND_SLICES) return atoms_go_on(state, one, type, method);

@@ -1,5 +1,5 @@
 /* lua/match.h - Lua's patterns, with a bound on the steps of one call: patterns that go back and forth take a time that
- * grows by a power of the text's length, and no hook looks at a C function. */
+ * grows by a power of the text's length, and no safepoint is inside a C function. */
 #ifndef LUA_MATCH_H
 #define LUA_MATCH_H
 

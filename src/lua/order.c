@@ -137,14 +137,13 @@ static void open_walked(lua_State *L) {
   freeze_open(L, 1);
 }
 
-/* Walks the keys that are the function's upvalues from the second on; the first counts. Keys that were cleared since
- * are left out, keys that came since are not among them. */
-static int walk_keys(lua_State *L) {
+/* Walks keys from one behind the function's first upvalue on, which counts; `push` pushes the i-th, or nothing behind
+ * the last. Keys that were cleared since are left out, keys that came since are not among them. */
+static int walk_kept(lua_State *L, bool (*push)(lua_State *L, lua_Integer i)) {
   lua_Integer i = lua_tointeger(L, lua_upvalueindex(1)) + 1;
   open_walked(L);
   for (;; i++) {
-    if (i >= UPVALUES_MOST || lua_isnone(L, lua_upvalueindex((int)i + 1))) return 0;
-    lua_pushvalue(L, lua_upvalueindex((int)i + 1));
+    if (!push(L, i)) return 0;
     lua_pushvalue(L, -1);
     if (lua_rawget(L, 1) != LUA_TNIL) break;
     lua_pop(L, 2);
@@ -155,20 +154,23 @@ static int walk_keys(lua_State *L) {
   return 2;
 }
 
-/* The same where the keys are a list. */
+static bool push_upvalue(lua_State *L, lua_Integer i) {
+  if (i >= UPVALUES_MOST || lua_isnone(L, lua_upvalueindex((int)i + 1))) return false;
+  lua_pushvalue(L, lua_upvalueindex((int)i + 1));
+  return true;
+}
+
+static bool push_listed(lua_State *L, lua_Integer i) {
+  return lua_rawgeti(L, lua_upvalueindex(2), i) != LUA_TNIL;
+}
+
+/* The keys are the function's upvalues from the second on; or a list, which is the second. */
+static int walk_keys(lua_State *L) {
+  return walk_kept(L, push_upvalue);
+}
+
 static int walk_many(lua_State *L) {
-  lua_Integer i = lua_tointeger(L, lua_upvalueindex(1)) + 1;
-  open_walked(L);
-  for (;; i++) {
-    if (lua_rawgeti(L, lua_upvalueindex(2), i) == LUA_TNIL) return 0;
-    lua_pushvalue(L, -1);
-    if (lua_rawget(L, 1) != LUA_TNIL) break;
-    lua_pop(L, 2);
-  }
-  lua_pushinteger(L, i);
-  lua_copy(L, -1, lua_upvalueindex(1));
-  lua_pop(L, 1);
-  return 2;
+  return walk_kept(L, push_listed);
 }
 
 /* Walks a list. */

@@ -1,11 +1,10 @@
 /* lua/safepoints.h - where scripts can be interrupted: at the head of each loop and of each function, and before each
  * goto.
  *
- * Lua can count instructions itself (lua_sethook), but then each of them takes longer: measured, an update of wildlife
- * takes 1.4 times as many instructions of the processor. So a text gets its safepoints before it is compiled, on the
- * lines that it has: each counts down, and the one that reaches the end calls state_look. What lies between two
- * safepoints ends by itself, and is at most as long as the text; what allocates or calls much there is looked at sooner
- * (memory_spend), by a hook that is set for one instruction.
+ * Lua can count instructions itself (lua_sethook), but then each of them takes longer. So a text gets its safepoints
+ * before it is compiled, on the lines that it has: each counts down, and the one that reaches the end calls state_look.
+ * What lies between two safepoints ends by itself, and is at most as long as the text; what allocates or calls much
+ * there is looked at sooner (memory_spend), by a hook that is set for one instruction.
  *
  * All functions of a state share the counter, a variable of a function around them. Scripts cannot name it: they may
  * not have a name that begins like its own. */

@@ -281,21 +281,6 @@ Test(determinism, tables_are_walked_in_the_order_of_their_keys) {
 
 /* ----------------------------------------------------------------------------------------------------------- reload */
 
-static bool no_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
-  (void)status;
-  (void)json;
-  (void)text;
-  (void)bytes;
-  (void)user;
-  return true;
-}
-
-static muster_result reload(script_host *host, const char *text) {
-  const muster_module_call call = {.size = sizeof call, .command = "reload", .body = ""};
-  script_write(host, text);
-  return host->module->command(host->instance, host->world, &call, no_answer, NULL);
-}
-
 static const char counting[] =
     "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
     "function a:think() self.n = (self.n or 0) + 1 self.by = %d end\n"
@@ -312,7 +297,7 @@ Test(determinism, reloads_under_load_lose_no_agent_and_no_update) {
     bool broken = i % 5 == 0;
     snprintf(text, sizeof text, counting, i);
     if (broken) strcat(text, "\nlocal = 5\n");
-    cr_assert_eq(reload(host, text), broken ? MUSTER_E_INPUT : MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(script_reload(host, text), broken ? MUSTER_E_INPUT : MUSTER_OK, "%s", muster_last_error());
     if (broken) cr_assert_not_null(strstr(muster_last_error(), "main.lua:7"), "%s", muster_last_error());
     script_run(host, 2);
   }
@@ -330,9 +315,9 @@ Test(determinism, a_reload_cannot_change_the_types) {
   snprintf(text, sizeof text, counting, 0);
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 10);
-  cr_assert_neq(reload(host, "muster.type { name = 'b' }"), MUSTER_OK);
+  cr_assert_neq(script_reload(host, "muster.type { name = 'b' }"), MUSTER_OK);
   strcat(text, "muster.type { name = 'b' }");
-  cr_assert_neq(reload(host, text), MUSTER_OK);
+  cr_assert_neq(script_reload(host, text), MUSTER_OK);
   script_run(host, 10);
   script_end(host);
 }

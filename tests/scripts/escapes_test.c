@@ -152,14 +152,6 @@ Test(escapes, functions_of_the_world_that_take_memory_fail_and_the_world_goes_on
   script_end(host);
 }
 
-static bool drop_reload_answer(uint32_t status, bool json, const char *text, size_t count, void *user) {
-  (void)json;
-  (void)text;
-  (void)count;
-  *(uint32_t *)user = status;
-  return true;
-}
-
 Test(escapes, what_texts_draw_is_the_same_in_all_states_and_after_a_reload) {
   script_host *host = script_begin("drawn = math.random(1e9)\n"
                                    "local a = muster.type { name = 'a', period = '10ms' }\n"
@@ -168,10 +160,8 @@ Test(escapes, what_texts_draw_is_the_same_in_all_states_and_after_a_reload) {
                                    "muster.world { agents = 300, start = function()\n"
                                    "  for i = 1, 300 do muster.spawn(a, {x = i}) end end }\n",
                                    1, MUSTER_CLOCK_VIRTUAL);
-  muster_module_call call = {0};
-  uint32_t status = 0;
   script_run(host, 5);
-  cr_assert_eq(host->module->command(host->instance, host->world, &call, drop_reload_answer, &status), MUSTER_OK);
+  cr_assert_eq(script_reload(host, NULL), MUSTER_OK);
   script_run(host, 5);
   const char *first = strstr(script_said(host), "drew ");
   char line[40];

@@ -31,22 +31,6 @@ static void hostile_save(script_host *host) {
     cr_assert_neq(*muster_last_error(), 0);
 }
 
-static bool drop_answer(uint32_t status, bool json, const char *text, size_t count, void *user) {
-  (void)json;
-  (void)text;
-  (void)count;
-  *(uint32_t *)user = status;
-  return true;
-}
-
-static void hostile_reload(script_host *host) {
-  muster_module_call call = {0};
-  uint32_t status = 0;
-  cr_assert_eq(host->module->command(host->instance, host->world, &call, drop_answer, &status), MUSTER_OK, "%s",
-               muster_last_error());
-  cr_assert_eq(status, 200);
-}
-
 /* What became of scripts. */
 typedef struct hostile_sums {
   uint32_t run, refused, quarantined;
@@ -73,7 +57,7 @@ static void hostile_run(hostile_script *script, uint64_t seed, hostile_sums *sum
     cr_assert(muster_frame_kept(&report), "seed %llu, frame %u: %llu ns over", (unsigned long long)seed, i,
               (unsigned long long)report.overrun_own_ns);
     if (i == HOSTILE_FRAMES / 2) hostile_save(host);
-    if (i == HOSTILE_FRAMES / 3) hostile_reload(host);
+    if (i == HOSTILE_FRAMES / 3) cr_assert_eq(script_reload(host, NULL), MUSTER_OK, "%s", muster_last_error());
   }
   cr_assert_eq(script_says(host, "ESCAPE"), 0, "seed %llu\n%s", (unsigned long long)seed, script_said(host));
   sums->run++;

@@ -1,4 +1,4 @@
-/* What a hook cannot interrupt is bounded, and memory is: the script fails with its file and line, others go on. */
+/* What has no safepoint is bounded, and memory is: the script fails with its file and line, others go on. */
 #include "lua/scripts.h"
 #include "scripts/script_host.h"
 
@@ -86,7 +86,7 @@ Test(limits, a_state_over_its_memory_fails_new_objects_and_nothing_else) {
   script_end(host);
 }
 
-/* Else such a loop would hold its worker for good: no hook gets through to it. */
+/* Else such a loop would hold its worker for good: no safepoint is reached in it. */
 Test(limits, nothing_in_c_calls_a_function_of_a_script) {
   static const char *const traps[] = {"muster.nearby(5, trap)",
                                       "muster.spawn('good', trap)",

@@ -15,39 +15,11 @@ static void mistakes_says(const char *text, const char *line) {
   script_end(host);
 }
 
-/* The text is refused with a message in which these words stand. */
-static void mistakes_refuses(const char *text, const char *words) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(script_open(host, text, &needs), MUSTER_E_INPUT, "%s", text);
-  cr_assert_not_null(strstr(muster_last_error(), words), "%s", muster_last_error());
-  cr_assert_null(strstr(muster_last_error(), "traceback"), "%s", muster_last_error());
-  host->instance = NULL;
-  host->world = NULL;
-  host->pool = NULL;
-  script_end(host);
-}
-
-static bool drop_mistake_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
-  (void)status;
-  (void)json;
-  (void)text;
-  (void)bytes;
-  (void)user;
-  return true;
-}
-
 static bool drop_mistake_bytes(const void *bytes, size_t count, void *user) {
   (void)bytes;
   (void)count;
   (void)user;
   return true;
-}
-
-static muster_result mistakes_reload(script_host *host, const char *text) {
-  const muster_module_call call = {.size = sizeof call, .command = "reload", .body = ""};
-  script_write(host, text);
-  return host->module->command(host->instance, host->world, &call, drop_mistake_answer, NULL);
 }
 
 Test(mistakes, an_error_ends_the_update) {
@@ -88,10 +60,10 @@ Test(mistakes, a_nil_is_neither_oneself_nor_any_type) {
 }
 
 Test(mistakes, what_is_twice_or_nowhere_is_told) {
-  mistakes_refuses(FAST ONE ONE, "main.lua:3: muster.world: it was called before");
-  mistakes_refuses("muster.type { name = 'a', publishes = {'x', 'y', 'x'} }", "publishes: 'x' stands twice");
-  mistakes_refuses("muster.type { name = 'a', elapsed = 'event' }", "there are: delta, events");
-  mistakes_refuses("local a = 1\nlocal = 2\n", "main.lua:2: <name> expected");
+  script_refused(FAST ONE ONE, "main.lua:3: muster.world: it was called before");
+  script_refused("muster.type { name = 'a', publishes = {'x', 'y', 'x'} }", "publishes: 'x' stands twice");
+  script_refused("muster.type { name = 'a', elapsed = 'event' }", "there are: delta, events");
+  script_refused("local a = 1\nlocal = 2\n", "main.lua:2: <name> expected");
   mistakes_says(FAST, "no muster.world with a start function");
   mistakes_says("\xef\xbb\xbf" FAST "function a:think() print('marked') end\n" ONE, "marked");
 }
@@ -124,18 +96,36 @@ Test(mistakes, a_reload_says_what_it_cannot_change) {
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     char text[512];
     snprintf(text, sizeof text, "a = %s\nfunction a:think() print('bad') end\n" ONE, others[i][0]);
-    cr_assert_eq(mistakes_reload(host, text), MUSTER_E_INPUT, "%s", text);
+    cr_assert_eq(script_reload(host, text), MUSTER_E_INPUT, "%s", text);
     cr_assert_not_null(strstr(muster_last_error(), others[i][1]), "%s", muster_last_error());
     script_run(host, 20);
   }
   cr_assert_eq(script_says(host, "bad"), 0);
   /* A method less is none that fails. */
-  cr_assert_eq(mistakes_reload(host, "a = muster.type { name = 'a' }\nfunction a:think() print('new') end\n" ONE),
+  cr_assert_eq(script_reload(host, "a = muster.type { name = 'a' }\nfunction a:think() print('new') end\n" ONE),
                MUSTER_OK);
   uint32_t acts = script_says(host, "acts");
   script_run(host, 40);
   cr_assert_geq(script_says(host, "new"), 3, "%s", script_said(host));
   cr_assert_leq(script_says(host, "acts"), acts + 1);
   cr_assert_eq(script_says(host, "traceback"), 0, "%s", script_said(host));
+  script_end(host);
+}
+
+/* What was cut ends with the old method, and is not kept for ever. */
+Test(mistakes, a_cut_update_ends_although_new_texts_lack_its_method) {
+  script_host *host = script_begin("a = muster.type { name = 'a', cuts_max = 100 }\n"
+                                   "function a:sense() for i = 1, 20000 do end print('old') end\n"
+                                   "function a:think() print('thinks') end\n" ONE,
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  while (script_figure(host, "scripts_cut_updates") == 0) script_run(host, 1);
+  uint32_t old = script_says(host, "old");
+  cr_assert_eq(script_reload(host, "a = muster.type { name = 'a', cuts_max = 100 }\n"
+                                   "function a:think() print('thinks') end\n" ONE),
+               MUSTER_OK);
+  script_run(host, 200);
+  cr_assert_eq(script_says(host, "old"), old + 1, "%s", script_said(host));
+  cr_assert_geq(script_says(host, "thinks"), 5, "%s", script_said(host));
+  cr_assert_eq(script_figure(host, "scripts_cut_updates"), 0);
   script_end(host);
 }

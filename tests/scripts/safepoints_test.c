@@ -131,26 +131,18 @@ Test(safepoints, a_text_gets_no_arguments_and_no_counter) {
       "given\t0\tnil\tnil\tnil");
 }
 
-/* What does not compile, and who takes the counter's name. */
-static void refuses(const char *text, const char *message) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(script_open(host, text, &needs), MUSTER_E_INPUT);
-  cr_assert_not_null(strstr(muster_last_error(), message), "%s", muster_last_error());
-  host->instance = NULL;
-  host->world = NULL;
-  host->pool = NULL;
-  script_end(host);
-}
-
 Test(safepoints, a_text_that_does_not_compile_is_told_as_it_was_written) {
-  refuses("local a = 1\nwhile true do\nif a then end\n", "main.lua:4: 'end' expected");
-  refuses("end) muster.type { name = 'a' } (function()", "main.lua:1: <eof> expected near 'end'");
-  refuses("local __safepoint = {1e9}\n", "main.lua:1: scripts may have no name that begins with '__safepoint'");
-  refuses("--[[\n\r\n\r\r]] local function f(a,\n--(\n__safepoint) end\n", "main.lua:6: scripts may have no name");
-  refuses("\nfunction __safepoint.x() end\n", "main.lua:2: scripts may have no name that begins with '__safepoint'");
-  refuses("local t = {function(__safepoint) end}",
-          "main.lua:1: scripts may have no name that begins with '__safepoint'");
-  refuses("::__safepoint:: goto __safepoint", "main.lua:1: scripts may have no name that begins with '__safepoint'");
-  refuses("local t = {} t.__safepoint = 1", "main.lua:1: scripts may have no name that begins with '__safepoint'");
+  script_refused("local a = 1\nwhile true do\nif a then end\n", "main.lua:4: 'end' expected");
+  script_refused("end) muster.type { name = 'a' } (function()", "main.lua:1: <eof> expected near 'end'");
+  script_refused("local __safepoint = {1e9}\n", "main.lua:1: scripts may have no name that begins with '__safepoint'");
+  script_refused("--[[\n\r\n\r\r]] local function f(a,\n--(\n__safepoint) end\n",
+                 "main.lua:6: scripts may have no name");
+  script_refused("\nfunction __safepoint.x() end\n",
+                 "main.lua:2: scripts may have no name that begins with '__safepoint'");
+  script_refused("local t = {function(__safepoint) end}",
+                 "main.lua:1: scripts may have no name that begins with '__safepoint'");
+  script_refused("::__safepoint:: goto __safepoint",
+                 "main.lua:1: scripts may have no name that begins with '__safepoint'");
+  script_refused("local t = {} t.__safepoint = 1",
+                 "main.lua:1: scripts may have no name that begins with '__safepoint'");
 }

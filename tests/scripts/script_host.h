@@ -124,6 +124,37 @@ static inline void script_end(script_host *host) {
   free(host);
 }
 
+/* The text is refused when it is loaded, with a message in which these words stand. */
+static inline void script_refused(const char *text, const char *words) {
+  script_host *host = malloc(sizeof *host);
+  muster_module_needs needs;
+  cr_assert_eq(script_open(host, text, &needs), MUSTER_E_INPUT, "%s", text);
+  cr_assert_not_null(strstr(muster_last_error(), words), "%s", muster_last_error());
+  cr_assert_null(strstr(muster_last_error(), "traceback"), "%s", muster_last_error());
+  host->instance = NULL;
+  host->world = NULL;
+  host->pool = NULL;
+  script_end(host);
+}
+
+static inline bool note_script_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
+  (void)json;
+  (void)text;
+  (void)bytes;
+  *(uint32_t *)user = status;
+  return true;
+}
+
+/* Reads the text anew while its world runs; null = the one that is there. */
+static inline muster_result script_reload(script_host *host, const char *text) {
+  const muster_module_call call = {.size = sizeof call, .command = "reload", .body = ""};
+  uint32_t status = 0;
+  if (text) script_write(host, text);
+  muster_result result = host->module->command(host->instance, host->world, &call, note_script_answer, &status);
+  cr_assert_eq(status, result == MUSTER_OK ? 200 : 0);
+  return result;
+}
+
 static inline void take_script_figure(const char *name, double value, void *user) {
   struct {
     const char *name;

@@ -35,7 +35,7 @@ static void show_help(FILE *stream) {
           "  muster   wildlife.lua in a world, on all workers\n"
           "  c        the scenario wildlife in a world, on all workers\n"
           "  guarded  as servers do today: wildlife.lua in one Lua state on one thread, all animals in turn, each as "
-          "long as it takes; no scheduler, no budget, no hook, no coroutine. With the pairs, the frozen tables and the "
+          "long as it takes; no scheduler, no budget, no cuts, no coroutine. With the pairs, the frozen tables and the "
           "caps of memory that Muster's scripts have\n"
           "  raw      the same with Lua's own libraries and allocator\n"
           "  Muster is to take at most %.2f of the wall time of guarded, and %.2f of raw, for the same number of "
