@@ -21,7 +21,7 @@ void strands_note(const struct filling *filling, const agent_type *type, const b
   batch->strands[batch->count] = (uint16_t)(1 + strand % type->strands);
 }
 
-/* Puts a ranked entry behind the last one. */
+/* Puts a ranked entry behind the last one. Ids for spawns are used in the order of entries (frame/settle.c). */
 static void append_ranked(struct filling *filling, uint32_t ranked, uint16_t strand, bool sure) {
   struct batch *batch = filling->batch;
   const batch_entry *entry = &batch->entries_before[ranked];
@@ -30,6 +30,8 @@ static void append_ranked(struct filling *filling, uint32_t ranked, uint16_t str
   batch_claim *last = &batch->claims[batch->claim_count - 1];
   if (batch->claim_count && (sure || last->strand != strand)) filling->closed = true;
   batch->entries[batch->count] = *entry;
+  batch->entries[batch->count].spawn_base = filling->result.spawn_ids;
+  filling->result.spawn_ids += entry->spawn_limit;
   if (batch->passes) batch->passes[batch->count] = batch->passes_before[ranked];
   claim_for(filling, costs_of(filling->costs, row->type, row->level), type, entry);
   last = &batch->claims[batch->claim_count - 1];
@@ -74,6 +76,7 @@ void strands_gather(struct filling *filling, uint32_t first_entry, uint32_t firs
   memcpy(batch->entries_before, batch->entries + first_entry, count * sizeof *batch->entries);
   memcpy(strands, batch->strands + first_entry, count * sizeof *strands);
   if (batch->passes) memcpy(batch->passes_before, batch->passes + first_entry, count * sizeof *batch->passes);
+  for (uint32_t i = 0; i < count; i++) filling->result.spawn_ids -= batch->entries_before[i].spawn_limit;
   append_sure(filling, batch->claims + first_claim, batch->claim_count - first_claim, first_entry, strands);
   uint32_t bands = count > STRAND_MANY ? STRAND_BANDS_OF_MANY : STRAND_BANDS;
   for (uint32_t band = 0; band < bands; band++) {

@@ -54,6 +54,16 @@ Test(calls, messages_arrive_whole_and_once) {
              60, "got\t5\ttwo\ttrue\ttrue", 1);
 }
 
+Test(calls, many_births_in_one_frame_are_all_there) {
+  calls_says("local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
+             "function a:think() if self.mother then print('born') muster.remove() end\n"
+             " if not self.done and self.x % 5 == 0 then muster.spawn(a, {x = 1}, {mother = self.id}) end\n"
+             " self.done = true end\n"
+             "muster.world { agents = 600, start = function()\n"
+             " for x = 0, 299 do muster.spawn(a, {x = x}) end end }\n",
+             60, "born\n", 60);
+}
+
 Test(calls, births_get_their_fields_and_deaths_are_told) {
   calls_says("local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
              "function a:spawned() self.born = muster.now() end\n"

@@ -47,7 +47,7 @@ typedef struct strands_outcome {
   uint64_t orders[STRANDS], updates, hash;
 } strands_outcome;
 
-static strands_outcome run(uint32_t workers, muster_clock clock) {
+static strands_outcome run_with(uint32_t workers, muster_clock clock, uint64_t budget_ns) {
   muster_world_def world_def = muster_world_def_default();
   world_def.clock.kind = clock;
   little_world little = little_world_create(workers, &world_def);
@@ -62,7 +62,7 @@ static strands_outcome run(uint32_t workers, muster_clock clock) {
     cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
   }
   for (uint32_t i = 1; i <= FRAMES; i++)
-    cr_assert_eq(muster_frame_run(little.world, &(muster_frame){i * (uint64_t)FRAME_NS, 5000000}), MUSTER_OK);
+    cr_assert_eq(muster_frame_run(little.world, &(muster_frame){i * (uint64_t)FRAME_NS, budget_ns}), MUSTER_OK);
   strands_outcome outcome = {.hash = muster_world_hash(little.world)};
   for (uint32_t k = 0; k < STRANDS; k++) outcome.orders[k] = strands[k].order;
   muster_agent_info info = muster_agent_info_default();
@@ -71,6 +71,10 @@ static strands_outcome run(uint32_t workers, muster_clock clock) {
       outcome.updates += *(const uint64_t *)info.state;
   little_world_destroy(&little);
   return outcome;
+}
+
+static strands_outcome run(uint32_t workers, muster_clock clock) {
+  return run_with(workers, clock, 5000000);
 }
 
 Test(strands, the_updates_of_one_strand_never_run_together) {
@@ -89,6 +93,49 @@ Test(strands, their_order_is_the_same_on_any_number_of_workers) {
     cr_assert_eq(one.hash, many.hash);
     cr_assert_eq(one.updates, many.updates);
     for (uint32_t k = 0; k < STRANDS; k++) cr_assert_eq(one.orders[k], many.orders[k], "strand %u", k);
+  }
+}
+
+/* A frame has time for a part of the agents: what it did not run leads the next one, beside its planning. */
+Test(strands, updates_that_were_held_over_do_not_run_together_either) {
+  for (uint32_t workers = 2; workers <= 8; workers *= 2) {
+    strands_outcome wall = run_with(workers, MUSTER_CLOCK_WALL, 300000);
+    cr_assert_gt(wall.updates, 0);
+    cr_assert_eq(together, 0, "%u updates met another one on their strand, with %u workers", together, workers);
+  }
+}
+
+enum { MOTHERS = 300, BEARING = 3 }; /* frames in which they bear */
+
+static muster_atom_result bear_one(muster_update *update) {
+  muster_agent_def def = muster_agent_def_default();
+  def.type = update->type;
+  uint32_t *children = update->state;
+  if (update->now_ns <= BEARING * FRAME_NS && !muster_agent_is_null(muster_update_spawn(update, &def))) ++*children;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Updates that were gathered by strand spawn in another order than that in which they were ranked. */
+Test(strands, newborns_of_updates_are_all_there) {
+  static const muster_atom atom = {.run = bear_one, .model_ns = 1000};
+  for (uint32_t workers = 1; workers <= 4; workers *= 4) {
+    little_world little = little_world_create(workers, NULL);
+    muster_type_def def = type_with(&atom, 1);
+    def.state_bytes = 8;
+    def.period_ns = def.period_max_ns = FRAME_NS;
+    def.spawns_max = 1;
+    def.strands.count = STRANDS;
+    def.strands.of = strand_of;
+    register_type(&little, &def);
+    for (uint32_t i = 0; i < MOTHERS; i++) spawn_at(&little, i);
+    uint32_t borne = 0, living = 0;
+    run_frames(&little, BEARING + 2); /* those of the last frame are let in */
+    muster_agent_info info = muster_agent_info_default();
+    for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent)); living++)
+      if (muster_agent_read(little.world, agent, &info) == MUSTER_OK) borne += *(const uint32_t *)info.state;
+    cr_assert_geq(borne, 2 * MOTHERS);
+    cr_assert_eq(living, MOTHERS + borne, "%u live, %u were borne", living, borne);
+    little_world_destroy(&little);
   }
 }
 
