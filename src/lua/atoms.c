@@ -440,8 +440,7 @@ void atoms_make_metatable(lua_State *L, uint32_t type) {
     state->metatables[type] = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
-    lua_pushcfunction(L, calls_refuse_field);
-    lua_setfield(L, -2, "__newindex");
+    calls_refuse_fields(L);
     lua_createtable(L, 0, 4);
     lua_createtable(L, 0, 1);
     lua_setmetatable(L, -2);

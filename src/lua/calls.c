@@ -378,17 +378,24 @@ void calls_add_fields(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
-int calls_refuse_field(lua_State *L) {
+/* __newindex of an agent's table: a new field. Upvalue: the number of each name that Muster tells. */
+static int add_field(lua_State *L) {
   enum { PLACES = 4 };
   luaL_checkany(L, 3);
-  if (lua_type(L, 2) == LUA_TSTRING)
-    for (const char *const *name = own_fields; *name; name++)
-      if (strcmp(*name, lua_tostring(L, 2)) == 0)
-        return luaL_error(L, "self.%s is told by Muster and cannot be set%s", *name,
-                          name - own_fields < PLACES ? ": to move, call muster.move(x, y)" : "");
+  lua_settop(L, 3);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNUMBER)
+    return luaL_error(L, "self.%s is told by Muster and cannot be set%s", lua_tostring(L, 2),
+                      lua_tointeger(L, -1) < PLACES ? ": to move, call muster.move(x, y)" : "");
   lua_settop(L, 3);
   lua_rawset(L, 1);
   return 0;
+}
+
+void calls_refuse_fields(lua_State *L) {
+  push_names(L);
+  lua_pushcclosure(L, add_field, 1);
+  lua_setfield(L, -2, "__newindex");
 }
 
 void calls_open(lua_State *L) {

@@ -7,8 +7,8 @@
 /* Puts the table `muster` on the stack. */
 void calls_open(lua_State *L);
 
-/* __newindex of agents: refuses the names that the agent has from Muster. */
-int calls_refuse_field(lua_State *L);
+/* Gives the metatable of agents on top of the stack its __newindex, which refuses the names that Muster tells. */
+void calls_refuse_fields(lua_State *L);
 
 /* Gives the table of a type on top of the stack its __index, which answers for self.position and its like. */
 void calls_add_fields(lua_State *L);
