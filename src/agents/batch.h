@@ -96,7 +96,6 @@ typedef struct batch_claim {
   bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;          /* runs whatever it costs, like the first */
   uint16_t strand;    /* 1 + the strand of its agents; 0 = none */
-  uint32_t next;      /* the next claim on its strand */
 } batch_claim;
 
 /* Entries that could not be run in a frame but came first among the rest: held back from the ready set, they lead the
@@ -118,9 +117,10 @@ struct batch {
   batch_pass *passes; /* of entries whose types have sets; null when no type has */
   batch_step *steps;  /* virtual clock: of their passes, one after another */
   uint32_t step_count;
-  uint32_t *shares;   /* by type: the slice of its last entry, for agents that run without being ranked */
-  uint16_t *strands;  /* of each entry: 1 + its strand, 0 = none; these five are null when no type has strands */
-  uint32_t *gathered; /* room for plan/strands.c: numbers of entries, */
+  uint32_t *shares;    /* by type: the slice of its last entry, for agents that run without being ranked */
+  uint16_t *strands;   /* of each entry: 1 + its strand, 0 = none; these six are null when no type has strands */
+  uint32_t *following; /* of each claim: the next on its strand; run/strands.h */
+  uint32_t *gathered;  /* room for plan/strands.c: numbers of entries, */
   batch_entry *entries_before;
   uint16_t *strands_before;
   batch_pass *passes_before; /* and what was ranked */
@@ -156,12 +156,14 @@ static inline void batch_reserve_strands(struct batch *batch, uint32_t agents_ma
   if (batch->strands) return;
   uint16_t *strands = arena_reserve(arena, agents_max, sizeof *strands);
   uint16_t *strands_before = arena_reserve(arena, agents_max, sizeof *strands_before);
+  uint32_t *following = arena_reserve(arena, agents_max, sizeof *following);
   uint32_t *gathered = arena_reserve(arena, agents_max, sizeof *gathered);
   batch_entry *entries = arena_reserve(arena, agents_max, sizeof *entries);
   batch_pass *passes = arena_reserve(arena, agents_max, sizeof *passes);
   if (arena->failed) return;
   batch->strands = strands;
   batch->strands_before = strands_before;
+  batch->following = following;
   batch->gathered = gathered;
   batch->entries_before = entries;
   batch->passes_before = passes;

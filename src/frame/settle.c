@@ -41,9 +41,8 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
   struct batch *batch = world->batch;
   const agent_type *type = world_type_of(world, entry->agent);
   double idle_ns = world->frame->forecast.gap_ns;
-  /* Members and blocks of herds are never held: they are looked at, and come and go, while early workers run. Nor are
-   * agents on strands: what runs on these runs when no callback of the intake does. */
-  if (world->costs_told || type->quarantined || type->strands) return false;
+  /* Members and blocks of herds are never held: they are looked at, and come and go, while early workers run. */
+  if (world->costs_told || type->quarantined) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   if (type->herded) {
     world->commit->unheld_ns += entry->predicted_ns;

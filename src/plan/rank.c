@@ -271,6 +271,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
   }
   batch->held_count = 0;
   batch->held_ns = 0;
+  if (batch->strands) strands_gather(&filling, 0, 0);
   return filling.result;
 }
 

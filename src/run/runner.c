@@ -69,18 +69,19 @@ void runner_open(struct runner *runner) {
   }
   ticket_open(&runner->ticket, 0);
   runner->published = 0;
+  if (runner->strands) strands_open(runner);
   store_relaxed_u32(&runner->planning, 1);
   store_relaxed_u32(&runner->woken_count, 0);
 }
 
 void runner_publish(struct runner *runner, uint32_t claims) {
   ASSERT(claims >= runner->published && claims <= runner->batch->claim_count);
+  if (runner->strands) strands_link(runner, runner->published, claims);
   ticket_grow(&runner->ticket, claims - runner->published);
   runner->published = claims;
 }
 
 void runner_publish_all(struct runner *runner) {
-  if (runner->strands) strands_open(runner);
   runner_publish(runner, runner->batch->claim_count);
   store_relaxed_u32(&runner->planning, 0);
 }

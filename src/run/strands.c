@@ -7,16 +7,20 @@ void runner_reserve_strands(struct runner *runner, struct arena *arena) {
 }
 
 void strands_open(struct runner *runner) {
-  struct batch *batch = runner->batch;
   for (uint32_t k = 0; k < MUSTER_STRANDS_MAX; k++) {
-    store_relaxed_u32(&runner->strands[k].told, 0);
-    runner->strands[k].next = UINT32_MAX;
+    struct strand *strand = &runner->strands[k];
+    store_relaxed_u32(&strand->told, 0);
+    strand->taken = strand->first = strand->last = UINT32_MAX;
   }
-  for (uint32_t number = batch->claim_count; number-- > 0;) {
-    batch_claim *claim = &batch->claims[number];
-    if (!claim->strand) continue;
-    claim->next = runner->strands[claim->strand - 1].next;
-    runner->strands[claim->strand - 1].next = number;
+}
+
+void strands_link(struct runner *runner, uint32_t first, uint32_t end) {
+  const struct batch *batch = runner->batch;
+  for (uint32_t number = first; number < end; number++) {
+    if (!batch->claims[number].strand) continue;
+    struct strand *strand = &runner->strands[batch->claims[number].strand - 1];
+    *(strand->last == UINT32_MAX ? &strand->first : &batch->following[strand->last]) = number;
+    strand->last = number;
   }
 }
 
@@ -26,11 +30,12 @@ bool strands_enter(struct runner *runner, uint32_t strand) {
   return fetch_add_ordered_u32(&runner->strands[strand - 1].told, 1) == 0;
 }
 
-uint32_t strands_take(struct runner *runner, uint32_t strand) {
-  uint32_t number = runner->strands[strand - 1].next;
-  ASSERT(number < runner->batch->claim_count && runner->batch->claims[number].strand == strand);
-  runner->strands[strand - 1].next = runner->batch->claims[number].next;
-  return number;
+/* One more was told than was taken, so that there is a next one, and it was linked before it was published. */
+uint32_t strands_take(struct runner *runner, uint32_t number) {
+  struct strand *strand = &runner->strands[number - 1];
+  strand->taken = strand->taken == UINT32_MAX ? strand->first : runner->batch->following[strand->taken];
+  ASSERT(strand->taken != UINT32_MAX && runner->batch->claims[strand->taken].strand == number);
+  return strand->taken;
 }
 
 /* Ordered: pairs with strands_enter(). */

@@ -5,6 +5,9 @@
  * no other worker waits for it. A worker that finds the strand entered goes on to its next claim. So the strand's order
  * is that of the batch, whichever worker draws which claim.
  *
+ * Claims on strands may be published while the frame is still planned, in their order. A worker that runs them then
+ * stays on its strand when the planning is over, until nothing is left there (run/taking.c).
+ *
  * At the end of the frame a worker may leave a strand entered: the claims that are left do not run. */
 #ifndef RUN_STRANDS_H
 #define RUN_STRANDS_H
@@ -13,11 +16,16 @@
 
 struct strand {
   _Alignas(64) shared_u32 told; /* claims that were drawn, and not left */
-  uint32_t next;                /* the claim that runs next; of the worker that has entered */
+  uint32_t taken;               /* the claim that was taken last; of the worker that has entered */
+  uint32_t first, last;         /* claims that were linked; written by the frame's thread, which alone reads `last` */
 };
 
-/* Links the claims of the batch. Before any of them is published. */
+/* No claim is on any strand. While no worker runs. */
 void strands_open(struct runner *runner);
+
+/* Links the claims [first, end), which follow on those that were linked before. Before they are published, while
+ * workers run those. Frame's thread. */
+void strands_link(struct runner *runner, uint32_t first, uint32_t end);
 
 /* Tells a strand (1 + its number) of a claim that was drawn. True: the caller has entered it. */
 bool strands_enter(struct runner *runner, uint32_t strand);

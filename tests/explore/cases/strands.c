@@ -7,7 +7,7 @@
 
 #include "agents/batch.h"
 
-enum { CLAIMS = 6, STRANDS = 2 };
+enum { CLAIMS = 6, EARLY = 3, STRANDS = 2 };
 
 /* By claim: 1 + its strand, 0 = none. */
 static const uint16_t strand_of[CLAIMS] = {1, 1, 2, 0, 1, 2};
@@ -18,6 +18,7 @@ struct state {
   batch_claim claims[CLAIMS + 1];
   shared_u64 ticket;
   uint8_t ran[CLAIMS];
+  uint32_t following[CLAIMS];
   uint32_t inside[STRANDS + 1], last[STRANDS + 1]; /* of a strand: how many are on it, and 1 + the last claim */
 };
 
@@ -26,6 +27,7 @@ static void *prepare(void) {
   state->runner.strands = explore_memory(MUSTER_STRANDS_MAX * sizeof *state->runner.strands);
   state->runner.batch = &state->batch;
   state->batch.claims = state->claims;
+  state->batch.following = state->following;
   return state;
 }
 
@@ -34,7 +36,8 @@ static void begin(void *argument) {
   state->batch.claim_count = CLAIMS;
   for (uint32_t i = 0; i < CLAIMS; i++) state->claims[i].strand = strand_of[i];
   strands_open(&state->runner);
-  ticket_open(&state->ticket, CLAIMS);
+  strands_link(&state->runner, 0, EARLY);
+  ticket_open(&state->ticket, EARLY);
 }
 
 static void run_claim(struct state *state, uint32_t number) {
@@ -48,11 +51,15 @@ static void run_claim(struct state *state, uint32_t number) {
   EXPLORE_CHECK(--state->inside[strand] == 0);
 }
 
-/* As a worker does (run/taking.c). */
+/* The frame's thread plans the others while workers run (run/runner.c); then it does as a worker does (run/taking.c).
+ */
 static void run(void *argument, uint32_t fibre) {
   struct state *state = argument;
   uint32_t number;
-  (void)fibre;
+  if (fibre == 0) {
+    strands_link(&state->runner, EARLY, CLAIMS);
+    ticket_grow(&state->ticket, CLAIMS - EARLY);
+  }
   while ((number = ticket_take(&state->ticket)) != TICKET_NONE) {
     uint32_t strand = strand_of[number];
     if (strand && !strands_enter(&state->runner, strand)) continue;

@@ -1,0 +1,47 @@
+/* Which claims a worker takes on a strand, when it came while the frame was planned. The claims are put together by
+ * hand, in a world that has run a frame. */
+#include "agents/batch.h"
+#include "run/taking.h"
+#include "support/little_world.h"
+#include "world/world.h"
+
+enum { AGENTS = 3 };
+
+static little_world on_one_strand(void) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(2, NULL);
+  muster_type_def type = type_with(&atom, 1);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.strands.count = 1;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
+  for (uint32_t i = 0; i < 40 && little.world->batch->count < AGENTS; i++) run_frame(&little);
+  cr_assert_eq(little.world->batch->count, AGENTS);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    little.world->batch->claims[i] = (batch_claim){.first = i, .end = i + 1, .strand = 1};
+  little.world->batch->claim_count = AGENTS;
+  runner_open(little.world->runner);
+  return little;
+}
+
+/* The entry that a worker runs next, of those that are held; AGENTS = it finds none. */
+static uint32_t next_early(const little_world *little, uint32_t worker) {
+  struct runner *runner = little->world->runner;
+  batch_claim claim;
+  return taking_next(&runner->states[worker], runner, true, 0, &claim) ? claim.first : AGENTS;
+}
+
+/* Who draws a claim on a strand that is entered leaves it to the worker there: which must not go before it has run it,
+ * though the planning, for which it came, is over. */
+Test(strands_left, a_worker_that_came_early_runs_what_others_left_to_it) {
+  little_world little = on_one_strand();
+  runner_publish(little.world->runner, 2);
+  cr_assert_eq(next_early(&little, 0), 0);
+  cr_assert_eq(next_early(&little, 1), AGENTS, "it is on the strand of another one");
+  runner_publish_all(little.world->runner);
+  cr_assert_eq(next_early(&little, 0), 1);
+  cr_assert_eq(next_early(&little, 0), AGENTS, "what is drawn by nobody is for those who run the batch");
+  cr_assert_eq(little.world->runner->states[0].strand, 0, "it has left the strand");
+  runner_close(little.world->runner);
+  little_world_destroy(&little);
+}
