@@ -365,6 +365,16 @@ static bool add_self(script_world *scripts, muster_agent agent, struct self_maki
   return true;
 }
 
+bool atoms_push_self(script_world *scripts, muster_agent agent, script_state **state) {
+  uint32_t owner = owner_of(scripts, agent);
+  *state = scripts->states[scripts_strand(scripts, agent)];
+  if (!owner || !*state) return false;
+  lua_rawgeti((*state)->L, LUA_REGISTRYINDEX, (*state)->selves);
+  lua_rawgeti((*state)->L, -1, owner);
+  lua_remove((*state)->L, -2);
+  return true;
+}
+
 bool atoms_restore(script_world *scripts, muster_agent agent, uint32_t type, const void *bytes, size_t count) {
   struct self_making making = {.bytes = bytes, .count = count, .type = type};
   return add_self(scripts, agent, &making);

@@ -27,9 +27,13 @@ void atoms_make_metatable(lua_State *L, uint32_t type);
 /* Between frames: agents whose update never ends go into quarantine. */
 void atoms_judge(script_world *scripts);
 
+/* Pushes the table of an agent onto the stack of its state, which is *state. False: it has none. Between frames. */
+bool atoms_push_self(script_world *scripts, muster_agent agent, script_state **state);
+
+/* Of a snapshot: how often an update of the agent was cut. False: no such type or method. */
+bool atoms_restore_cuts(script_world *scripts, muster_agent agent, uint32_t type, uint32_t method, uint32_t cuts);
+
 /* Gives the agent of a snapshot its table, of which the bytes are. False with a message. */
-bool atoms_restore_cuts(struct script_world *scripts, muster_agent agent, uint32_t type, uint32_t method,
-                        uint32_t cuts);
 bool atoms_restore(script_world *scripts, muster_agent agent, uint32_t type, const void *bytes, size_t count);
 
 #endif

@@ -6,6 +6,7 @@
 #include "lua/lua_module.h"
 #include "lua/metrics.h"
 #include "lua/scripts.h"
+#include "lua/show.h"
 #include "lua/snapshot.h"
 #include "lua/types.h"
 
@@ -22,7 +23,9 @@ static const muster_module_setting lua_settings[] = {
 };
 
 static const muster_module_command lua_commands[] = {
-    {"reload", "reads the scripts anew; agents have the new methods from their next update on"}, {0}};
+    {"reload", "reads the scripts anew; agents have the new methods from their next update on"},
+    {"show", "what the table of an agent holds; its body is the agent's id, INDEX.GENERATION"},
+    {0}};
 
 /* Few strands leave workers idle, many states take memory. */
 static uint32_t strands_for(uint32_t agents_max) {
@@ -126,12 +129,8 @@ static muster_result scripts_reload(script_world *scripts) {
   return MUSTER_OK;
 }
 
-static muster_result scripts_command(void *instance, muster_world *world, const muster_module_call *call,
-                                     muster_module_answer answer, void *answer_user) {
-  script_world *scripts = instance;
+static muster_result command_reload(script_world *scripts, muster_module_answer answer, void *answer_user) {
   char text[128];
-  (void)world;
-  (void)call; /* there is one command */
   muster_result result = scripts_reload(scripts);
   scripts->reloads += !result;
   scripts->reloads_refused += result != MUSTER_OK;
@@ -140,6 +139,13 @@ static muster_result scripts_command(void *instance, muster_world *world, const 
                         (unsigned long long)scripts->version);
   answer(200, false, text, (size_t)length, answer_user);
   return MUSTER_OK;
+}
+
+static muster_result scripts_command(void *instance, muster_world *world, const muster_module_call *call,
+                                     muster_module_answer answer, void *answer_user) {
+  (void)world;
+  bool shows = strcmp(call->command, "show") == 0;
+  return shows ? show_agent(instance, call->body, answer, answer_user) : command_reload(instance, answer, answer_user);
 }
 
 /* An agent that a host spawns begins like one that a script spawns without fields. */

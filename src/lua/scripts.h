@@ -33,4 +33,11 @@ static inline uint32_t scripts_strand(const script_world *scripts, muster_agent 
   return muster_agent_index(agent) / 64 % scripts->strands;
 }
 
+/* A type of the scripts by its id in the world. Null: it is none of theirs. */
+static inline const script_type *scripts_type(const script_world *scripts, muster_type id) {
+  for (uint32_t i = 0; i < scripts->type_count; i++)
+    if (scripts->types[i].id.index == id.index) return &scripts->types[i];
+  return NULL;
+}
+
 #endif

@@ -90,23 +90,6 @@ static bool write_popped(script_state *state, tables_room *room, const char *nam
   return called && writing.written;
 }
 
-/* Pushes the table of an agent. False: it has none. */
-static bool push_self(script_world *scripts, muster_agent agent, script_state **state) {
-  uint32_t index = muster_agent_index(agent), owner = index < scripts->agents_max ? scripts->owners[index] : 0;
-  *state = scripts->states[scripts_strand(scripts, agent)];
-  if (!owner || !*state) return false;
-  lua_rawgeti((*state)->L, LUA_REGISTRYINDEX, (*state)->selves);
-  lua_rawgeti((*state)->L, -1, owner);
-  lua_remove((*state)->L, -2);
-  return true;
-}
-
-static const script_type *type_of(const script_world *scripts, muster_type id) {
-  for (uint32_t i = 0; i < scripts->type_count; i++)
-    if (scripts->types[i].id.index == id.index) return &scripts->types[i];
-  return NULL;
-}
-
 /* Takes one table: its head and its bytes. */
 typedef bool (*table_taker)(const table_head *head, const unsigned char *bytes, void *user);
 
@@ -114,7 +97,7 @@ static muster_result snapshot_take_agent(script_world *scripts, muster_agent age
                                          tables_room *room, table_taker take, void *user) {
   char name[96];
   script_state *state;
-  if (!push_self(scripts, agent, &state)) return MUSTER_OK;
+  if (!atoms_push_self(scripts, agent, &state)) return MUSTER_OK;
   snprintf(name, sizeof name, "agent %u.%u of type '%s': self", muster_agent_index(agent),
            muster_agent_generation(agent), type->name);
   if (!write_popped(state, room, name))
@@ -160,7 +143,7 @@ static muster_result take_all(script_world *scripts, const muster_world *world, 
   muster_agent agent = {0};
   while (!result && !muster_agent_is_null(agent = muster_agent_next(world, agent))) {
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
-    const script_type *type = type_of(scripts, info.type);
+    const script_type *type = scripts_type(scripts, info.type);
     if (type) result = snapshot_take_agent(scripts, agent, type, &room, take, user);
   }
   if (!result && !take_cuts(scripts, take, user)) result = MUSTER_E_SYSTEM;

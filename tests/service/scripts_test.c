@@ -167,11 +167,30 @@ Test(scripts, scripts_that_do_not_compile_are_told_at_the_start) {
   daemon_clear(&service);
 }
 
-Test(scripts, only_a_reload_is_a_command_of_scripts) {
+static void scripts_refuse(const char *command, int status, const char *says) {
+  program_run *run = program_start(command);
+  cr_expect(run->status == status && strstr(run->errors, says), "%s: %d: %s", command, run->status, run->errors);
+  free(run);
+}
+
+Test(scripts, what_an_agent_keeps_is_shown) {
   musterd service;
   scripts_begin(&service);
-  program_run *run = program_start("ctl scripts repair");
-  cr_expect(run->status == 2 && strstr(run->errors, "muster ctl scripts reload"), "%s", run->errors);
+  pass_frames(&service, 30);
+  json_t *agents = control_ask(&service, "GET", "/v1/worlds/main/agents?type=counter&limit=1", NULL, 200);
+  const char *id = json_string_value(json_object_get(json_array_get(json_object_get(agents, "agents"), 0), "agent"));
+  char command[128], line[128];
+  cr_assert_not_null(id);
+  snprintf(command, sizeof command, "ctl scripts show %s", id);
+  snprintf(line, sizeof line, "agent %s of type 'counter', ", id);
+  program_run *run = program_start(command);
+  cr_expect(run->status == 0 && strstr(run->output, line) && strstr(run->output, "\n  last = "), "%d: %s%s",
+            run->status, run->output, run->errors);
   free(run);
+  json_decref(agents);
+  scripts_refuse("ctl scripts show 7", 1, "INDEX.GENERATION");
+  scripts_refuse("ctl scripts show 7.99", 1, "7");
+  scripts_refuse("ctl scripts repair", 2, "muster ctl scripts reload");
+  scripts_refuse("ctl scripts show", 2, "muster ctl scripts show ID");
   daemon_stop(&service);
 }

@@ -308,10 +308,13 @@ static int tell_module(const ctl_call *call, const ctl_verb *verb) {
   return ctl_tell(&options, path, call->count > at + 1 ? call->arguments[at + 1] : "") ? STATUS_OK : STATUS_FAILED;
 }
 
-static int reload_scripts(const ctl_call *call, const ctl_verb *verb) {
+/* `reload`, or `show` with an agent's id. */
+static int tell_scripts(const ctl_call *call, const ctl_verb *verb) {
   char path[PATH_BYTES];
-  if (strcmp(call->arguments[1], "reload") != 0) return complain_usage("write it so: muster ctl scripts reload");
-  return path_of(call, verb, path) && ctl_tell(call->options, path, "") ? STATUS_OK : STATUS_FAILED;
+  const char *command = call->arguments[1], *id = call->count > 2 ? call->arguments[2] : "";
+  if (strcmp(command, *id ? "show" : "reload") != 0)
+    return complain_usage("write it so: muster ctl scripts reload, or muster ctl scripts show ID");
+  return path_of(call, verb, path) && ctl_tell(call->options, path, id) ? STATUS_OK : STATUS_FAILED;
 }
 
 static int begin_snapshot(const ctl_call *call, const ctl_verb *verb) {
@@ -389,8 +392,8 @@ static const ctl_verb verbs[] = {
     {"modules", "", 1, 1, NULL, "POST", "/v1/modules", .body = {read_text, 1, .member = "module"}},
     {"module", "[WORLD [COMMAND [BODY]]]", 0, 3, "settings, commands and metrics of its modules; or a command", "GET",
      "/module", .show = show_module, .run = tell_module},
-    {"scripts", "reload", 1, 1, "read the scripts of the world's agents anew", "POST", "/module/reload",
-     .run = reload_scripts},
+    {"scripts", "reload|show ID", 1, 2, "read the scripts anew; or what the table of an agent holds", "POST",
+     "/module/@", .run = tell_scripts},
     {"snapshot", "[now]", 0, 0, "what became of the last one; or begin one", "GET", .path = "/v1/snapshot"},
     {"snapshot", "", 1, 1, NULL, "POST", "/v1/snapshot", .run = begin_snapshot},
     {"get", "/v1/...", 1, 1, "any other document of the daemon", "GET", "", .run = get},

@@ -89,9 +89,11 @@ static const struct help {
                "BODY is JSON or text. Of several instances the command is INSTANCE.COMMAND.\n"
                "Example: muster ctl module desert add 10\n"},
     {"scripts",
-     "Agents have the new methods from their next update on, and keep what they remember. Scripts that do not\n"
+     "reload: agents have the new methods from their next update on, and keep what they remember. Scripts that do not "
      "compile change nothing: the answer says in which file and line. SIGHUP reads them anew, too.\n"
-     "Example: muster ctl scripts reload\n"},
+     "show: the fields of the agent's table, its memory, and where an update of it stands that was cut.\n"
+     "Example: muster ctl scripts reload\n"
+     "Example: muster ctl scripts show 5.1\n"},
     {"snapshot", "`snapshot now` begins one and does not wait; `snapshot` tells what became of it.\n"
                  "Example: muster ctl snapshot now\n"},
     {"get", "Prints any document as the daemon sends it; /v1 lists what there is, /openapi.yaml describes it.\n"

@@ -1,0 +1,136 @@
+/* What the command `show` says of an agent. */
+#include "scripts/script_host.h"
+
+typedef struct shown_text {
+  char text[32768];
+  uint32_t status;
+} shown_text;
+
+static bool note_shown(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
+  shown_text *shown = user;
+  cr_assert(!json && bytes < sizeof shown->text && strlen(text) == bytes);
+  memcpy(shown->text, text, bytes + 1);
+  shown->status = status;
+  return true;
+}
+
+static muster_result show(script_host *host, const char *id, shown_text *shown) {
+  const muster_module_call call = {.size = sizeof call, .command = "show", .body = id, .bytes = strlen(id)};
+  memset(shown, 0, sizeof *shown);
+  return host->module->command(host->instance, host->world, &call, note_shown, shown);
+}
+
+/* The id of the only agent of type 'a'. */
+static void id_of(const script_host *host, char *id, size_t bytes) {
+  muster_agent_info info = muster_agent_info_default();
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(host->world, agent));)
+    if (muster_agent_read(host->world, agent, &info) == MUSTER_OK && info.type.index == 1)
+      snprintf(id, bytes, "%u.%u", muster_agent_index(agent), muster_agent_generation(agent));
+}
+
+/* Runs a world of one agent whose spawned() and think() are these; it is shown as `lines`, below the first. */
+static void shows(const char *methods, const char *lines) {
+  char text[2048], id[32] = "", first[128];
+  shown_text *shown = malloc(sizeof *shown);
+  snprintf(text, sizeof text,
+           "list = {5}\nlocal a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n%s\n"
+           "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+           methods);
+  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 5);
+  id_of(host, id, sizeof id);
+  uint64_t hash = muster_world_hash(host->world);
+  double allocated = script_figure(host, "scripts_allocated_bytes_total");
+  cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(host->world), hash);
+  cr_assert_eq(script_figure(host, "scripts_allocated_bytes_total"), allocated, "looking sets the collector going");
+  snprintf(first, sizeof first, "agent %s of type 'a', ", id);
+  const char *end = strchr(shown->text, '\n');
+  cr_assert(end && strncmp(shown->text, first, strlen(first)) == 0, "%s", shown->text);
+  cr_assert_eq(shown->status, 200);
+  cr_assert_str_eq(end + 1, lines, "%s", shown->text);
+  free(shown);
+  script_end(host);
+}
+
+Test(show, fields_stand_in_their_order_each_on_a_line) {
+  shows("function a:spawned() self.wolf, self.bear, self.pack = true, 'brown', {7, 8, x = 1.5} self[2] = 1 end\n"
+        "function a:think() end",
+        "  [2] = 1\n  bear = \"brown\"\n  pack = {7, 8, x = 1.5}\n  wolf = true\n");
+}
+
+Test(show, what_is_no_plain_value_and_what_has_no_end_is_named) {
+  shows(
+      "function a:spawned() self.run, self.me, self.seven = a.think, self, list\n"
+      " self['not a name'] = {} self.keyed = {[{}] = 1} end\n"
+      "function a:think() end",
+      "  keyed = {...}\n"
+      "  me = {keyed = {...}, me = {keyed = {...}, me = {keyed = {...}, me = {...}, [\"not a name\"] = {...}, "
+      "run = a function, seven = a table of the scripts}, [\"not a name\"] = {}, run = a function, seven = a table of "
+      "the scripts}, [\"not a name\"] = {}, run = a function, seven = a table of the scripts}\n"
+      "  [\"not a name\"] = {}\n"
+      "  run = a function\n"
+      "  seven = a table of the scripts\n");
+}
+
+Test(show, a_terminal_gets_no_control_bytes) {
+  shows("function a:spawned() self.text = 'x\\27[2J\"\\n' self.long = ('y'):rep(207) end\nfunction a:think() end",
+        "  long = \""
+        "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
+        "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
+        "\" and 7 bytes more\n  text = \"x\\027[2J\\\"\\010\"\n");
+}
+
+Test(show, an_update_that_was_cut_is_told_with_its_line) {
+  char id[32] = "";
+  shown_text *shown = malloc(sizeof *shown);
+  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\n"
+                                   "function a:think()\n  while true do self.n = (self.n or 0) + 1 end\nend\n"
+                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 20);
+  id_of(host, id, sizeof id);
+  cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(strstr(shown->text, "an update was cut in ") && strstr(shown->text, "main.lua:3:"), "%s", shown->text);
+  free(shown);
+  script_end(host);
+}
+
+Test(show, a_table_without_end_is_cut) {
+  char id[32] = "";
+  shown_text *shown = malloc(sizeof *shown);
+  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms' }\n"
+                                   "function a:think() for i = 1, 99 do self[i] = ('x'):rep(200) end end\n"
+                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 200);
+  id_of(host, id, sizeof id);
+  cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
+  size_t bytes = strlen(shown->text);
+  cr_assert(bytes > 16000 && strcmp(shown->text + bytes - 4, "...\n") == 0, "%zu: %s", bytes, shown->text + bytes - 9);
+  free(shown);
+  script_end(host);
+}
+
+Test(show, what_is_no_agent_of_the_scripts_is_refused) {
+  static const struct {
+    const char *id, *says;
+  } wrong[] = {{"", "INDEX.GENERATION"},
+               {"7", "INDEX.GENERATION"},
+               {"1.1x", "INDEX.GENERATION"},
+               {"99999999.1", "99999999"},
+               {"1.99", "1"},
+               {"0.1", "not of a type of the scripts"}};
+  shown_text *shown = malloc(sizeof *shown);
+  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms' }\nfunction a:think() end\n"
+                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 5);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    cr_assert_neq(show(host, wrong[i].id, shown), MUSTER_OK, "%s: %s", wrong[i].id, shown->text);
+    cr_assert(strstr(muster_last_error(), wrong[i].says), "%s: %s", wrong[i].id, muster_last_error());
+    cr_assert_eq(shown->status, 0);
+  }
+  free(shown);
+  script_end(host);
+}
