@@ -1,5 +1,6 @@
 #include "lua/memory.h"
 
+#include <lua.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +81,14 @@ static void account(script_memory *memory, uint32_t owner, size_t before, size_t
   memory->owned[owner] += (uint32_t)after - (uint32_t)before;
   if (after <= before) return;
   memory->allocated_bytes += after - before;
-  memory_spend(memory, after - before);
+}
+
+/* Whether a new object counts as work of the update that runs: Lua tells its kind, 0 = it is none. Short strings may be
+ * there already, by where the collector is; and how often a table grows depends on the seed of the state's hashes.
+ * Where an update is looked at must follow from neither. */
+static bool counts_as_work(size_t kind, size_t bytes) {
+  enum { STRING_BYTES = 128 };
+  return kind == LUA_TSTRING ? bytes > STRING_BYTES : kind > 0;
 }
 
 static void *new_block(script_memory *memory, size_t bytes) {
@@ -124,6 +132,7 @@ void *memory_allocate(void *user, void *block, size_t before, size_t after) {
     memory->refused = true;
     if (!block && before > 0 && before < KINDS) memory->refuse(memory->user); /* does not return */
   }
+  if (!block && counts_as_work(before, after)) memory_spend(memory, after);
   return block ? resize_block(memory, head, before, after) : new_block(memory, after);
 }
 

@@ -22,7 +22,7 @@ typedef struct script_memory {
   uint32_t owner_cap_bytes;   /* of the owner; 0 = no cap */
   bool refuses;               /* an update runs: new objects over a cap are refused by `refuse` */
   bool refused;               /* and one was, or an array grew over the cap */
-  uint64_t spent_bytes;       /* asked for since the last look of the update that runs */
+  uint64_t spent_bytes;       /* work of the update that runs since its last look, in bytes that it would fill */
   void (*hurry)(void *user);  /* called while an update runs that spent MEMORY_SPENT_MOST: it is to be looked at soon */
   void (*refuse)(void *user); /* raises an error, and does not return */
   void *user;                 /* handed to it */
