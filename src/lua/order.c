@@ -8,6 +8,12 @@
 enum { ORDER_POSITIVE = 0, ORDER_NUMBER, ORDER_TEXT, ORDER_FALSE, ORDER_TRUE, ORDER_NONE };
 enum { UPVALUES_MOST = 250, KEY_INSTRUCTIONS = 8 /* to put a key in its place */ };
 
+/* A walk of a table with so many keys counts as the same work however they lie in it: that follows from what was in the
+ * table before, and from the seed of the state's hashes. */
+static void charge_walk(lua_State *L, size_t count) {
+  state_charge(L, count * KEY_INSTRUCTIONS);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
 /* Reads the key at `index`. */
@@ -103,7 +109,7 @@ int order_gather(lua_State *L, int index, const order_key **keys) {
     count++;
   }
   if (!sorted) sort_keys(state->keys, count);
-  state_charge(L, (size_t)count * (sorted ? 1 : KEY_INSTRUCTIONS));
+  charge_walk(L, count);
   *keys = state->keys;
   return (int)count;
 }
@@ -173,11 +179,12 @@ static int walk_many(lua_State *L) {
   return walk_kept(L, push_listed);
 }
 
-/* Walks a list. */
+/* Walks a list: the function's upvalue is how long it was. */
 static int walk_list(lua_State *L) {
+  lua_Integer count = lua_tointeger(L, lua_upvalueindex(1));
   lua_Unsigned i = lua_isnoneornil(L, 2) ? 1 : (lua_Unsigned)luaL_checkinteger(L, 2) + 1;
   open_walked(L);
-  for (lua_Unsigned count = lua_rawlen(L, 1); i - 1 < count; i++) {
+  for (; i - 1 < (lua_Unsigned)count; i++) {
     lua_pushinteger(L, (lua_Integer)i);
     if (lua_rawgeti(L, 1, (lua_Integer)i) != LUA_TNIL) return 2;
     lua_pop(L, 2);
@@ -185,18 +192,17 @@ static int walk_list(lua_State *L) {
   return 0;
 }
 
-/* Whether the table at 2 has no keys but 1, 2, 3 ... */
-static bool is_list(lua_State *L) {
-  lua_Integer i = 1;
-  for (lua_pushnil(L); lua_next(L, 2); i++) {
+/* How many keys the table at 2 has, when they are 1, 2, 3 ... and lie so; else 0. */
+static lua_Integer list_length(lua_State *L) {
+  lua_Integer count = 0;
+  for (lua_pushnil(L); lua_next(L, 2);) {
     lua_pop(L, 1);
-    if (lua_isinteger(L, -1) && lua_tointeger(L, -1) == i) continue;
+    if (lua_isinteger(L, -1) && lua_tointeger(L, -1) == ++count) continue;
     lua_pop(L, 1);
-    state_charge(L, (size_t)i);
-    return false;
+    return 0;
   }
-  state_charge(L, (size_t)i);
-  return i > 1;
+  charge_walk(L, (size_t)count);
+  return count;
 }
 
 int order_pairs(lua_State *L) {
@@ -204,12 +210,14 @@ int order_pairs(lua_State *L) {
   lua_settop(L, 1);
   lua_pushvalue(L, 1);
   freeze_open(L, 2);
-  if (is_list(L)) {
-    lua_pushcfunction(L, walk_list);
+  const order_key *keys;
+  lua_Integer length = list_length(L);
+  if (length) {
+    lua_pushinteger(L, length);
+    lua_pushcclosure(L, walk_list, 1);
     lua_pushvalue(L, 1);
     return 2;
   }
-  const order_key *keys;
   int count = order_gather(L, 2, &keys);
   if (count < 0) return refuse_key(L, count);
   if (count + 1 < UPVALUES_MOST) {
