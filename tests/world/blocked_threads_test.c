@@ -149,8 +149,9 @@ static void expect_only_it_is_late(uint32_t workers) {
   first.importance_floor = 1.0f;
   muster_agent sleeper = muster_agent_spawn(hall.little.world, &first);
   for (uint32_t i = 0; i < THOUSANDS; i++) spawn_at(&hall.little, i % 100);
-  uint32_t easy = 0;
-  for (uint32_t i = 0; i < 60; i++) easy += run(&hall).carried == 0 && i >= 30;
+  uint32_t easy_frames = 0;
+  for (uint32_t i = 0; i < 60; i++) easy_frames += run(&hall).carried == 0 && i >= 30;
+  bool easy = easy_frames > 15; /* of 30: the machine runs them all without it */
   hall.sleeper = muster_agent_index(sleeper);
   uint32_t told = 0, moved = 0, unharmed = 0, without_debt = 0;
   for (uint32_t i = 0; i < TRIES && (!told || !moved || !unharmed || !without_debt); i++) {
