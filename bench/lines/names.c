@@ -96,8 +96,6 @@ static const char *names_last_word(const char *what, int *length) {
   return word;
 }
 
-/* "agents/lists.c blocks" for "classes_create": the function that called the one which reserves. Functions of one file
- * alone have no name here. */
 /* A cache of compiled files may have made the path a relative one, which is then not shortened. */
 static const char *names_short(const char *file) {
   if (strncmp(file, "../", 3) != 0) return file;
@@ -106,6 +104,8 @@ static const char *names_short(const char *file) {
   return slash ? slash + 1 : file;
 }
 
+/* "agents/lists.c blocks" for "classes_create": the function that called the one which reserves. Functions of one file
+ * alone have no name here. */
 static void names_make(names_name *name, const char *what, const char *file, const void *caller) {
   Dl_info found = {0};
   int length;

@@ -73,6 +73,7 @@ void strands_gather(struct filling *filling, uint32_t first_entry, uint32_t firs
   struct batch *batch = filling->batch;
   uint32_t count = batch->count - first_entry;
   uint16_t *strands = batch->strands_before;
+  if (!count) return;
   memcpy(batch->entries_before, batch->entries + first_entry, count * sizeof *batch->entries);
   memcpy(strands, batch->strands + first_entry, count * sizeof *strands);
   if (batch->passes) memcpy(batch->passes_before, batch->passes + first_entry, count * sizeof *batch->passes);

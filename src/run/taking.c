@@ -117,8 +117,10 @@ static bool taking_enters(worker_state *state, struct runner *runner, uint32_t *
 bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
   bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
   uint32_t number;
-  if (early_only && !load_relaxed_u32(&runner->planning))           /* what comes now also asks for the woken */
-    return !late && taking_goes_on(state, runner, clock_ns, claim); /* but nobody else comes to its strand */
+  /* The planning is over, and workers that come now also ask for woken agents. But no other worker runs what is left on
+   * the strand that this one has entered. */
+  if (early_only && !load_relaxed_u32(&runner->planning))
+    return !late && taking_goes_on(state, runner, clock_ns, claim);
   if (!late && taking_take_woken(state, runner, claim)) return true;
   if (!late && taking_goes_on(state, runner, clock_ns, claim)) return true;
   while (!late && ring_pop(&runner->rests, claim))

@@ -1,5 +1,5 @@
 /* Which claims a worker takes on a strand, when it came while the frame was planned. The claims are put together by
- * hand, in a world that has run a frame. */
+ * hand, in a world that has run a few frames. */
 #include "agents/batch.h"
 #include "run/taking.h"
 #include "support/little_world.h"
@@ -31,8 +31,8 @@ static uint32_t next_early(const little_world *little, uint32_t worker) {
   return taking_next(&runner->states[worker], runner, true, 0, &claim) ? claim.first : AGENTS;
 }
 
-/* Who draws a claim on a strand that is entered leaves it to the worker there: which must not go before it has run it,
- * though the planning, for which it came, is over. */
+/* A worker that draws a claim on a strand leaves it to the worker that has entered the strand. That one must not go
+ * before it has run the claim, though the planning, for which it came, is over. */
 Test(strands_left, a_worker_that_came_early_runs_what_others_left_to_it) {
   little_world little = on_one_strand();
   runner_publish(little.world->runner, 2);

@@ -81,35 +81,33 @@ Test(show, a_terminal_gets_no_control_bytes) {
         "\" and 7 bytes more\n  text = \"x\\027[2J\\\"\\010\"\n");
 }
 
-Test(show, an_update_that_was_cut_is_told_with_its_line) {
-  char id[32] = "";
+/* What is shown of the agent of a world of one, whose think() this is, after so many frames. The caller frees it. */
+static shown_text *shown_after(const char *think, uint32_t frames) {
+  char text[512], id[32] = "";
   shown_text *shown = malloc(sizeof *shown);
-  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\n"
-                                   "function a:think()\n  while true do self.n = (self.n or 0) + 1 end\nend\n"
-                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
-  script_run(host, 20);
+  snprintf(text, sizeof text,
+           "local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\nfunction a:think() %s end\n"
+           "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+           think);
+  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, frames);
   id_of(host, id, sizeof id);
   cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
+  script_end(host);
+  return shown;
+}
+
+Test(show, an_update_that_was_cut_is_told_with_its_line) {
+  shown_text *shown = shown_after("\n while true do self.n = (self.n or 0) + 1 end\n", 20);
   cr_assert(strstr(shown->text, "an update was cut in ") && strstr(shown->text, "main.lua:3:"), "%s", shown->text);
   free(shown);
-  script_end(host);
 }
 
 Test(show, a_table_without_end_is_cut) {
-  char id[32] = "";
-  shown_text *shown = malloc(sizeof *shown);
-  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms' }\n"
-                                   "function a:think() for i = 1, 99 do self[i] = ('x'):rep(200) end end\n"
-                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
-  script_run(host, 200);
-  id_of(host, id, sizeof id);
-  cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
+  shown_text *shown = shown_after("for i = 1, 99 do self[i] = ('x'):rep(200) end", 200);
   size_t bytes = strlen(shown->text);
   cr_assert(bytes > 16000 && strcmp(shown->text + bytes - 4, "...\n") == 0, "%zu: %s", bytes, shown->text + bytes - 9);
   free(shown);
-  script_end(host);
 }
 
 Test(show, what_is_no_agent_of_the_scripts_is_refused) {
