@@ -36,12 +36,13 @@
  * Messages. muster_update_send() and muster_agent_send() to a ghost, or to an agent that left, put the message into a
  * queue of this world, from which the host takes it (muster_zone_messages) and delivers it in the zone to which it
  * goes. There each is delivered once, however often it comes: the last 65,536 messages from other zones are known by
- * sender and sequence. Messages of one sender reach one receiver in the order in which they were sent, while either of
- * them crosses and by whatever way the host carries them: each tells which one it follows, and a receiver's world holds
- * back what comes before that one, for MUSTER_ZONE_ORDER_FRAMES of its frames at most. What comes later than that, as
- * the way was longer, is delivered then, behind those that it should have come before. A zone knows the last 65,536
- * pairs of a sender and a receiver, at either end, of the last MUSTER_ZONE_ORDER_FRAMES; and holds back
- * limits.sends_per_frame messages: when there are more, those that have waited longest wait no more.
+ * sender and sequence, each for MUSTER_ZONE_KNOWN_FRAMES of this world's frames. Messages of one sender reach one
+ * receiver in the order in which they were sent, while either of them crosses and by whatever way the host carries
+ * them: each tells which one it follows, and a receiver's world holds back what comes before that one, for
+ * MUSTER_ZONE_ORDER_FRAMES of its frames at most. What comes later than that, as the way was longer, is delivered then,
+ * behind those that it should have come before. A zone knows the last 65,536 pairs of a sender and a receiver, at
+ * either end, of the last MUSTER_ZONE_ORDER_FRAMES; and holds back limits.sends_per_frame messages: when there are
+ * more, those that have waited longest wait no more.
  *
  * Records, snapshots and journals hold all of this: a world that is recovered from a journal repeats the crossings as
  * they were. While a world replays, calls of the host succeed and change nothing, and call nothing back.
@@ -85,6 +86,10 @@ MUSTER_API muster_result muster_agent_hop(const muster_world *world, muster_agen
  * about a minute at 30 frames a second. So long a zone may stand still, or a message be on its way, and the order
  * holds. */
 enum { MUSTER_ZONE_ORDER_FRAMES = 2048 };
+
+/* For how many frames of its world a message that came from another zone is known, so that it is not delivered again:
+ * some four minutes at 30 frames a second. While a world stands still, or is restored, none of them passes. */
+enum { MUSTER_ZONE_KNOWN_FRAMES = 4 * MUSTER_ZONE_ORDER_FRAMES };
 
 /* What a zone counts since its world was created. */
 typedef struct muster_zone_status {

@@ -113,3 +113,9 @@ bool recent_entry(const struct recent *recent, uint64_t number, recent_key *key,
   *value = load_relaxed_u64(&recent->values[place]);
   return recent_is_there(recent, place);
 }
+
+bool recent_oldest(struct recent *recent, recent_key *key, uint64_t *value) {
+  if (recent->added - recent->first > recent->maximum) recent->first = recent->added - recent->maximum;
+  while (recent->first < recent->added && !recent_entry(recent, recent->first, key, value)) recent->first++;
+  return recent->first < recent->added;
+}

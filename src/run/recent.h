@@ -19,6 +19,7 @@ struct recent {
   uint32_t maximum, mask;
   uint32_t count;   /* entries that are there */
   uint64_t added;   /* entries that ever were */
+  uint64_t first;   /* none of those before this number is there */
   uint64_t dropped; /* for newer ones */
   shared_u32 version;
   shared_u64 *firsts, *seconds, *values; /* by place */
@@ -40,6 +41,10 @@ void recent_take_out(struct recent *recent, recent_key key);
 
 /* The entry that was added as number `number`, counted from 0; false when it is gone. Frame's thread. */
 bool recent_entry(const struct recent *recent, uint64_t number, recent_key *key, uint64_t *value);
+
+/* The entry that was added before all others that are there; false when there is none. Frame's thread. O(1), but for
+ * those that are gone since the last call. */
+bool recent_oldest(struct recent *recent, recent_key *key, uint64_t *value);
 
 /* The next entry to be added is this number: entries are restored in their order. Frame's thread, before others know
  * the world. */

@@ -14,6 +14,7 @@
 #include "world/world_links.h"
 #include "world/world_record.h"
 #include "world/world_sums.h"
+#include "world/zone_delivery.h"
 #include "world/zone_mail.h"
 #include "world/zone_order.h"
 
@@ -63,6 +64,7 @@ void messages_take(struct muster_world *world) {
   outgoing message;
   index_counter_reset(&world->links->places_late);
   if (world->zone) zone_order_pass(world);
+  if (world->zone) zone_forget_delivered(world);
   if (!intake_queues_take_messages(&world->commands->queues)) return;
   uint32_t left = ring_count(&world->commands->queues.messages);
   while (next_message(world, &left, &message)) take(world, &message);

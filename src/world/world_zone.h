@@ -10,7 +10,7 @@
 #include <muster/zone.h>
 
 enum {
-  ZONE_DELIVERED = 65536, /* messages that are known to have come */
+  ZONE_DELIVERED = 65536, /* messages that are known to have come, at most */
   ZONE_CHANNELS = 65536   /* pairs of a sender and a receiver, at either end */
 };
 
@@ -46,7 +46,7 @@ struct world_zone {
   uint64_t host_sent; /* as zone_row.sent, of the host's messages */
   zone_outgoing *queue;
   uint32_t queued;         /* of limits.sends_per_frame */
-  struct recent delivered; /* by sender and sequence */
+  struct recent delivered; /* by sender and sequence: the frame in which it came */
   struct channels out, in; /* of senders and of receivers that are here; the host's index is agents_max */
   zone_early *early;
   uint32_t early_count, early_high, early_free, early_oldest, early_newest; /* of limits.sends_per_frame; place + 1 */

@@ -55,7 +55,15 @@ void zone_deliver(struct muster_world *world, const muster_zone_message *message
     if (taken.zone && zone_queue(world, &taken, message->bytes)) zone->counts.messages_forwarded++;
     return;
   }
-  recent_add(&zone->delivered, key_of(message), 0);
+  recent_add(&zone->delivered, key_of(message), world->frames);
   if (taken.size) memcpy(taken.bytes, message->bytes, taken.size);
   zone_order_deliver(world, &taken);
+}
+
+void zone_forget_delivered(struct muster_world *world) {
+  recent_key key;
+  uint64_t frame;
+  struct recent *delivered = &world->zone->delivered;
+  while (recent_oldest(delivered, &key, &frame) && world->frames - frame > MUSTER_ZONE_KNOWN_FRAMES)
+    recent_take_out(delivered, key);
 }

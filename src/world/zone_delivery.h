@@ -12,4 +12,7 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
                                   uint64_t follows);
 void zone_deliver(struct muster_world *world, const muster_zone_message *message, uint64_t follows);
 
+/* A frame begins: messages that came long ago are known no more. */
+void zone_forget_delivered(struct muster_world *world);
+
 #endif

@@ -1,4 +1,5 @@
 /* Messages find an agent that another zone runs, or that moved on: once, and in order. */
+#include "support/snapshots.h"
 #include "support/zone_pair.h"
 
 typedef struct taken_messages {
@@ -160,4 +161,37 @@ Test(zone_messages, marks_are_bounded_and_the_oldest_goes_first) {
   run_frame(&a);
   cr_assert_eq(take_messages(&a).count, 1);
   little_world_destroy(&a);
+}
+
+/* Nor are they known for ever: what a world keeps of them, and saves, follows from the last minutes alone. */
+Test(zone_messages, are_known_for_so_many_frames) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
+  run_frame(&a);
+  run_frame(&b);
+  mind_of(&a, sender)->friend_of = receiver;
+  cross(&a, &b, receiver);
+  run_frames(&a, 12);
+  taken_messages taken = take_messages(&a);
+  run_frames(&b, 4);
+  saved_world before = save_world(b.world);
+  for (uint32_t i = 0; i < taken.count; i++) cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK);
+  run_frames(&b, MUSTER_ZONE_KNOWN_FRAMES / 2);
+  saved_world half = save_world(b.world);
+  cr_assert_geq(half.count, before.count + taken.count * 16);
+  little_world restored = zone_world(2);
+  cr_assert_eq(load_world(restored.world, half.bytes, half.count), MUSTER_OK, "%s", muster_last_error());
+  restored.now_ns = b.now_ns;
+  run_frames(&restored, MUSTER_ZONE_KNOWN_FRAMES / 2);
+  cr_assert_eq(deliver(&restored, &taken, 0), MUSTER_E_STALE);
+  run_frames(&restored, 1);
+  saved_world end = save_world(restored.world);
+  cr_assert_eq(end.count, before.count, "%zu bytes, and %zu before", end.count, before.count);
+  cr_assert_eq(deliver(&restored, &taken, 0), MUSTER_OK, "%s", muster_last_error());
+  free(before.bytes);
+  free(half.bytes);
+  free(end.bytes);
+  little_world_destroy(&restored);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
 }
