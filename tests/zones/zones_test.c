@@ -179,7 +179,7 @@ Test(zones, lose_nothing_in_chaos_and_let_nothing_grow) {
       .journal_stream = true,
       .agents = 120,
       .speed = 20,
-      .life = crossings < 10000 ? 120 : 600, /* in hours the books of all births stay small beside files */
+      .life = crossings < 10000 ? 120 : 1800, /* in hours the books of all births stay small beside files */
   });
   all->sizes = growth_open();
   ledger_verdict verdict = live_in_chaos(all, seed, crossings);
