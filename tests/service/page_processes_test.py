@@ -94,7 +94,7 @@ def tells_of_the_shown_world_that_failed():
     wait("the verdict says it", lambda: "world forest has failed" in text("verdict")
          and browser.find("verdict").get_attribute("data-severity") == "alarm")
     assert "muster ctl restart forest" in text("verdict") and text("downs") == "", text("verdict")
-    assert browser.find("state").text == "failed"
+    wait("so does its state", lambda: browser.find("state").text == "failed")
     overlap = browser.script("const page = document.documentElement; return page.scrollWidth - page.clientWidth")
     assert overlap <= 0, overlap
     assert text("tiles").count("–") == 9, "figures of another world are none of its own"

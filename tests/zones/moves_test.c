@@ -15,12 +15,7 @@
 
 TestSuite(moves, .timeout = 3600);
 
-#ifdef __SANITIZE_ADDRESS__
-enum { MOVES = 5 }; /* each takes ten times as long, and the time is another build's to tell */
-#else
-enum { MOVES = 20 };
-#endif
-enum { MIDDLE = 1, PATIENCE = 1000, LOOK_US = 100000, MOVES_MOST = 100, BOOKS_MOST = 20000 };
+enum { MIDDLE = 1, MOVES = 20, PATIENCE = 1000, LOOK_US = 100000, MOVES_MOST = 100, BOOKS_MOST = 20000 };
 
 static uint64_t from_environment(const char *name, uint64_t otherwise) {
   const char *given = getenv(name);
