@@ -5,6 +5,7 @@ import re
 import sys
 import time
 import traceback
+import urllib.error
 import urllib.request
 
 from page_checks import be_readable, lie_apart, name_everything
@@ -349,6 +350,14 @@ def is_chosen(agent):
     return browser.find("agent").is_displayed() and browser.find("agent-title").text.endswith(f" {agent}")
 
 
+def is_there(agent):
+    """Lists have whoever died in the last frames until they are asked for anew."""
+    try:
+        return bool(ask(f"/v1/worlds/main/agents/{agent}"))
+    except urllib.error.HTTPError:
+        return False
+
+
 def is_in_the_middle(agent):
     """Of the map."""
     at = ask(f"/v1/worlds/main/agents/{agent}")["position"]
@@ -369,6 +378,7 @@ def lists_agents_that_stand_out_and_finds_others():
 
 def lists_and_finds():
     wait("the lists are there", lambda: all(len(rows(f"most-{name}")) == 8 for name in ("expensive", "important")))
+    wait("of agents that live", lambda: is_there(rows("most-important")[0][0]))
     agent = rows("most-important")[0][0]
     browser.script("document.querySelector(`#most-important button[data-agent='${arguments[0]}']`).click()", agent)
     wait("a click selects it", lambda: is_chosen(agent))
