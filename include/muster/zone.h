@@ -109,7 +109,7 @@ typedef struct muster_zone_status {
   uint64_t messages_unordered; /* messages that were delivered before, or behind, others of their sender */
   uint64_t observers_departed; /* observers that left, */
   uint64_t observers_arrived;  /* and that came */
-  uint32_t messages_held;      /* messages that wait now for one that was sent before them */
+  uint32_t messages_held;      /* messages that wait now for one that was sent before them, or behind it for room */
   uint32_t reserved;
 } muster_zone_status;
 

@@ -27,10 +27,15 @@ static struct message_head *message_at(const box_table *table, uint32_t slot, ui
   return (struct message_head *)(void *)(table->messages + ((size_t)place * table->slots + slot) * table->stride);
 }
 
+bool boxes_has_room(const box_table *table, uint32_t slot) {
+  const struct box *box = &table->boxes[slot];
+  return box->count - box->begun != (int)table->capacity;
+}
+
 bool boxes_put(box_table *table, uint32_t slot, const struct message_head *head, const void *bytes) {
   struct box *box = &table->boxes[slot];
   ASSERT(head->size <= table->message_bytes && box->begun <= table->capacity && box->begun <= box->count);
-  if (box->count - box->begun == (int)table->capacity) return false;
+  if (!boxes_has_room(table, slot)) return false;
   struct message_head *place = message_at(table, slot, box->count++);
   *place = *head;
   if (head->size) memcpy(place + 1, bytes, head->size);

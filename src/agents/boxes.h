@@ -48,6 +48,9 @@ typedef struct box_table {
 /* Reserves empty boxes for `slots` agents, none when the capacity is 0. Sets arena->failed when memory is refused. */
 void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, struct arena *arena);
 
+/* Whether a further message may wait in a box. */
+bool boxes_has_room(const box_table *table, uint32_t slot);
+
 /* Puts a copy at the end of a box; false when `capacity` messages wait there for an update that has not begun. */
 bool boxes_put(box_table *table, uint32_t slot, const struct message_head *head, const void *bytes);
 

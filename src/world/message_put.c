@@ -9,6 +9,12 @@ bool message_is_read(const agent_row *row) {
   return row->atom_next || row->status == AGENT_ACTING;
 }
 
+bool message_has_room(struct muster_world *world, uint32_t index) {
+  const agent_row *row = world_row(world, index);
+  const agent_type *type = world_type(world, row->type);
+  return !type->boxes.capacity || boxes_has_room(&type->boxes, row->state_slot);
+}
+
 static bool put_into_box(struct muster_world *world, muster_agent sender, const struct message_head *head,
                          const void *bytes) {
   muster_agent to = world_find(world, head->peer);

@@ -50,6 +50,7 @@ struct world_zone {
   struct channels out, in; /* of senders and of receivers that are here; the host's index is agents_max */
   zone_early *early;
   uint32_t early_count, early_high, early_free, early_oldest, early_newest; /* of limits.sends_per_frame; place + 1 */
+  bool early_waits; /* one whose turn has come waits for room in a box */
   muster_zone_status counts;
 };
 

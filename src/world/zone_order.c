@@ -81,8 +81,23 @@ static bool order_is_next(const struct world_zone *zone, const channel *in) {
   return in->held && zone_order_early(zone, in->held)->message.follows <= in->number;
 }
 
+/* What was held back comes as the box has room: all of it at once may be more than a box takes. */
 static void order_put_following(struct muster_world *world, channel *in) {
-  while (order_is_next(world->zone, in)) order_put_first(world, in);
+  while (order_is_next(world->zone, in) && message_has_room(world, in->owner)) order_put_first(world, in);
+  world->zone->early_waits |= order_is_next(world->zone, in);
+}
+
+/* Whose turn has come, and for which there was no room; of each sender and receiver in turn. */
+static void order_put_waiting(struct muster_world *world) {
+  struct world_zone *zone = world->zone;
+  zone->early_waits = false;
+  for (uint32_t place = zone->early_oldest, newer; place; place = newer) {
+    channel *in = zone_order_early(zone, place)->in;
+    newer = zone_order_early(zone, place)->newer;
+    if (in->held != place || !order_is_next(zone, in)) continue;
+    if (message_has_room(world, in->owner)) order_put_first(world, in);
+    zone->early_waits |= order_is_next(zone, in);
+  }
 }
 
 /* The message that has waited longest waits no more: the one that it follows may be lost. Those before it go first. */
@@ -92,8 +107,8 @@ static void order_give_up(struct muster_world *world) {
   uint64_t number = early->message.sequence;
   channel *in = early->in;
   while (in->held && zone_order_early(zone, in->held)->message.sequence <= number) {
+    zone->counts.messages_unordered += !order_is_next(zone, in);
     order_put_first(world, in);
-    zone->counts.messages_unordered++;
   }
   order_put_following(world, in);
 }
@@ -117,6 +132,7 @@ bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoin
   zone->early_newest = place;
   zone->early_count++;
   memcpy(&early->message, message, offsetof(zone_outgoing, bytes) + message->size);
+  zone->early_waits |= order_is_next(zone, in);
   return true;
 }
 
@@ -142,6 +158,7 @@ void zone_order_deliver(struct muster_world *world, const zone_outgoing *message
 void zone_order_pass(struct muster_world *world) {
   struct world_zone *zone = world->zone;
   channel *end;
+  if (zone->early_waits) order_put_waiting(world);
   while (zone->early_oldest && world->frames - zone_order_early(zone, zone->early_oldest)->frame > ZONE_ORDER_FRAMES)
     order_give_up(world);
   while ((end = channels_oldest(&zone->out)) && world->frames - end->frame > ZONE_ORDER_FRAMES)

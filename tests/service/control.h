@@ -95,12 +95,18 @@ static inline void control_await_count(const musterd *service, const char *path,
 static inline void control_find_agent(const musterd *service, const char *type, unsigned *index, unsigned *generation) {
   char path[128];
   snprintf(path, sizeof path, "/v1/worlds/main/agents?limit=1&type=%s", type);
+  daemon_reply *reply = calloc(1, sizeof *reply);
+  cr_assert_not_null(reply);
   for (bool found = false; !found;) {
-    json_t *list = control_ask(service, "GET", path, NULL, 200), *agents = control_member(list, "agents");
+    daemon_ask(service, "GET", path, NULL, reply);
+    if (reply->status == 503) continue; /* its world comes back */
+    json_t *list = json_loads(reply->body, 0, NULL), *agents = json_object_get(list, "agents");
+    cr_assert(reply->status == 200 && agents, "GET %s: %d: %s", path, (int)reply->status, reply->body);
     found = json_array_size(agents) > 0;
     if (found) cr_assert_eq(sscanf(control_text(list, "agents.0.agent"), "%u.%u", index, generation), 2);
     json_decref(list);
   }
+  free(reply);
 }
 
 /* Waits until the steps of a paused world are done. */

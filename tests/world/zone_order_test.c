@@ -73,17 +73,21 @@ static muster_atom_result write_letters(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world land_zone(uint32_t number) {
+static little_world land_zone_with(uint32_t number, uint32_t box) {
   static const muster_atom atom = {write_letters, MUSTER_ROLE_BEHAVIOUR, 2000};
   muster_world_def def = zone_world_def(number);
   muster_type_def type = type_with(&atom, 1);
   type.name = "writer";
   type.state_bytes = sizeof(writer);
   type.period_ns = 3 * FRAME_NS;
-  type.messages.waiting_max = BOX;
+  type.messages.waiting_max = box;
   type.messages.bytes_max = sizeof(letter);
   type.messages.sends_max = 2;
   return zone_world_of(1, &def, &type);
+}
+
+static little_world land_zone(uint32_t number) {
+  return land_zone_with(number, BOX);
 }
 
 /* The zone in which a writer is; ZONES while it crosses. */
@@ -265,11 +269,13 @@ Test(zone_order, holds_while_both_cross_at_random) {
 
 /* ----------------------------------------------------------------------------------------------------------- losses */
 
+enum { LETTERS = 12 };
+
 typedef struct taken_letters {
   uint32_t count;
-  muster_zone_message messages[8];
-  uint64_t follows[8];
-  unsigned char letters[8][MUSTER_MESSAGE_BYTES_MAX];
+  muster_zone_message messages[LETTERS];
+  uint64_t follows[LETTERS];
+  unsigned char letters[LETTERS][MUSTER_MESSAGE_BYTES_MAX];
 } taken_letters;
 
 static void keep_letter(const muster_zone_message *message, void *user) {
@@ -381,4 +387,43 @@ Test(zone_order, who_is_gone_is_waited_for_no_more) {
   run_frames(&b, 3);
   little_world_destroy(&a);
   little_world_destroy(&b);
+}
+
+/* Four fit into the box; the rest waits behind them, crosses, and is restored. */
+Test(zone_order, what_was_held_back_comes_as_the_box_has_room) {
+  enum { SMALL = 4 };
+  little_world a = land_zone(1), b = land_zone_with(2, SMALL), c = land_zone_with(3, SMALL);
+  taken_letters taken;
+  muster_agent one = spawn_at(&b, 1);
+  run_frame(&a);
+  run_frame(&b);
+  run_frame(&c);
+  cr_assert_eq(muster_agent_left(a.world, one, 1, 2), MUSTER_OK);
+  letters_of_host(&a, one, LETTERS, &taken);
+  for (uint32_t i = 1; i <= LETTERS; i++) {
+    uint32_t which = i % LETTERS; /* the first one last */
+    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[which], taken.follows[which]), MUSTER_OK);
+  }
+  cr_assert_eq(info_of(&b, one).messages, SMALL);
+  cr_assert_eq(zone_status(&b).messages_held, LETTERS - SMALL);
+  cross(&b, &c, one);
+  cr_assert_eq(zone_status(&c).messages_held, LETTERS - SMALL);
+  saved_world saved = save_world(c.world);
+  little_world restored = land_zone_with(3, SMALL);
+  cr_assert_eq(load_world(restored.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  restored.now_ns = c.now_ns;
+  little_world *both[] = {&c, &restored};
+  for (int i = 0; i < 2; i++) {
+    run_frames(both[i], 16);
+    const writer *own = info_of(both[i], one).state;
+    cr_assert_eq(own->got[WRITERS], LETTERS);
+    cr_assert_eq(own->early + own->twice, 0);
+    cr_assert_eq(zone_status(both[i]).messages_held, 0);
+    cr_assert_eq(zone_status(both[i]).messages_unordered, 0);
+  }
+  free(saved.bytes);
+  little_world_destroy(&restored);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+  little_world_destroy(&c);
 }

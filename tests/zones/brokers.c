@@ -108,7 +108,7 @@ static void run_etcd(const brokers *all, uint32_t which) {
   for (uint32_t i = 0; i < all->counts[BROKERS_ETCD]; i++)
     append(members, sizeof members, "%se%u=http://127.0.0.1:%u", i ? "," : "", i, all->of[BROKERS_ETCD][i].advertised);
   const char *const keeps[] = {all->options.short_history ? "1m" : "0", all->options.short_history ? "2" : "5",
-                               all->options.short_history ? "5000" : "100000"};
+                               all->options.short_history ? "1000" : "100000"};
   execlp("etcd", "etcd", "--auto-compaction-mode", "periodic", "--auto-compaction-retention", keeps[0], "--max-wals",
          keeps[1], "--snapshot-count", keeps[2], "--name", name, "--data-dir", data, "--listen-client-urls",
          broker->url, "--advertise-client-urls", broker->url, "--listen-peer-urls", peers,
