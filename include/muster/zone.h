@@ -42,7 +42,9 @@
  * MUSTER_ZONE_ORDER_FRAMES of its frames at most. What comes later than that, as the way was longer, is delivered then,
  * behind those that it should have come before. A zone knows the last 65,536 pairs of a sender and a receiver, at
  * either end, of the last MUSTER_ZONE_ORDER_FRAMES; and holds back limits.sends_per_frame messages: when there are
- * more, those that have waited longest wait no more.
+ * more, those that have waited longest wait no more. What finds the receiver's box full is held back as well, until
+ * there is room: messages come in bursts when a zone goes on that stood still. Of one sender MUSTER_ZONE_WAITING_MAX
+ * wait for one receiver; beyond that, those that have waited longest are dropped.
  *
  * Records, snapshots and journals hold all of this: a world that is recovered from a journal repeats the crossings as
  * they were. While a world replays, calls of the host succeed and change nothing, and call nothing back.
@@ -90,6 +92,9 @@ enum { MUSTER_ZONE_ORDER_FRAMES = 2048 };
 /* For how many frames of its world a message that came from another zone is known, so that it is not delivered again:
  * some four minutes at 30 frames a second. While a world stands still, or is restored, none of them passes. */
 enum { MUSTER_ZONE_KNOWN_FRAMES = 4 * MUSTER_ZONE_ORDER_FRAMES };
+
+/* How many messages of one sender from another zone wait for room in the box of one receiver, at most. */
+enum { MUSTER_ZONE_WAITING_MAX = 256 };
 
 /* What a zone counts since its world was created. */
 typedef struct muster_zone_status {
@@ -247,11 +252,11 @@ MUSTER_API uint32_t muster_zone_messages(muster_world *world,
 MUSTER_API uint64_t muster_zone_message_follows(const muster_zone_message *message);
 
 /* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it, once
- * the message that it follows has come; or, when the receiver has moved on or is a ghost, into the queue to other zones
- * again. A full box drops it as it would any other, and MUSTER_OK is returned. `zone` is not looked at. MUSTER_E_STALE
- * when it came before, or the receiver is gone: passed over; MUSTER_E_FULL when it should go out again and the queue is
- * full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above `follows`, or its sender is no
- * agent and no host of a zone; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames;
+ * the message that it follows has come and there is room; or, when the receiver has moved on or is a ghost, into the
+ * queue to other zones again. A type without boxes drops it, and MUSTER_OK is returned. `zone` is not looked at.
+ * MUSTER_E_STALE when it came before, or the receiver is gone: passed over; MUSTER_E_FULL when it should go out again
+ * and the queue is full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above `follows`, or its sender is
+ * no agent and no host of a zone; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames;
  * recorded. O(1). */
 MUSTER_API muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message,
                                                    uint64_t follows);

@@ -61,6 +61,7 @@ static const zone_outgoing *order_take_out(struct world_zone *zone, channel *in)
   zone_early *early = zone_order_early(zone, place);
   ASSERT(early && early->in == in);
   in->held = early->next;
+  in->held_count--;
   *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = early->newer;
   *(early->newer ? &zone_order_early(zone, early->newer)->older : &zone->early_newest) = early->older;
   early->in = NULL;
@@ -126,6 +127,7 @@ bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoin
   early->in = in;
   early->next = *link;
   *link = place;
+  in->held_count++;
   early->newer = 0;
   early->older = zone->early_newest;
   *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = place;
@@ -136,16 +138,23 @@ bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoin
   return true;
 }
 
+/* Where too much waits for a box that stays full, what has waited longest is lost there. */
+static bool order_hold_new(struct muster_world *world, channel *in, const zone_outgoing *message) {
+  while (in->held_count >= MUSTER_ZONE_WAITING_MAX && order_is_next(world->zone, in)) order_put_first(world, in);
+  return zone_order_hold(world, in, message, world->frames);
+}
+
 void zone_order_deliver(struct muster_world *world, const zone_outgoing *message) {
   struct world_zone *zone = world->zone;
   uint32_t receiver = muster_agent_index(world_find(world, message->to));
   channel *in = channels_use(&zone->in, receiver, zone_order_peer(message->from, message->sequence));
   ASSERT(world_is_live(world, world_find(world, message->to)));
   for (; in && in->number < message->follows; order_give_up(world))
-    if (zone_order_hold(world, in, message, world->frames)) return;
+    if (order_hold_new(world, in, message)) return;
   /* None of these is named by this one: its sender has forgotten them. */
   while (in && in->held && zone_order_early(zone, in->held)->message.sequence < message->sequence)
     order_put_first(world, in);
+  if (in && !message_has_room(world, receiver) && order_hold_new(world, in, message)) return;
   zone->counts.messages_unordered += !in || in->number > message->sequence;
   if (in && in->number < message->sequence) in->number = message->sequence;
   if (in) in->frame = world->frames;

@@ -9,9 +9,9 @@
  *     sender   channel out: {receiver, number sent last}      kept for ZONE_ORDER_FRAMES after it
  *     receiver channel in:  {sender, number that came last}   kept for twice as long, and what is held back
  *
- * A message that follows one that was lost is held back for ZONE_ORDER_FRAMES at most. When the one that came late is
- * there, those behind it come as the receiver's box has room. Frame's thread, between frames or at an intake or
- * commit. */
+ * A message that follows one that was lost is held back for ZONE_ORDER_FRAMES at most. What comes from other zones
+ * comes in bursts, behind a message that was late or when a zone goes on that stood still: what finds the receiver's
+ * box full is held back, too, until there is room. Frame's thread, between frames or at an intake or commit. */
 #ifndef WORLD_ZONE_ORDER_H
 #define WORLD_ZONE_ORDER_H
 
