@@ -138,6 +138,16 @@ bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoin
   return true;
 }
 
+/* A message came that names none of those which are held back and were sent before it: its sender has forgotten them,
+ * and what they follow. */
+static void order_await_no_more(struct muster_world *world, channel *in, uint64_t sequence) {
+  zone_early *early = zone_order_early(world->zone, in->held);
+  if (!early || early->message.sequence > sequence) return;
+  for (; early && early->message.sequence < sequence; early = zone_order_early(world->zone, early->next))
+    early->message.follows = 0;
+  order_put_following(world, in);
+}
+
 /* Where too much waits for a box that stays full, what has waited longest is lost there. */
 static bool order_hold_new(struct muster_world *world, channel *in, const zone_outgoing *message) {
   while (in->held_count >= MUSTER_ZONE_WAITING_MAX && order_is_next(world->zone, in)) order_put_first(world, in);
@@ -151,9 +161,7 @@ void zone_order_deliver(struct muster_world *world, const zone_outgoing *message
   ASSERT(world_is_live(world, world_find(world, message->to)));
   for (; in && in->number < message->follows; order_give_up(world))
     if (order_hold_new(world, in, message)) return;
-  /* None of these is named by this one: its sender has forgotten them. */
-  while (in && in->held && zone_order_early(zone, in->held)->message.sequence < message->sequence)
-    order_put_first(world, in);
+  if (in) order_await_no_more(world, in, message->sequence);
   if (in && !message_has_room(world, receiver) && order_hold_new(world, in, message)) return;
   zone->counts.messages_unordered += !in || in->number > message->sequence;
   if (in && in->number < message->sequence) in->number = message->sequence;

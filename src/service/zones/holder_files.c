@@ -275,7 +275,7 @@ static muster_result pack(const char *path, stored_head *head) {
   if (to >= 0) close(to);
   if (first >= 0) close(first);
   if (second >= 0) close(second);
-  return good ? MUSTER_OK : copy_failed(whole);
+  return good ? MUSTER_OK : copy_failed(to >= 0 && first < 0 ? snapshot : to >= 0 && second < 0 ? journal : whole);
 }
 
 static void work_pack(uv_work_t *work) {
