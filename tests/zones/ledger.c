@@ -138,11 +138,15 @@ typedef struct judging {
   FILE *out;
 } judging;
 
-/* Counts a trouble, and shows the first few of its kind. */
-static void count_trouble(judging *now, uint64_t *kind, const char *what, const ledger_row *row) {
-  if (++*kind <= SHOWN_MAX && now->out)
+static void show(const judging *now, const char *what, const ledger_row *row) {
+  if (now->out)
     fprintf(now->out, "ledger: %" PRIu64 " %s (zone %u, hop %u, epoch %u)\n", row->agent, what, row->zone, row->hop,
             (uint32_t)(row->agent >> 36) & 0x3fff);
+}
+
+/* Counts a trouble, and shows the first few of its kind. */
+static void count_trouble(judging *now, uint64_t *kind, const char *what, const ledger_row *row) {
+  if (++*kind <= SHOWN_MAX) show(now, what, row);
 }
 
 static void judge_standing(judging *now, const ledger_row *row) {
@@ -154,6 +158,9 @@ static void judge_standing(judging *now, const ledger_row *row) {
   verdict->repeated += own->repeated;
   verdict->skipped += own->skipped;
   verdict->late += own->late;
+  verdict->lost += own->lost;
+  if (own->skipped) show(now, "did not hear all numbers of its child", row);
+  if (own->lost) show(now, "was told that messages to its mother were lost", row);
   verdict->twice_ns += own->twice_ns;
   verdict->missed_ns += own->missed_ns;
   if (row->stands > 1) count_trouble(now, &verdict->twice, "stands twice", row);
@@ -215,6 +222,7 @@ void ledger_print(const ledger_verdict *verdict, FILE *out) {
       {"repeated", verdict->repeated},
       {"skipped", verdict->skipped},
       {"late", verdict->late},
+      {"told as lost", verdict->lost},
   };
   fprintf(out, "ledger:");
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -46,6 +46,7 @@ typedef struct ledger_verdict {
   uint64_t twice_ns, missed_ns;     /* of these */
   uint64_t heard;                   /* highest numbers that mothers have heard of their children, added up */
   uint64_t repeated, skipped, late; /* of these numbers */
+  uint64_t lost;                    /* messages of which their senders were told that they were lost */
 } ledger_verdict;
 
 ledger *ledger_open(void);
