@@ -35,6 +35,16 @@ static muster_result deliver(const little_world *to, const taken_messages *taken
   return muster_zone_deliver_after(to->world, &message, taken->follows[number]);
 }
 
+/* One of two agents crosses to the other zone; the other one, which is returned, writes to it in each update. */
+static muster_agent write_to_one_that_crosses(little_world *from, little_world *to) {
+  muster_agent receiver = spawn_at(from, 1), sender = spawn_at(from, 2);
+  run_frame(from);
+  run_frame(to);
+  mind_of(from, sender)->friend_of = receiver;
+  cross(from, to, receiver);
+  return sender;
+}
+
 Test(zone_messages, follow_an_agent_that_moved_on) {
   little_world a = zone_world(1), b = zone_world(2), c = zone_world(3);
   muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
@@ -107,11 +117,7 @@ Test(zone_messages, that_come_twice_are_delivered_once) {
 
 Test(zone_messages, a_new_owner_repeats_no_sequence) {
   little_world a = zone_world(1), b = zone_world(2);
-  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
-  run_frame(&a);
-  run_frame(&b);
-  mind_of(&a, sender)->friend_of = receiver;
-  cross(&a, &b, receiver);
+  write_to_one_that_crosses(&a, &b);
   run_frames(&a, 6);
   taken_messages before = take_messages(&a);
   cr_assert_eq(muster_zone_set_epoch(a.world, 1), MUSTER_E_ARGUMENT);
@@ -130,11 +136,7 @@ Test(zone_messages, a_full_queue_drops_and_tells_the_sender) {
   muster_type_def type = walker_type();
   def.limits.sends_per_frame = 4;
   little_world a = zone_world_of(1, &def, &type), b = zone_world(2);
-  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
-  run_frame(&a);
-  run_frame(&b);
-  mind_of(&a, sender)->friend_of = receiver;
-  cross(&a, &b, receiver);
+  muster_agent sender = write_to_one_that_crosses(&a, &b);
   run_frames(&a, 30);
   muster_zone_status status = zone_status(&a);
   cr_assert_eq(status.messages, 4);
@@ -166,11 +168,7 @@ Test(zone_messages, marks_are_bounded_and_the_oldest_goes_first) {
 /* Nor are they known for ever: what a world keeps of them, and saves, follows from the last minutes alone. */
 Test(zone_messages, are_known_for_so_many_frames) {
   little_world a = zone_world(1), b = zone_world(2);
-  muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
-  run_frame(&a);
-  run_frame(&b);
-  mind_of(&a, sender)->friend_of = receiver;
-  cross(&a, &b, receiver);
+  write_to_one_that_crosses(&a, &b);
   run_frames(&a, 12);
   taken_messages taken = take_messages(&a);
   run_frames(&b, 4);

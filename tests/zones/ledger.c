@@ -135,18 +135,15 @@ bool ledger_takes_standing(ledger *all, uint32_t zone, const char *text, uint64_
 
 typedef struct judging {
   ledger_verdict verdict;
+  uint64_t deaf, told; /* that skipped, and that were told of losses */
   FILE *out;
 } judging;
 
-static void show(const judging *now, const char *what, const ledger_row *row) {
-  if (now->out)
-    fprintf(now->out, "ledger: %" PRIu64 " %s (zone %u, hop %u, epoch %u)\n", row->agent, what, row->zone, row->hop,
-            (uint32_t)(row->agent >> 36) & 0x3fff);
-}
-
 /* Counts a trouble, and shows the first few of its kind. */
 static void count_trouble(judging *now, uint64_t *kind, const char *what, const ledger_row *row) {
-  if (++*kind <= SHOWN_MAX) show(now, what, row);
+  if (++*kind <= SHOWN_MAX && now->out)
+    fprintf(now->out, "ledger: %" PRIu64 " %s (zone %u, hop %u, epoch %u)\n", row->agent, what, row->zone, row->hop,
+            (uint32_t)(row->agent >> 36) & 0x3fff);
 }
 
 static void judge_standing(judging *now, const ledger_row *row) {
@@ -159,8 +156,8 @@ static void judge_standing(judging *now, const ledger_row *row) {
   verdict->skipped += own->skipped;
   verdict->late += own->late;
   verdict->lost += own->lost;
-  if (own->skipped) show(now, "did not hear all numbers of its child", row);
-  if (own->lost) show(now, "was told that messages to its mother were lost", row);
+  if (own->skipped) count_trouble(now, &now->deaf, "did not hear all numbers of its child", row);
+  if (own->lost) count_trouble(now, &now->told, "was told that messages to its mother were lost", row);
   verdict->twice_ns += own->twice_ns;
   verdict->missed_ns += own->missed_ns;
   if (row->stands > 1) count_trouble(now, &verdict->twice, "stands twice", row);
