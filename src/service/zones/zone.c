@@ -246,7 +246,7 @@ void zone_take_in(hosted_world *world) {
                message.head.sequence, message.head.zone, muster_last_error());
   tell_without_frames(world);
   wire_flush(&zone->wire);
-  for (uint32_t i = 0; i < zone->link_count; i++) zone_take_held(world, &zone->links[i]);
+  zone_take_held(world);
   zone_catch_up(world);
   zone_expire_ghosts(world);
   const char *why = zone_standstill(world);

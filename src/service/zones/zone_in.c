@@ -19,10 +19,32 @@ static bool in_arrive(hosted_world *world, const void *bytes, size_t count) {
   return true;
 }
 
-/* The same: its receiver has moved on, and the messages that go after it wait to go out with this frame. */
-static bool in_deliver(hosted_world *world, const void *bytes, size_t count) {
+/* Done; early or without room: it waits; it awaits that others come first; damaged. */
+typedef enum in_result { IN_DONE = 0, IN_EARLY, IN_FULL, IN_AWAITS, IN_DAMAGED } in_result;
+
+/* Whether an agent of whom this zone knows nothing may yet come by another neighbour, and had come in an earlier life:
+ * what reaches a restored zone once more is in order of each neighbour only. What awaits others itself is not waited
+ * for. */
+static bool in_may_come(const struct zone *zone, const zone_link *but) {
+  if (zone->caught_up) return false;
+  bool may = !zone->all_came;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    const zone_link *link = &zone->links[i];
+    may = may || (link != but && link->in.sequence < link->until && !link->awaits);
+  }
+  return may;
+}
+
+static uint64_t in_twice(const hosted_world *world) {
+  muster_zone_status status = muster_zone_status_default();
+  muster_zone_status_read(world->world, &status);
+  return status.messages_twice;
+}
+
+/* Without room its receiver has moved on, and the messages that go after it wait to go out with this frame. */
+static in_result in_deliver(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
   parcel_letter letter;
-  if (count < sizeof letter) return true;
+  if (count < sizeof letter) return IN_DONE;
   memcpy(&letter, bytes, sizeof letter);
   const muster_zone_message message = {.from = {letter.from},
                                        .to = {letter.to},
@@ -30,14 +52,25 @@ static bool in_deliver(hosted_world *world, const void *bytes, size_t count) {
                                        .sent_ns = letter.sent_ns,
                                        .size = (uint32_t)(count - sizeof letter),
                                        .bytes = (const unsigned char *)bytes + sizeof letter};
+  uint64_t twice = in_twice(world);
   muster_result result = muster_zone_deliver_after(world->world, &message, letter.follows);
-  if (result == MUSTER_E_FULL) return false;
+  bool is_lost = result && in_twice(world) == twice;
+  if (result == MUSTER_E_FULL) return IN_FULL;
+  if (is_lost && result == MUSTER_E_STALE && in_may_come(world->zone, link)) return IN_AWAITS;
   world->zone->published.delivered += !result;
-  world->zone->published.lost += result != MUSTER_OK;
-  return true;
+  world->zone->published.lost += is_lost;
+  return IN_DONE;
 }
 
-typedef enum in_result { IN_DONE = 0, IN_EARLY, IN_FULL, IN_DAMAGED } in_result;
+static in_result in_take_item(hosted_world *world, const zone_link *link, uint64_t sequence, size_t at,
+                              const parcel_item *item, const unsigned char *bytes) {
+  bool taken = true;
+  if (item->kind == PARCEL_MESSAGE) return in_deliver(world, link, bytes, item->bytes);
+  if (item->kind == PARCEL_AGENT) taken = in_arrive(world, bytes, item->bytes);
+  if (item->kind == PARCEL_HERD) taken = zone_take_herd(world, link, sequence, (uint32_t)at, bytes, item->bytes);
+  if (item->kind == PARCEL_OBSERVER) taken = zone_take_observer(world, bytes, item->bytes);
+  return taken ? IN_DONE : IN_FULL;
+}
 
 /* Takes the items from *at on, as far as there is room: a world that comes back meanwhile finds those that it has taken
  * by their hops. */
@@ -50,21 +83,20 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   if (parcel_read_head(bytes, count, &head)) return IN_DAMAGED;
   bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
   if (counts && head.sim_now_ns > world->sim_now_ns) return IN_EARLY; /* this zone is behind: no time may pass twice */
-  for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next)
-    if (item.kind == PARCEL_AGENT && !in_arrive(world, item_bytes, item.bytes))
-      return IN_FULL;
-    else if (item.kind == PARCEL_HERD && !zone_take_herd(world, link, sequence, (uint32_t)*at, item_bytes, item.bytes))
-      return IN_FULL;
-    else if (item.kind == PARCEL_OBSERVER && !zone_take_observer(world, item_bytes, item.bytes))
-      return IN_FULL;
-    else if (item.kind == PARCEL_MESSAGE && !in_deliver(world, item_bytes, item.bytes))
-      return IN_FULL;
+  for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next) {
+    in_result result = in_take_item(world, link, sequence, *at, &item, item_bytes);
+    if (result) return result;
+  }
   pair_takes(&link->in, sequence, head.epoch, head.number);
   zone_note_taken(world, link);
   return damaged ? IN_DAMAGED : IN_DONE;
 }
 
-/* Those that come behind one that waits, for room or for its time, wait, too. */
+static bool in_waits(in_result result) {
+  return result == IN_EARLY || result == IN_FULL || result == IN_AWAITS;
+}
+
+/* Those that come behind one that waits wait, too. */
 static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_t count, size_t at) {
   zone_held *held = malloc(sizeof *held + count);
   if (!held) abort(); /* the next process reads it again */
@@ -85,16 +117,31 @@ bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, c
   in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count, &at) : IN_EARLY;
   if (result != IN_DAMAGED) link->given = sequence;
   if (result == IN_FULL) tell_full(world, link, true);
-  if (result == IN_FULL || result == IN_EARLY) in_wait(link, sequence, bytes, count, at);
+  if (in_waits(result)) in_wait(link, sequence, bytes, count, at);
   return result != IN_DAMAGED;
 }
 
-void zone_take_held(hosted_world *world, zone_link *link) {
+/* Whether anything was taken. */
+static bool take_held_of(hosted_world *world, zone_link *link) {
+  bool any = false;
   for (zone_held *held; (held = STAILQ_FIRST(&link->held)) != NULL;) {
+    size_t before = held->at;
     in_result result = in_take(world, link, held->sequence, held->parcel, held->bytes, &held->at);
     tell_full(world, link, result == IN_FULL);
-    if (result == IN_FULL || result == IN_EARLY) return;
+    link->awaits = result == IN_AWAITS;
+    any = any || held->at != before || !in_waits(result);
+    if (in_waits(result)) return any;
     STAILQ_REMOVE_HEAD(&link->held, link);
     free(held);
+  }
+  return any;
+}
+
+void zone_take_held(hosted_world *world) {
+  struct zone *zone = world->zone;
+  for (bool any = true; any;) { /* what is taken at one may be what another awaits */
+    any = false;
+    for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].awaits = false;
+    for (uint32_t i = 0; i < zone->link_count; i++) any |= take_held_of(world, &zone->links[i]);
   }
 }

@@ -82,7 +82,7 @@ typedef struct zone_link {
   zone_pair in;                  /* messages from it: taken */
   uint64_t given, until;         /* of the last that was given; of the last that had crossed before this life */
   STAILQ_HEAD(, zone_held) held; /* of these, in their order: they wait */
-  bool full;                     /* for room */
+  bool full, awaits;             /* for room; for what comes from others */
   zone_pair out;                 /* messages to it: stored, as far as this zone knows */
   zone_pair kept;                /* of these: what is stored of the zone says; behind, until it has caught up */
   uint32_t numbered;             /* of the last parcel that was made for it in this epoch */
@@ -177,8 +177,8 @@ void zone_number_again(struct zone *zone);
 /* zone_in.c: a message of a neighbour. False: it cannot be read. */
 bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
 
-/* Takes what waited, as far as its time has come and there is room. */
-void zone_take_held(struct hosted_world *world, zone_link *link);
+/* Takes what waited, as far as its time has come, there is room, and those have come that it awaits. */
+void zone_take_held(struct hosted_world *world);
 
 /* zone_herds.c: looks for herds that leave. A herd of a parcel (false: there is no room); one that left in an earlier
  * life. What came is kept (false: no memory) until it leaves. */
