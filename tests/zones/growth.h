@@ -8,7 +8,7 @@
  * What is judged is the slope of each size after a warm-up: the median of the slopes between all pairs of samples, so
  * that deaths and garbage collections do not count, times the time that was watched. That must be no more than an
  * eighth of the median size, or 4 MB (20 open files): a kilobyte for each of 100,000 crossings would be 100 MB. Logs
- * are left out.
+ * are left out, and empty files that etcd makes in advance.
  */
 #ifndef GROWTH_H
 #define GROWTH_H
