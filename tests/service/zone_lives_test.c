@@ -229,7 +229,7 @@ Test(zone_lives, a_message_that_comes_twice_is_not_counted_as_lost) {
   end_late(&late);
 }
 
-/* ----------------------------------------------------------------------------------------------------- many messages */
+/* ---------------------------------------------------------------------------------------------------- many messages */
 
 /* As many as fit into no parcel: they are closed while the world gives its messages, and noted behind that. */
 Test(zone_lives, many_messages_go_out_in_several_parcels) {
