@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_MAX = 5 };
+enum { SHOWN_MAX = 5, ROW_BYTES = 400 };
 
 /* All that is known of an id. */
 typedef struct ledger_row {
@@ -84,10 +84,10 @@ void ledger_finds(ledger *all, uint64_t agent, uint32_t zone, uint32_t hop, cons
 }
 
 /* The next line of a text, cut off; null at its end. */
-static const char *next_line(const char **text, char line[256]) {
+static const char *next_line(const char **text, char line[ROW_BYTES]) {
   size_t length = strcspn(*text, "\n");
   if (**text == '\0') return NULL;
-  cr_assert_lt(length, 256);
+  cr_assert_lt(length, ROW_BYTES);
   memcpy(line, *text, length);
   line[length] = '\0';
   *text += length + ((*text)[length] == '\n');
@@ -95,7 +95,7 @@ static const char *next_line(const char **text, char line[256]) {
 }
 
 bool ledger_takes_books(ledger *all, uint32_t zone, const char *text, bool at_end, uint64_t *next) {
-  char row[256], kind;
+  char row[ROW_BYTES], kind;
   while (next_line(&text, row)) {
     ledger_line line = {.zone = zone};
     if (strcmp(row, "end") == 0) return true;
@@ -113,7 +113,7 @@ bool ledger_takes_books(ledger *all, uint32_t zone, const char *text, bool at_en
 }
 
 bool ledger_takes_standing(ledger *all, uint32_t zone, const char *text, uint64_t *after) {
-  char row[256];
+  char row[ROW_BYTES];
   while (next_line(&text, row)) {
     nomad own = {0};
     uint64_t agent;
@@ -121,10 +121,11 @@ bool ledger_takes_standing(ledger *all, uint32_t zone, const char *text, uint64_
     if (strcmp(row, "end") == 0) return true;
     cr_assert_eq(sscanf(row,
                         "%" SCNu64 " %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                        " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+                        " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
                         &agent, &hop, &own.name, &own.born_ns, &own.at_ns, &own.lived_ns, &own.twice_ns, &own.missed_ns,
-                        &own.told, &own.heard, &own.repeated, &own.skipped, &own.late, &own.lost),
-                 14, "%s", row);
+                        &own.told, &own.heard, &own.repeated, &own.skipped, &own.late, &own.lost, &own.gap,
+                        &own.gap_ns),
+                 16, "%s", row);
     *after = agent;
     ledger_finds(all, agent, zone, hop, &own);
   }
@@ -156,7 +157,10 @@ static void judge_standing(judging *now, const ledger_row *row) {
   verdict->skipped += own->skipped;
   verdict->late += own->late;
   verdict->lost += own->lost;
-  if (own->skipped) count_trouble(now, &now->deaf, "did not hear all numbers of its child", row);
+  char gap[128];
+  snprintf(gap, sizeof gap, "did not hear all numbers of its child, last before %" PRIu64 ", at %" PRIu64 " ns",
+           own->gap, own->gap_ns);
+  if (own->skipped) count_trouble(now, &now->deaf, gap, row);
   if (own->lost) count_trouble(now, &now->told, "was told that messages to its mother were lost", row);
   verdict->twice_ns += own->twice_ns;
   verdict->missed_ns += own->missed_ns;

@@ -33,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES_MAX = 5000, LINE_BYTES = 200, SECOND_NS = 1000000000 };
+enum { LINES_MAX = 5000, LINE_BYTES = 350, SECOND_NS = 1000000000 };
 
 typedef struct book_line {
   uint64_t agent, at_ns;
@@ -150,6 +150,7 @@ static void listen(nomad *own, const muster_update *update) {
       continue;
     }
     own->skipped += ahead - 1;
+    if (ahead > 1) own->gap = number, own->gap_ns = update->now_ns;
     own->heard_bits = (ahead < 64 ? own->heard_bits << ahead : 0) | 1;
     own->heard = number;
   }
@@ -302,11 +303,12 @@ static size_t describe_nomad(const muster_world *world, muster_agent agent, char
   if (muster_agent_read(world, agent, &info) != MUSTER_OK || !info.published) return 0;
   muster_agent_hop(world, agent, &hop);
   const nomad *own = info.published;
-  return (size_t)sprintf(text,
-                         "%" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                         " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-                         agent.value, hop, own->name, own->born_ns, own->at_ns, own->lived_ns, own->twice_ns,
-                         own->missed_ns, own->told, own->heard, own->repeated, own->skipped, own->late, own->lost);
+  return (size_t)sprintf(
+      text,
+      "%" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+      " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+      agent.value, hop, own->name, own->born_ns, own->at_ns, own->lived_ns, own->twice_ns, own->missed_ns, own->told,
+      own->heard, own->repeated, own->skipped, own->late, own->lost, own->gap, own->gap_ns);
 }
 
 static size_t list_standing(const muster_world *world, uint64_t after, char *text) {

@@ -13,6 +13,7 @@ typedef struct nomad {
   uint64_t twice_ns, missed_ns;     /* of these told once more, and left out */
   uint64_t told, heard;             /* the last number told to the mother; heard of the child */
   uint64_t repeated, skipped, late; /* numbers of the child that came again, did not come, came behind a higher one */
+  uint64_t gap, gap_ns;             /* the last number behind which some did not come, and when it came */
   uint64_t heard_bits;              /* which of the 64 up to the highest came; the lowest bit is the highest number */
   uint64_t lost;                    /* of its own messages, as it was told */
   uint64_t unknown;                 /* times when nobody knew where the mother was */
