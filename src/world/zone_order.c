@@ -55,6 +55,21 @@ static void order_put(struct muster_world *world, const zone_outgoing *message) 
   world->zone->counts.messages_in++;
 }
 
+/* Those that are held back stand in the order in which they came, or were renewed. */
+static void order_link_newest(struct world_zone *zone, uint32_t place, uint64_t frame) {
+  zone_early *early = zone_order_early(zone, place);
+  early->frame = frame;
+  early->newer = 0;
+  early->older = zone->early_newest;
+  *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = place;
+  zone->early_newest = place;
+}
+
+static void order_unlink(struct world_zone *zone, const zone_early *early) {
+  *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = early->newer;
+  *(early->newer ? &zone_order_early(zone, early->newer)->older : &zone->early_newest) = early->older;
+}
+
 /* Takes out the first message that is held back at an end; it stays readable until the next one is held back. */
 static const zone_outgoing *order_take_out(struct world_zone *zone, channel *in) {
   uint32_t place = in->held;
@@ -62,8 +77,7 @@ static const zone_outgoing *order_take_out(struct world_zone *zone, channel *in)
   ASSERT(early && early->in == in);
   in->held = early->next;
   in->held_count--;
-  *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = early->newer;
-  *(early->newer ? &zone_order_early(zone, early->newer)->older : &zone->early_newest) = early->older;
+  order_unlink(zone, early);
   early->in = NULL;
   early->next = zone->early_free;
   zone->early_free = place;
@@ -101,7 +115,28 @@ static void order_put_waiting(struct muster_world *world) {
   }
 }
 
-/* The message that has waited longest waits no more: the one that it follows may be lost. Those before it go first. */
+/* The message that has waited longest waits no more: the one that it follows may be lost. Those before it go first. For
+ * room it waits on. */
+static void order_expire(struct muster_world *world) {
+  struct world_zone *zone = world->zone;
+  const uint32_t place = zone->early_oldest;
+  const uint64_t number = zone_order_early(zone, place)->message.sequence;
+  channel *in = zone_order_early(zone, place)->in;
+  uint64_t before = in->number;
+  for (zone_early *early = zone_order_early(zone, in->held); early && early->message.sequence <= number;
+       early = zone_order_early(zone, early->next)) {
+    zone->counts.messages_unordered += early->message.follows > before;
+    if (early->message.follows > before) early->message.follows = 0;
+    if (before < early->message.sequence) before = early->message.sequence;
+  }
+  order_put_following(world, in);
+  if (zone->early_oldest != place) return;
+  order_unlink(zone, zone_order_early(zone, place));
+  order_link_newest(zone, place, world->frames);
+}
+
+/* There is room for no more that wait. The message that has waited longest goes, and those before it, also where they
+ * find no room. */
 static void order_give_up(struct muster_world *world) {
   struct world_zone *zone = world->zone;
   const zone_early *early = zone_order_early(zone, zone->early_oldest);
@@ -123,15 +158,11 @@ bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoin
   uint32_t *link = &in->held;
   while (*link && zone_order_early(zone, *link)->message.sequence < message->sequence)
     link = &zone_order_early(zone, *link)->next;
-  early->frame = frame;
   early->in = in;
   early->next = *link;
   *link = place;
   in->held_count++;
-  early->newer = 0;
-  early->older = zone->early_newest;
-  *(early->older ? &zone_order_early(zone, early->older)->newer : &zone->early_oldest) = place;
-  zone->early_newest = place;
+  order_link_newest(zone, place, frame);
   zone->early_count++;
   memcpy(&early->message, message, offsetof(zone_outgoing, bytes) + message->size);
   zone->early_waits |= order_is_next(zone, in);
@@ -177,7 +208,7 @@ void zone_order_pass(struct muster_world *world) {
   channel *end;
   if (zone->early_waits) order_put_waiting(world);
   while (zone->early_oldest && world->frames - zone_order_early(zone, zone->early_oldest)->frame > ZONE_ORDER_FRAMES)
-    order_give_up(world);
+    order_expire(world);
   while ((end = channels_oldest(&zone->out)) && world->frames - end->frame > ZONE_ORDER_FRAMES)
     channels_drop(&zone->out, end);
   while ((end = channels_oldest(&zone->in)) && !end->held && world->frames - end->frame > 2 * ZONE_ORDER_FRAMES)

@@ -73,13 +73,14 @@ static muster_atom_result write_letters(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world land_zone_with(uint32_t number, uint32_t box) {
+static little_world land_zone_with(uint32_t number, uint32_t box, uint32_t period_frames) {
   static const muster_atom atom = {write_letters, MUSTER_ROLE_BEHAVIOUR, 2000};
   muster_world_def def = zone_world_def(number);
   muster_type_def type = type_with(&atom, 1);
   type.name = "writer";
   type.state_bytes = sizeof(writer);
-  type.period_ns = 3 * FRAME_NS;
+  type.period_ns = (uint64_t)period_frames * FRAME_NS;
+  if (type.period_max_ns < type.period_ns) type.period_max_ns = type.period_ns;
   type.messages.waiting_max = box;
   type.messages.bytes_max = sizeof(letter);
   type.messages.sends_max = 2;
@@ -87,7 +88,7 @@ static little_world land_zone_with(uint32_t number, uint32_t box) {
 }
 
 static little_world land_zone(uint32_t number) {
-  return land_zone_with(number, BOX);
+  return land_zone_with(number, BOX, 3);
 }
 
 /* The zone in which a writer is; ZONES while it crosses. */
@@ -392,7 +393,7 @@ Test(zone_order, who_is_gone_is_waited_for_no_more) {
 /* Four fit into the box; the rest waits behind them, crosses, and is restored. */
 Test(zone_order, what_was_held_back_comes_as_the_box_has_room) {
   enum { SMALL = 4 };
-  little_world a = land_zone(1), b = land_zone_with(2, SMALL), c = land_zone_with(3, SMALL);
+  little_world a = land_zone(1), b = land_zone_with(2, SMALL, 3), c = land_zone_with(3, SMALL, 3);
   taken_letters taken;
   muster_agent one = spawn_at(&b, 1);
   run_frame(&a);
@@ -409,7 +410,7 @@ Test(zone_order, what_was_held_back_comes_as_the_box_has_room) {
   cross(&b, &c, one);
   cr_assert_eq(zone_status(&c).messages_held, LETTERS - SMALL);
   saved_world saved = save_world(c.world);
-  little_world restored = land_zone_with(3, SMALL);
+  little_world restored = land_zone_with(3, SMALL, 3);
   cr_assert_eq(load_world(restored.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
   restored.now_ns = c.now_ns;
   little_world *both[] = {&c, &restored};
@@ -428,22 +429,25 @@ Test(zone_order, what_was_held_back_comes_as_the_box_has_room) {
   little_world_destroy(&c);
 }
 
+/* A letter of the host of zone 1, by its number; it follows the one before it, if it tells that. */
+static void deliver_letter(const little_world *to, muster_agent one, uint32_t number, bool follows) {
+  const letter it = {WRITERS, number};
+  uint64_t sequence = ((uint64_t)1 << 50) + number;
+  const muster_zone_message message = {.to = one, .sequence = sequence, .size = sizeof it, .bytes = &it};
+  muster_result result = muster_zone_deliver_after(to->world, &message, follows && number > 1 ? sequence - 1 : 0);
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+}
+
 /* A burst, as a zone takes it that stood still: all of it comes, if it is no more than may wait; also of a host whose
  * messages do not tell what they follow. */
 Test(zone_order, what_finds_the_box_full_waits_for_room) {
   enum { SMALL = 4, MOST = SMALL + MUSTER_ZONE_WAITING_MAX, LOST = 3 };
   for (uint32_t way = 0; way < 4; way++) {
     uint32_t more = way % 2 * LOST;
-    little_world b = land_zone_with(2, SMALL);
+    little_world b = land_zone_with(2, SMALL, 3);
     muster_agent one = spawn_at(&b, 1);
     run_frame(&b);
-    for (uint32_t i = 1; i <= MOST + more; i++) {
-      const letter it = {WRITERS, i};
-      uint64_t sequence = ((uint64_t)1 << 50) + i; /* of the host of zone 1 */
-      const muster_zone_message message = {.to = one, .sequence = sequence, .size = sizeof it, .bytes = &it};
-      uint64_t follows = way < 2 && i > 1 ? sequence - 1 : 0;
-      cr_assert_eq(muster_zone_deliver_after(b.world, &message, follows), MUSTER_OK, "%s", muster_last_error());
-    }
+    for (uint32_t i = 1; i <= MOST + more; i++) deliver_letter(&b, one, i, way < 2);
     cr_assert_eq(zone_status(&b).messages_held, MUSTER_ZONE_WAITING_MAX);
     run_frames(&b, MOST);
     const writer *own = info_of(&b, one).state;
@@ -451,6 +455,28 @@ Test(zone_order, what_finds_the_box_full_waits_for_room) {
     cr_assert_eq(own->got[WRITERS], MOST + more);
     cr_assert_eq(own->early, more > 0, "those that waited longest were lost, all at one place");
     cr_assert_eq(own->twice, 0);
+    little_world_destroy(&b);
+  }
+}
+
+/* What waits for one that was lost waits for so many frames; what waits for room, until there is some. */
+Test(zone_order, what_waits_for_room_waits_on) {
+  enum { SMALL = 4, ALL = 3 * SMALL, LOST = 3, PERIOD = 2 * MUSTER_ZONE_ORDER_FRAMES };
+  for (uint32_t lost = 0; lost <= LOST; lost += LOST) {
+    little_world b = land_zone_with(2, SMALL, PERIOD);
+    muster_agent one = spawn_at(&b, 1);
+    run_frame(&b);
+    for (uint32_t i = 1; i <= ALL; i++)
+      if (i != lost) deliver_letter(&b, one, i, true);
+    run_frames(&b, MUSTER_ZONE_ORDER_FRAMES + 8);
+    cr_assert_eq(zone_status(&b).messages_held, ALL - SMALL - (lost > 0));
+    cr_assert_eq(zone_status(&b).messages_unordered, lost > 0);
+    run_frames(&b, 4 * PERIOD);
+    const writer *own = info_of(&b, one).state;
+    cr_assert_eq(zone_status(&b).messages_held, 0);
+    cr_assert_eq(zone_status(&b).messages_unordered, lost > 0);
+    cr_assert_eq(own->got[WRITERS], ALL);
+    cr_assert_eq(own->early, lost > 0, "none was lost but the one that never came");
     little_world_destroy(&b);
   }
 }
