@@ -12,13 +12,17 @@ TestSuite(zone_lives, .timeout = 60);
 
 enum { OTHER = 1, OWN = 2, THIRD = 3, EPOCH = 1, MARKS = 1024 /* that a small world keeps */, ALL = MARKS + 500 };
 
-/* A parcel with one agent, of a zone at that simulation time. */
-static struct parcel pack(const zone_bytes *agent, uint32_t number, uint64_t sim_now_ns) {
+static void add_agent(struct parcel *parcel, const zone_bytes *agent) {
+  parcel_open(parcel, PARCEL_AGENT);
+  parcel_put(agent->bytes, agent->count, parcel);
+  parcel_close(parcel);
+}
+
+/* A parcel with one agent. */
+static struct parcel pack(const zone_bytes *agent, uint32_t number) {
   struct parcel parcel = {0};
-  parcel_begin(&parcel, EPOCH, number, 1, sim_now_ns);
-  parcel_open(&parcel, PARCEL_AGENT);
-  parcel_put(agent->bytes, agent->count, &parcel);
-  parcel_close(&parcel);
+  parcel_begin(&parcel, EPOCH, number, 1, 0);
+  add_agent(&parcel, agent);
   return parcel;
 }
 
@@ -37,10 +41,10 @@ static void live_once(struct parcel in[ALL], struct parcel out[ALL]) {
   run_frame(&other);
   for (uint32_t i = 0; i < ALL; i++) {
     depart(&other, agent, OWN, &bytes);
-    in[i] = pack(&bytes, i + 1, 0);
+    in[i] = pack(&bytes, i + 1);
     arrive(&own, &bytes, agent);
     depart(&own, agent, OTHER, &bytes);
-    out[i] = pack(&bytes, i + 1, 0);
+    out[i] = pack(&bytes, i + 1);
     agent = spawn_at(&other, 1);
     run_frame(&other);
   }
@@ -105,112 +109,156 @@ Test(zone_lives, who_left_does_not_come_again_however_many_left) {
 
 /* ------------------------------------------------------------------------------------- messages to those who come */
 
-/* A restored zone, to which two neighbours sent what an earlier life has taken: one an agent, the other messages. */
+/* A restored zone, to which two neighbours sent what an earlier life has taken: an agent each, and messages. */
 typedef struct latecomer {
-  little_world third, own;
+  little_world others[2], own;
   hosted_world world;
   struct zone *zone;
-  zone_link *of_messages, *of_agents;
-  muster_agent agent;
-  zone_bytes bytes;
+  muster_agent agents[2]; /* of each neighbour, and packed */
+  zone_bytes bytes[2];
+  struct parcel parcels[2];
+  uint32_t numbers[2]; /* of the last parcel, */
+  uint64_t letters[2]; /* and of the last letter */
 } latecomer;
 
+static const muster_agent nobody = {(uint64_t)OTHER << 50 | (uint64_t)EPOCH << 36 | 9};
+
 static void begin_late(latecomer *late) {
-  *late = (latecomer){.third = small_zone(THIRD), .own = small_zone(OWN)};
+  *late = (latecomer){.others = {small_zone(OTHER), small_zone(THIRD)}, .own = small_zone(OWN)};
   late->zone = zone_beside(&late->world, &late->own);
-  late->of_messages = &late->zone->links[0];
-  late->of_agents = &late->zone->links[1];
-  late->agent = spawn_at(&late->third, 1);
-  run_frame(&late->third);
   run_frame(&late->own);
-  depart(&late->third, late->agent, OWN, &late->bytes);
+  for (uint32_t i = 0; i < 2; i++) {
+    late->agents[i] = spawn_at(&late->others[i], 1);
+    run_frame(&late->others[i]);
+    depart(&late->others[i], late->agents[i], OWN, &late->bytes[i]);
+  }
 }
 
 static void end_late(latecomer *late) {
-  for (uint32_t i = 0; i < late->zone->link_count; i++) cr_expect(STAILQ_EMPTY(&late->zone->links[i].held));
-  cr_expect_eq(zone_status(&late->own).messages_in, late->zone->published.delivered);
-  free(late->bytes.bytes);
+  for (uint32_t i = 0; i < 2; i++) {
+    cr_expect(STAILQ_EMPTY(&late->zone->links[i].held));
+    free(late->bytes[i].bytes);
+    little_world_destroy(&late->others[i]);
+  }
+  zone_gone_free(late->zone);
+  free(late->zone->herds);
   free(late->zone);
-  little_world_destroy(&late->third);
   little_world_destroy(&late->own);
 }
 
-/* A neighbour's parcel with a message that its agent sends to another. */
-static void take_message(latecomer *late, zone_link *link, uint32_t number, muster_agent to) {
-  const muster_agent sender = {(uint64_t)link->zone << 50 | (uint64_t)EPOCH << 36 | 7};
-  const parcel_letter letter = {.from = sender.value, .to = to.value, .sequence = number, .follows = number - 1};
-  struct parcel parcel = {0};
-  parcel_begin(&parcel, EPOCH, number, 1, 0);
-  parcel_open(&parcel, PARCEL_MESSAGE);
-  parcel_put(&letter, sizeof letter, &parcel);
-  parcel_put(&(uint64_t){number}, sizeof(uint64_t), &parcel);
-  parcel_close(&parcel);
-  cr_assert(zone_take_parcel(&late->world, link, place_of(number), parcel.bytes, parcel.count));
-  parcel_free(&parcel);
+/* A neighbour's next parcel, of that time; what is in it; and it is given. */
+static struct parcel *begin_parcel(latecomer *late, uint32_t link, uint64_t sim_now_ns) {
+  parcel_begin(&late->parcels[link], EPOCH, ++late->numbers[link], 1, sim_now_ns);
+  return &late->parcels[link];
 }
 
-static void take_agent(latecomer *late, uint32_t number, uint64_t sim_now_ns) {
-  struct parcel parcel = pack(&late->bytes, number, sim_now_ns);
-  cr_assert(zone_take_parcel(&late->world, late->of_agents, place_of(number), parcel.bytes, parcel.count));
-  parcel_free(&parcel);
+static void add_message(latecomer *late, uint32_t link, muster_agent to) {
+  const uint64_t number = ++late->letters[link];
+  const muster_agent sender = {(uint64_t)late->zone->links[link].zone << 50 | (uint64_t)EPOCH << 36 | 7};
+  const parcel_letter letter = {.from = sender.value, .to = to.value, .sequence = number};
+  parcel_open(&late->parcels[link], PARCEL_MESSAGE);
+  parcel_put(&letter, sizeof letter, &late->parcels[link]);
+  parcel_put(&number, sizeof number, &late->parcels[link]);
+  parcel_close(&late->parcels[link]);
+}
+
+static void give(latecomer *late, uint32_t link) {
+  struct parcel *parcel = &late->parcels[link];
+  cr_assert(zone_take_parcel(&late->world, &late->zone->links[link], place_of(late->numbers[link]), parcel->bytes,
+                             parcel->count));
+  parcel_free(parcel);
+}
+
+static void give_agent(latecomer *late, uint32_t link, uint64_t sim_now_ns) {
+  add_agent(begin_parcel(late, link, sim_now_ns), &late->bytes[link]);
+  give(late, link);
+}
+
+static void give_message(latecomer *late, uint32_t link, muster_agent to) {
+  begin_parcel(late, link, 0);
+  add_message(late, link, to);
+  give(late, link);
 }
 
 Test(zone_lives, a_message_awaits_whom_an_earlier_life_had_taken) {
   static latecomer late;
   begin_late(&late);
-  take_message(&late, late.of_messages, 1, late.agent);
-  take_message(&late, late.of_messages, 2, late.agent);
+  give_message(&late, 0, late.agents[1]);
+  give_message(&late, 0, late.agents[1]);
   zone_take_held(&late.world);
-  cr_assert(!STAILQ_EMPTY(&late.of_messages->held), "more may come");
+  cr_assert(!STAILQ_EMPTY(&late.zone->links[0].held), "more may come");
   cr_assert_eq(late.zone->published.lost, 0);
-  take_agent(&late, 1, 0);
+  give_agent(&late, 1, 0);
   zone_take_held(&late.world);
   cr_expect_eq(late.zone->published.delivered, 2);
   cr_expect_eq(late.zone->published.lost, 0);
-  cr_expect_eq(info_of(&late.own, late.agent).messages, 2);
+  cr_expect_eq(info_of(&late.own, late.agents[1]).messages, 2);
   zone_note_all_came(late.zone);
   end_late(&late);
 }
 
-/* Its parcel was given, and waits for its time. */
+/* Its parcel was given, and waits for its time. A message to nobody is in nobody's way, at either border. */
 Test(zone_lives, a_message_awaits_who_waits_at_another_border) {
-  static latecomer late;
-  begin_late(&late);
-  take_message(&late, late.of_messages, 1, late.agent);
-  take_agent(&late, 1, 500);
-  zone_note_all_came(late.zone);
-  for (int i = 0; i < 2; i++) {
+  for (uint32_t link = 0; link < 2; link++) {
+    static latecomer late;
+    const uint32_t of_agent = !link;
+    begin_late(&late);
+    give_message(&late, of_agent, nobody);
+    give_agent(&late, of_agent, 500);
+    give_message(&late, link, late.agents[of_agent]);
+    give_agent(&late, link, 500);
+    zone_note_all_came(late.zone);
+    for (int i = 0; i < 2; i++) {
+      zone_take_held(&late.world);
+      zone_catch_up(&late.world);
+    }
+    cr_assert_eq(late.zone->published.lost, 1, "the one to nobody");
+    cr_assert(!STAILQ_EMPTY(&late.zone->links[link].held));
+    late.world.sim_now_ns = 500;
     zone_take_held(&late.world);
+    cr_expect_eq(info_of(&late.own, late.agents[of_agent]).messages, 1);
+    cr_expect_eq(late.zone->published.lost, 1);
     zone_catch_up(&late.world);
+    cr_expect(late.zone->caught_up);
+    end_late(&late);
   }
-  cr_assert(!STAILQ_EMPTY(&late.of_messages->held));
-  late.world.sim_now_ns = 500;
-  zone_take_held(&late.world);
-  cr_expect_eq(info_of(&late.own, late.agent).messages, 1);
-  cr_expect_eq(late.zone->published.lost, 0);
-  zone_catch_up(&late.world);
-  cr_expect(late.zone->caught_up);
-  end_late(&late);
 }
 
-/* Who is gone is awaited no longer than others come; and two that await each other go on. */
 Test(zone_lives, a_message_to_nobody_is_lost_once_all_have_come) {
   static latecomer late;
-  const muster_agent nobody = {(uint64_t)OTHER << 50 | (uint64_t)EPOCH << 36 | 9};
   begin_late(&late);
-  take_message(&late, late.of_messages, 1, nobody);
-  take_message(&late, late.of_agents, 1, nobody);
-  take_agent(&late, 2, 0);
+  give_message(&late, 0, nobody);
+  give_message(&late, 1, nobody);
+  give_agent(&late, 1, 0);
   zone_take_held(&late.world);
   cr_assert_eq(late.zone->published.lost, 0);
   zone_note_all_came(late.zone);
   zone_take_held(&late.world);
   cr_expect_eq(late.zone->published.lost, 2);
-  cr_expect(muster_agent_exists(late.own.world, late.agent));
+  cr_expect(muster_agent_exists(late.own.world, late.agents[1]));
   zone_catch_up(&late.world);
   cr_assert(late.zone->caught_up);
-  take_message(&late, late.of_messages, 2, nobody);
+  give_message(&late, 0, nobody);
   cr_expect_eq(late.zone->published.lost, 3, "nothing is awaited any more");
+  end_late(&late);
+}
+
+Test(zone_lives, two_that_await_each_other_go_on) {
+  static latecomer late;
+  begin_late(&late);
+  for (uint32_t link = 0; link < 2; link++) {
+    begin_parcel(&late, link, 0);
+    add_message(&late, link, late.agents[!link]);
+    add_agent(&late.parcels[link], &late.bytes[link]);
+    give(&late, link);
+  }
+  zone_note_all_came(late.zone);
+  zone_take_held(&late.world);
+  cr_expect_eq(late.zone->published.lost, 1);
+  cr_expect_eq(late.zone->published.delivered, 1);
+  for (uint32_t i = 0; i < 2; i++) cr_expect(muster_agent_exists(late.own.world, late.agents[i]));
+  zone_catch_up(&late.world);
+  cr_expect(late.zone->caught_up);
   end_late(&late);
 }
 
@@ -218,14 +266,79 @@ Test(zone_lives, a_message_to_nobody_is_lost_once_all_have_come) {
 Test(zone_lives, a_message_that_comes_twice_is_not_counted_as_lost) {
   static latecomer late;
   begin_late(&late);
-  take_agent(&late, 1, 0);
+  give_agent(&late, 1, 0);
   zone_note_all_came(late.zone);
-  take_message(&late, late.of_messages, 1, late.agent);
-  late.of_messages->in = (zone_pair){0};
-  take_message(&late, late.of_messages, 1, late.agent);
+  give_message(&late, 0, late.agents[1]);
+  late.letters[0] = 0;
+  give_message(&late, 0, late.agents[1]);
   cr_expect_eq(zone_status(&late.own).messages_twice, 1);
+  cr_expect_eq(zone_status(&late.own).messages_in, 1);
   cr_expect_eq(late.zone->published.delivered, 1);
   cr_expect_eq(late.zone->published.lost, 0);
+  end_late(&late);
+}
+
+/* ------------------------------------------------------------------------------------------------ from its journal */
+
+/* A life ends in the middle of a parcel, and with it who came in its first half: the next one goes on with the second.
+ */
+Test(zone_lives, who_came_with_half_a_parcel_does_not_come_again) {
+  static latecomer late;
+  zone_bytes piece = {0};
+  begin_late(&late);
+  for (uint32_t life = 0; life < 2; life++) {
+    late.numbers[1] = 0;
+    add_agent(begin_parcel(&late, 1, 0), &late.bytes[1]);
+    add_message(&late, 1, nobody);
+    give(&late, 1);
+    cr_assert(!STAILQ_EMPTY(&late.zone->links[1].held));
+    cr_assert_eq(late.zone->published.arrived, !life);
+    if (life) break;
+    cr_assert(zone_save(&late.world, zone_put, &piece));
+    run_frame(&late.own);
+    cr_assert_eq(muster_agent_remove(late.own.world, late.agents[1]), MUSTER_OK);
+    run_frame(&late.own);
+    free(STAILQ_FIRST(&late.zone->links[1].held));
+    free(late.zone);
+    late.zone = zone_beside(&late.world, &late.own);
+    zone_take(&late.world, piece.bytes, piece.count);
+  }
+  zone_note_all_came(late.zone);
+  zone_take_held(&late.world);
+  cr_expect_eq(late.zone->published.arrived, 0);
+  cr_expect_not(muster_agent_exists(late.own.world, late.agents[1]));
+  free(piece.bytes);
+  end_late(&late);
+}
+
+static void put_waiting(struct zone *zone, uint32_t to, uint32_t number, const zone_bytes *agent) {
+  struct parcel parcel = pack(agent, number);
+  zone_waiting *waiting = malloc(sizeof *waiting + parcel.count);
+  *waiting = (zone_waiting){.to = to, .number = number, .bytes = parcel.count};
+  memcpy(waiting->parcel, parcel.bytes, parcel.count);
+  TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
+  parcel_free(&parcel);
+}
+
+/* A note that waits while a journal begins anew says what its first state has. */
+Test(zone_lives, what_a_journal_says_twice_is_there_once) {
+  static latecomer late;
+  zone_bytes piece = {0};
+  uint32_t count = 0;
+  begin_late(&late);
+  put_waiting(late.zone, OTHER, 1, &late.bytes[0]);
+  put_waiting(late.zone, OTHER, 2, &late.bytes[0]);
+  put_waiting(late.zone, THIRD, 1, &late.bytes[0]);
+  cr_assert(zone_keep_herd(late.zone, (zone_herd){.own = 5, .origin = {OTHER, 1, 2}}));
+  cr_assert(zone_save(&late.world, zone_put, &piece));
+  zone_take(&late.world, piece.bytes, piece.count);
+  for (zone_waiting *waiting; (waiting = TAILQ_FIRST(&late.zone->waiting)) != NULL; count++) {
+    TAILQ_REMOVE(&late.zone->waiting, waiting, link);
+    free(waiting);
+  }
+  cr_expect_eq(count, 3);
+  cr_expect_eq(late.zone->herd_count, 1);
+  free(piece.bytes);
   end_late(&late);
 }
 

@@ -4,7 +4,12 @@
  * life, must not come again: its departure is among what that life sent, with a higher hop. A world keeps the marks of
  * its last departures only, so all that were read are kept here, until everything has come that had crossed before this
  * life. A life that ends earlier leaves no stored state that needs them: until then what is stored says of the messages
- * that were sent what the restored state said, and the next life reads them again. */
+ * that were sent what the restored state said, and the next life reads them again.
+ *
+ * What comes once more is in order of each neighbour, and in none between them. An agent may have come from one, and
+ * its neighbours may have been told of it, before the frame in which it came was safe: then a message that another sent
+ * to it can be given before it is. So until all has come, a message waits whose receiver is not known, with what is
+ * behind it; and after that, while its receiver is among those that were given and wait. */
 #include "service/log.h"
 #include "service/service.h"
 #include "service/zones/zone_parts.h"
@@ -49,15 +54,85 @@ bool zone_gone_has(const struct zone *zone, zone_gone coming) {
 void zone_gone_free(struct zone *zone) {
   free(zone->left.gone);
   free(zone->gone);
+  free(zone->coming);
   zone->left = (zone_gone_list){0};
   zone->gone = NULL;
+  zone->coming = NULL;
   zone->gone_count = zone->gone_room = 0;
+  zone->coming_count = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ who will come
+ */
+
+static int compare_coming(const void *left, const void *right) {
+  const zone_coming *a = left, *b = right;
+  return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Adds those of a parcel; without `coming` they are counted only. */
+static size_t list_held(const zone_held *held, uint32_t link, zone_coming *coming) {
+  parcel_item item;
+  const unsigned char *bytes;
+  bool damaged = false;
+  size_t count = 0;
+  for (size_t at = held->at; parcel_next(held->parcel, held->bytes, &at, &item, &bytes, &damaged);) {
+    muster_agent agent = {0};
+    uint32_t hop;
+    if (item.kind != PARCEL_AGENT && item.kind != PARCEL_HERD) continue;
+    if (item.kind == PARCEL_AGENT && muster_agent_packed(bytes, item.bytes, &agent, &hop)) continue;
+    if (coming) coming[count] = (zone_coming){.id = agent.value, .sequence = held->sequence, .link = link};
+    count++;
+  }
+  return count;
+}
+
+static size_t list_coming(const struct zone *zone, zone_coming *coming) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    const zone_held *held;
+    STAILQ_FOREACH(held, &zone->links[i].held, link)
+    count += list_held(held, i, coming ? coming + count : NULL);
+  }
+  return count;
 }
 
 void zone_note_all_came(struct zone *zone) {
   for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].until = zone->links[i].given;
   zone->all_came = true;
+  size_t count = list_coming(zone, NULL);
+  zone->coming = realloc(zone->coming, (count + 1) * sizeof *zone->coming);
+  if (!zone->coming) abort(); /* the next process reads it again */
+  zone->coming_count = list_coming(zone, zone->coming);
+  qsort(zone->coming, count, sizeof *zone->coming, compare_coming);
 }
+
+static bool is_coming(const struct zone *zone, const zone_link *but, uint64_t id) {
+  size_t low = 0, high = zone->coming_count;
+  while (low < high) { /* the first that is not below */
+    size_t middle = low + (high - low) / 2;
+    if (zone->coming[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < zone->coming_count && zone->coming[low].id == id; low++) {
+    const zone_link *link = &zone->links[zone->coming[low].link];
+    if (link != but && link->in.sequence < zone->coming[low].sequence) return true;
+  }
+  return false;
+}
+
+bool zone_may_come(struct zone *zone, const zone_link *but, muster_agent agent) {
+  if (zone->caught_up) return false;
+  bool may = !zone->all_came || is_coming(zone, but, agent.value) || is_coming(zone, but, 0);
+  if (!may || !zone->gives_up) return may;
+  zone->gives_up = false;
+  return false;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- caught up
+ */
 
 void zone_catch_up(hosted_world *world) {
   struct zone *zone = world->zone;

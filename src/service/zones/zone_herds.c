@@ -39,7 +39,9 @@ static bool append_herd(zone_herd **list, uint32_t *count, uint32_t *room, zone_
 }
 
 bool zone_keep_herd(struct zone *zone, zone_herd herd) {
-  return append_herd(&zone->herds, &zone->herd_count, &zone->herd_room, herd);
+  zone_herd *known = zone_herds_find(zone, herd.own); /* by a note of what the state before it has */
+  if (known) *known = herd;
+  return known || append_herd(&zone->herds, &zone->herd_count, &zone->herd_room, herd);
 }
 
 void zone_forget_herd(struct zone *zone, uint64_t own) {

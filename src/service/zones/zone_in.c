@@ -22,19 +22,6 @@ static bool in_arrive(hosted_world *world, const void *bytes, size_t count) {
 /* Done; early or without room: it waits; it awaits that others come first; damaged. */
 typedef enum in_result { IN_DONE = 0, IN_EARLY, IN_FULL, IN_AWAITS, IN_DAMAGED } in_result;
 
-/* Whether an agent of whom this zone knows nothing may yet come by another neighbour, and had come in an earlier life:
- * what reaches a restored zone once more is in order of each neighbour only. What awaits others itself is not waited
- * for. */
-static bool in_may_come(const struct zone *zone, const zone_link *but) {
-  if (zone->caught_up) return false;
-  bool may = !zone->all_came;
-  for (uint32_t i = 0; i < zone->link_count; i++) {
-    const zone_link *link = &zone->links[i];
-    may = may || (link != but && link->in.sequence < link->until && !link->awaits);
-  }
-  return may;
-}
-
 static uint64_t in_twice(const hosted_world *world) {
   muster_zone_status status = muster_zone_status_default();
   muster_zone_status_read(world->world, &status);
@@ -56,7 +43,7 @@ static in_result in_deliver(hosted_world *world, const zone_link *link, const vo
   muster_result result = muster_zone_deliver_after(world->world, &message, letter.follows);
   bool is_lost = result && in_twice(world) == twice;
   if (result == MUSTER_E_FULL) return IN_FULL;
-  if (is_lost && result == MUSTER_E_STALE && in_may_come(world->zone, link)) return IN_AWAITS;
+  if (is_lost && result == MUSTER_E_STALE && zone_may_come(world->zone, link, message.to)) return IN_AWAITS;
   world->zone->published.delivered += !result;
   world->zone->published.lost += is_lost;
   return IN_DONE;
@@ -72,8 +59,16 @@ static in_result in_take_item(hosted_world *world, const zone_link *link, uint64
   return taken ? IN_DONE : IN_FULL;
 }
 
-/* Takes the items from *at on, as far as there is room: a world that comes back meanwhile finds those that it has taken
- * by their hops. */
+/* The next life of the zone goes on there, too: who was taken may be gone by then, and must not come again. */
+static in_result in_take_part(hosted_world *world, zone_link *link, uint64_t sequence, size_t at, in_result result) {
+  if (at != (link->part.sequence == sequence ? link->part.at : 0)) {
+    link->part = (zone_part){sequence, at};
+    zone_note_part(world, link);
+  }
+  return result;
+}
+
+/* Takes the items from *at on, as far as there is room. */
 static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count,
                          size_t *at) {
   parcel_head head;
@@ -85,7 +80,7 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   if (counts && head.sim_now_ns > world->sim_now_ns) return IN_EARLY; /* this zone is behind: no time may pass twice */
   for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next) {
     in_result result = in_take_item(world, link, sequence, *at, &item, item_bytes);
-    if (result) return result;
+    if (result) return in_take_part(world, link, sequence, *at, result);
   }
   pair_takes(&link->in, sequence, head.epoch, head.number);
   zone_note_taken(world, link);
@@ -113,7 +108,7 @@ static void tell_full(const hosted_world *world, zone_link *link, bool full) {
 }
 
 bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
-  size_t at = 0;
+  size_t at = link->part.sequence == sequence ? link->part.at : 0;
   in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count, &at) : IN_EARLY;
   if (result != IN_DAMAGED) link->given = sequence;
   if (result == IN_FULL) tell_full(world, link, true);
@@ -137,11 +132,24 @@ static bool take_held_of(hosted_world *world, zone_link *link) {
   return any;
 }
 
+/* Whether what waits awaits others, all of it: they await each other. */
+static bool in_all_await(const struct zone *zone) {
+  bool any = false;
+  for (uint32_t i = 0; i < zone->link_count; i++) {
+    const zone_link *link = &zone->links[i];
+    if (STAILQ_EMPTY(&link->held)) continue;
+    if (!link->awaits) return false;
+    any = true;
+  }
+  return any;
+}
+
 void zone_take_held(hosted_world *world) {
   struct zone *zone = world->zone;
-  for (bool any = true; any;) { /* what is taken at one may be what another awaits */
+  bool any;
+  do { /* what is taken at one may be what another awaits */
     any = false;
-    for (uint32_t i = 0; i < zone->link_count; i++) zone->links[i].awaits = false;
     for (uint32_t i = 0; i < zone->link_count; i++) any |= take_held_of(world, &zone->links[i]);
-  }
+    zone->gives_up = !any && zone->all_came && in_all_await(zone);
+  } while (any || zone->gives_up);
 }

@@ -14,12 +14,13 @@ typedef enum zone_record_kind {
   RECORD_STORED,
   RECORD_WAITING,
   RECORD_WATCHER,
-  RECORD_HERD
+  RECORD_HERD,
+  RECORD_PART
 } zone_record_kind;
 
 typedef struct zone_record {
   uint32_t kind, zone;
-  uint32_t epoch, number; /* of the pair; or of the parcel, which follows */
+  uint32_t epoch, number; /* of the pair; or of the parcel, which follows; of a part the bytes that were taken */
   uint64_t sequence, bytes;
 } zone_record;
 
@@ -32,6 +33,11 @@ static zone_record record_of_pair(zone_record_kind kind, uint32_t zone, const zo
       .kind = kind, .zone = zone, .epoch = pair->epoch, .number = pair->number, .sequence = pair->sequence};
 }
 
+static zone_record record_of_part(const zone_link *link) {
+  return (zone_record){
+      .kind = RECORD_PART, .zone = link->zone, .number = (uint32_t)link->part.at, .sequence = link->part.sequence};
+}
+
 static zone_record record_of_waiting(const zone_waiting *waiting) {
   return (zone_record){.kind = RECORD_WAITING, .zone = waiting->to, .number = waiting->number, .bytes = waiting->bytes};
 }
@@ -40,6 +46,11 @@ static zone_record record_of_waiting(const zone_waiting *waiting) {
 
 void zone_note_taken(hosted_world *world, const zone_link *link) {
   const zone_record record = record_of_pair(RECORD_TAKEN, link->zone, &link->in);
+  journals_note(world, JOURNAL_ZONE, &record, sizeof record);
+}
+
+void zone_note_part(hosted_world *world, const zone_link *link) {
+  const zone_record record = record_of_part(link);
   journals_note(world, JOURNAL_ZONE, &record, sizeof record);
 }
 
@@ -99,7 +110,8 @@ bool zone_save(hosted_world *world, muster_journal_put put, void *put_user) {
   for (uint32_t i = 0; good && i < zone->link_count; i++) {
     const zone_link *link = &zone->links[i];
     good = save_record(put, put_user, record_of_pair(RECORD_TAKEN, link->zone, &link->in), NULL) &&
-           save_record(put, put_user, record_of_pair(RECORD_STORED, link->zone, &link->kept), NULL);
+           save_record(put, put_user, record_of_pair(RECORD_STORED, link->zone, &link->kept), NULL) &&
+           save_record(put, put_user, record_of_part(link), NULL);
     for (uint32_t j = 0; good && j < link->watcher_count; j++)
       good = save_record(put, put_user, record_of_watcher(link->zone, 1), &link->watchers[j]);
   }
@@ -126,8 +138,23 @@ void zone_drop_stored(struct zone *zone, const zone_link *link) {
   }
 }
 
+/* A note that waits while a journal begins anew stands behind the state that has what it says. */
+static bool is_waiting(const struct zone *zone, const zone_record *record, const parcel_head *head) {
+  const zone_waiting *waiting;
+  TAILQ_FOREACH(waiting, &zone->waiting, link) {
+    parcel_head own;
+    memcpy(&own, waiting->parcel, sizeof own);
+    if (waiting->to == record->zone && own.epoch == head->epoch && own.number == head->number) return true;
+  }
+  return false;
+}
+
 static bool take_waiting_parcel(struct zone *zone, const zone_record *record, const void *bytes) {
-  zone_waiting *waiting = record->bytes >= sizeof(parcel_head) ? malloc(sizeof *waiting + record->bytes) : NULL;
+  parcel_head head;
+  if (record->bytes < sizeof head) return false;
+  memcpy(&head, bytes, sizeof head);
+  if (is_waiting(zone, record, &head)) return true;
+  zone_waiting *waiting = malloc(sizeof *waiting + record->bytes);
   if (!waiting) return false;
   *waiting = (zone_waiting){.to = record->zone, .number = record->number, .noted = true, .bytes = record->bytes};
   memcpy(waiting->parcel, bytes, record->bytes);
@@ -161,6 +188,7 @@ static bool take_record(struct zone *zone, const zone_record *record, const void
   if (record->kind == RECORD_HERD) return take_known_herd(zone, record, bytes);
   if (link && record->kind == RECORD_WATCHER) take_watcher(link, record, bytes);
   if (link && record->kind == RECORD_TAKEN) link->in = pair;
+  if (link && record->kind == RECORD_PART) link->part = (zone_part){record->sequence, record->number};
   if (link && record->kind == RECORD_STORED) {
     link->out = link->kept = pair;
     zone_drop_stored(zone, link);

@@ -35,6 +35,11 @@ typedef struct zone_held {
   unsigned char parcel[];
 } zone_held;
 
+/* How far a parcel was taken whose rest waits. */
+typedef struct zone_part {
+  uint64_t sequence, at;
+} zone_part;
+
 /* What a neighbour told of those that stand near the border, which comes in parts. */
 typedef struct zone_telling {
   uint32_t epoch;       /* the highest so far */
@@ -68,6 +73,12 @@ typedef struct zone_gone_list {
   size_t count, room;
 } zone_gone_list;
 
+/* An agent that stands in a parcel that waits; 0: a herd, of whose members none is known. */
+typedef struct zone_coming {
+  uint64_t id, sequence; /* of the parcel */
+  uint32_t link, zero;
+} zone_coming;
+
 /* An observer of a neighbour. */
 typedef struct zone_watcher {
   uint64_t id;         /* where it belongs */
@@ -79,7 +90,8 @@ typedef struct zone_watcher {
 /* A neighbour. */
 typedef struct zone_link {
   uint32_t zone;
-  zone_pair in;                  /* messages from it: taken */
+  zone_pair in;                  /* messages from it: taken, */
+  zone_part part;                /* and of the one behind them */
   uint64_t given, until;         /* of the last that was given; of the last that had crossed before this life */
   STAILQ_HEAD(, zone_held) held; /* of these, in their order: they wait */
   bool full, awaits;             /* for room; for what comes from others */
@@ -127,7 +139,10 @@ struct zone {
   muster_herd next_herd;                       /* that is looked at; null = the first */
   zone_herd *herds, *gone;                     /* that came and are here; that went on in an earlier life; owned */
   uint32_t herd_count, herd_room, gone_count, gone_room;
-  zone_gone_list left;      /* with `gone`: of earlier lives, until this one has caught up */
+  zone_gone_list left; /* with `gone`: of earlier lives, until this one has caught up */
+  zone_coming *coming; /* when all had come, by id, until then; owned */
+  size_t coming_count;
+  bool gives_up;            /* all that waits awaits others: the first goes on without */
   bool all_came, caught_up; /* it was given all that had crossed before; it has taken that */
   zone_published published;
   zone_map map;
@@ -141,6 +156,7 @@ uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEI
 
 /* zone_journal.c: notes of what has changed. The piece of a snapshot is the same records one after another. */
 void zone_note_taken(struct hosted_world *world, const zone_link *link);
+void zone_note_part(struct hosted_world *world, const zone_link *link);
 void zone_note_stored(struct hosted_world *world, zone_link *link);
 void zone_note_watcher(struct hosted_world *world, const zone_link *link, const zone_watcher *watcher, bool comes);
 void zone_note_herd(struct hosted_world *world, const zone_herd *herd, bool comes);
@@ -148,12 +164,14 @@ bool zone_note_waiting(struct hosted_world *world, const zone_waiting *waiting);
 void zone_drop_stored(struct zone *zone, const zone_link *link);
 
 /* zone_catch_up.c: one left in an earlier life; all of these are known; whether one had left that comes again; all has
- * come that had crossed before; looks whether all of that was taken. */
+ * come that had crossed before; whether an agent, of which nothing is known, may yet come by another neighbour than
+ * `but`; looks whether all of that was taken. */
 void zone_gone_add(struct zone *zone, zone_gone gone);
 void zone_gone_sort(struct zone *zone);
 bool zone_gone_has(const struct zone *zone, zone_gone coming);
 void zone_gone_free(struct zone *zone);
 void zone_note_all_came(struct zone *zone);
+bool zone_may_come(struct zone *zone, const zone_link *but, muster_agent agent);
 void zone_catch_up(struct hosted_world *world);
 
 /* zone_out.c: the parcel of this frame for a neighbour. */
