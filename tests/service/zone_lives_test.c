@@ -243,6 +243,21 @@ Test(zone_lives, a_message_to_nobody_is_lost_once_all_have_come) {
   end_late(&late);
 }
 
+/* Of what waits, nothing has been read. */
+Test(zone_lives, a_cut_parcel_that_waits_is_passed_over) {
+  static latecomer late;
+  unsigned char *cut = malloc(8);
+  memset(cut, 0x55, 8);
+  begin_late(&late);
+  give_message(&late, 0, nobody);
+  cr_assert(zone_take_parcel(&late.world, &late.zone->links[0], place_of(++late.numbers[0]), cut, 8));
+  zone_note_all_came(late.zone);
+  zone_take_held(&late.world);
+  cr_expect_eq(late.zone->published.lost, 1);
+  free(cut);
+  end_late(&late);
+}
+
 Test(zone_lives, two_that_await_each_other_go_on) {
   static latecomer late;
   begin_late(&late);

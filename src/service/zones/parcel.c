@@ -91,7 +91,7 @@ bool parcel_next(const void *bytes, size_t count, size_t *at, parcel_item *item,
   if (*at == 0) *at = sizeof(parcel_head);
   *damaged = false;
   if (*at == count) return false;
-  *damaged = count - *at < sizeof *item;
+  *damaged = *at > count || count - *at < sizeof *item;
   if (*damaged) return false;
   memcpy(item, (const unsigned char *)bytes + *at, sizeof *item);
   *damaged = item->bytes > count - *at - sizeof *item;

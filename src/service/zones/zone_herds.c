@@ -39,7 +39,7 @@ static bool append_herd(zone_herd **list, uint32_t *count, uint32_t *room, zone_
 }
 
 bool zone_keep_herd(struct zone *zone, zone_herd herd) {
-  zone_herd *known = zone_herds_find(zone, herd.own); /* by a note of what the state before it has */
+  zone_herd *known = zone_herds_find(zone, herd.own); /* a note may repeat what the state before it has */
   if (known) *known = herd;
   return known || append_herd(&zone->herds, &zone->herd_count, &zone->herd_room, herd);
 }
@@ -107,7 +107,8 @@ bool zone_take_herd(hosted_world *world, const zone_link *link, uint64_t place, 
     return true;
   }
   came.own = herd.value;
-  if (!zone_keep_herd(zone, came)) abort(); /* the next process reads it again */
+  if (!append_herd(&zone->herds, &zone->herd_count, &zone->herd_room, came))
+    abort(); /* the next process reads it again */
   zone_note_herd(world, &came, true);
   return true;
 }

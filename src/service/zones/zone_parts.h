@@ -140,7 +140,7 @@ struct zone {
   zone_herd *herds, *gone;                     /* that came and are here; that went on in an earlier life; owned */
   uint32_t herd_count, herd_room, gone_count, gone_room;
   zone_gone_list left; /* with `gone`: of earlier lives, until this one has caught up */
-  zone_coming *coming; /* when all had come, by id, until then; owned */
+  zone_coming *coming; /* those in what waited when all had come, by id; kept until it has caught up; owned */
   size_t coming_count;
   bool gives_up;            /* all that waits awaits others: the first goes on without */
   bool all_came, caught_up; /* it was given all that had crossed before; it has taken that */
