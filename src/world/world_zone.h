@@ -31,10 +31,10 @@ typedef struct zone_outgoing {
 
 /* A message that came before the one that it follows (zone_order.h). */
 typedef struct zone_early {
-  uint64_t frame;        /* in which it came */
+  uint64_t frame;        /* in which it came, or was renewed: it waits on for room */
   channel *in;           /* of its sender and receiver; null: the place is free */
   uint32_t next;         /* place + 1: the next one of the same; or the next free place */
-  uint32_t older, newer; /* place + 1: by when they came */
+  uint32_t older, newer; /* place + 1: by these frames */
   uint32_t zero;
   zone_outgoing message; /* last: as long as it is */
 } zone_early;

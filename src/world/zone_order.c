@@ -38,12 +38,14 @@ void zone_order_note_sent(struct muster_world *world, uint32_t from, muster_agen
 }
 
 bool zone_order_is_even(struct muster_world *world, uint32_t from, muster_agent sender, muster_agent to) {
+  struct world_zone *zone = world->zone;
   channel *end = order_out(world, from, to);
-  if (!end) return true;
-  uint32_t receiver = muster_agent_index(world_find(world, to));
-  const channel *in = channels_find(&world->zone->in, receiver, zone_order_peer(sender, end->number));
+  if (!end && !zone->early_count) return true;
+  uint64_t peer = muster_agent_is_null(sender) ? world->def.zone.number : sender.value;
+  const channel *in = channels_find(&zone->in, muster_agent_index(world_find(world, to)), peer);
+  if (!end) return !in || !in->held; /* what waits for room may wait longer than its sender knows of it */
   if (!in || in->number < end->number) return false;
-  channels_drop(&world->zone->out, end);
+  channels_drop(&zone->out, end);
   return true;
 }
 
@@ -133,6 +135,7 @@ static void order_expire(struct muster_world *world) {
   if (zone->early_oldest != place) return;
   order_unlink(zone, zone_order_early(zone, place));
   order_link_newest(zone, place, world->frames);
+  channels_use(&zone->in, in->owner, in->peer)->frame = world->frames; /* it stays as long as what it holds */
 }
 
 /* There is room for no more that wait. The message that has waited longest goes, and those before it, also where they
