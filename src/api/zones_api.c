@@ -1,10 +1,10 @@
-/* zones_api.c - muster/zone.h: what a zone is, and messages between zones. */
+/* zones_api.c - muster/zone.h: what a zone is, and its messages to others. */
 #include "base/error.h"
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
 #include "world/world_record.h"
-#include "world/zone_delivery.h"
+#include "world/world_zone.h"
 
 #include <muster/zone.h>
 
@@ -77,28 +77,4 @@ uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zon
   guard_release(world, before);
   zone->queued = 0;
   return count;
-}
-
-muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message) {
-  return muster_zone_deliver_after(world, message, 0);
-}
-
-muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message, uint64_t follows) {
-  muster_result result = zone_check(world, "message", false);
-  if (!result && !message) result = error_missing("message", "message");
-  if (result || recorder_replays(world->recorder)) return result;
-  result = zone_check_delivery(world, message, follows);
-  if (result) {
-    world->zone->counts.messages_twice += zone_came_before(world, message);
-    return result;
-  }
-  const zone_call call = {.kind = ZONE_CALL_DELIVER,
-                          .one = message->from,
-                          .other = message->to,
-                          .sequence = message->sequence,
-                          .follows = follows,
-                          .sent_ns = message->sent_ns};
-  world_record_zone(world, &call, message->bytes, message->size);
-  zone_deliver(world, message, follows);
-  return MUSTER_OK;
 }

@@ -51,6 +51,7 @@ void crossing_settle(struct muster_world *world) {
   if (!world->commit->open) return;
   if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_FINISHED);
   snapshot_finish_commit(world);
+  ASSERT(!world->commit->open);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- leaving */

@@ -1,4 +1,4 @@
-/* crossing_calls.c - muster/zone.h: agents that cross, and the calls of a record. */
+/* crossing_calls.c - muster/zone.h: agents and messages that come from other zones, and the calls of a record. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -148,6 +148,35 @@ muster_result muster_agent_hop(const muster_world *world, muster_agent agent, ui
   if (!result) result = crossing_find(world, agent, &index);
   if (!result) *hop = world->zone->rows[index].hop;
   return result;
+}
+
+/* -------------------------------------------------------------------------------------------------------- messages */
+
+muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message) {
+  return muster_zone_deliver_after(world, message, 0);
+}
+
+/* An update that was run and is not settled takes out of its box all that it finds there when it is, also what it has
+ * not read. */
+muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message, uint64_t follows) {
+  muster_result result = zone_check(world, "message", false);
+  if (!result && !message) result = error_missing("message", "message");
+  if (result || recorder_replays(world->recorder)) return result;
+  crossing_settle(world);
+  result = zone_check_delivery(world, message, follows);
+  if (result) {
+    world->zone->counts.messages_twice += zone_came_before(world, message);
+    return result;
+  }
+  const zone_call call = {.kind = ZONE_CALL_DELIVER,
+                          .one = message->from,
+                          .other = message->to,
+                          .sequence = message->sequence,
+                          .follows = follows,
+                          .sent_ns = message->sent_ns};
+  world_record_zone(world, &call, message->bytes, message->size);
+  zone_deliver(world, message, follows);
+  return MUSTER_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- replays */
