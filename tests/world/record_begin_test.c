@@ -3,16 +3,14 @@
 #include "support/counted_memory.h"
 #include "support/forged_record.h"
 #include "support/herd_world.h"
+#include "support/late_frame.h"
 #include "support/snapshots.h"
-#include "world/frame_state.h"
-#include "world/world.h"
 
 #include <muster/herd.h>
 #include <muster/overruns.h>
 #include <muster/record.h>
 #include <muster/snapshot.h>
 
-#include <time.h>
 
 enum { AGENTS = 60, BEFORE = 5, FRAMES = 12 };
 
@@ -105,18 +103,10 @@ Test(record_begin, a_record_says_how_many_frames_the_world_had_run) {
   }
 }
 
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t until_ns;
-
 /* An update that lasts longer than its frame. */
 static muster_atom_result outlast(muster_update *update) {
   (void)update;
-  while (monotonic_ns() < until_ns) continue;
+  late_wait();
   return MUSTER_ATOM_NEXT;
 }
 
@@ -128,17 +118,6 @@ static little_world crowd(void) {
   type.elasticity = 0;
   register_type(&little, &type);
   return little;
-}
-
-/* Runs frames until one has no time left to complete the updates that it ran. */
-static void run_late_frame(little_world *little) {
-  enum { BUDGET_NS = 2000000, TRIES = 100 };
-  for (int i = 0; i < TRIES && !little->world->commit->open; i++) {
-    until_ns = monotonic_ns() + 2 * BUDGET_NS;
-    run_frame_with(little, BUDGET_NS);
-  }
-  until_ns = 0;
-  cr_assert(little->world->commit->open);
 }
 
 Test(record_begin, updates_that_the_frame_before_left_over_are_reported_in_a_replay_too) {

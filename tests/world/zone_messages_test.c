@@ -1,10 +1,7 @@
 /* Messages find an agent that another zone runs, or that moved on: once, and in order. */
+#include "support/late_frame.h"
 #include "support/snapshots.h"
 #include "support/zone_pair.h"
-
-#include "base/clock.h"
-#include "world/frame_state.h"
-#include "world/world.h"
 
 typedef struct taken_messages {
   muster_zone_message heads[64];
@@ -200,19 +197,17 @@ Test(zone_messages, are_known_for_so_many_frames) {
 
 /* ------------------------------------------------------------------------------------------------- a late commit */
 
-static uint64_t busy_until_ns;
-
 /* An update that reads its messages and lasts longer than its frame. */
-static muster_atom_result read_and_outlast(muster_update *update) {
+static muster_atom_result read_late(muster_update *update) {
   walker_mind *mind = update->state;
   muster_message messages[8];
   mind->messages += muster_update_messages(update, messages, 8);
-  while (clock_system() < busy_until_ns) continue;
+  late_wait();
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world busy_zone(void) {
-  static const muster_atom atom = {read_and_outlast, MUSTER_ROLE_BEHAVIOUR, 0};
+static little_world late_zone(void) {
+  static const muster_atom atom = {read_late, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_world_def def = zone_world_def(2);
   muster_type_def type = walker_type();
   def.clock.kind = MUSTER_CLOCK_WALL;
@@ -223,25 +218,14 @@ static little_world busy_zone(void) {
   return zone_world_of(1, &def, &type);
 }
 
-/* Runs frames until one has no time left to settle the updates that it ran. */
-static void run_busy_frame(little_world *little) {
-  enum { BUDGET_NS = 2000000, TRIES = 100 };
-  for (int i = 0; i < TRIES && !little->world->commit->open; i++) {
-    busy_until_ns = clock_system() + 2 * BUDGET_NS;
-    run_frame_with(little, BUDGET_NS);
-  }
-  busy_until_ns = 0;
-  cr_assert(little->world->commit->open);
-}
-
 Test(zone_messages, that_come_before_an_update_is_settled_stay_for_the_next_one) {
   enum { CROWD = 200 };
-  little_world b = busy_zone();
+  little_world b = late_zone();
   muster_agent agents[CROWD];
   const uint64_t word = 7;
   for (uint64_t i = 0; i < CROWD; i++) agents[i] = spawn_at(&b, (double)i);
   run_frames(&b, 3);
-  run_busy_frame(&b);
+  run_late_frame(&b);
   for (uint64_t i = 0; i < CROWD; i++) {
     const muster_zone_message message = {
         .to = agents[i], .sequence = ((uint64_t)1 << 50) + i + 1, .size = sizeof word, .bytes = &word};
