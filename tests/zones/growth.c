@@ -79,8 +79,8 @@ static double sum_of_processes(pid_t process, double (*figure)(pid_t process)) {
   return sum;
 }
 
-/* Logs; and segments of its own log that etcd makes in advance, one or two of 64 MB for each server: nothing is in them
- * yet, and one that a server had made which was killed stays until a later one takes its name. */
+/* Whether a file does not count: a log, or a segment of its own log that etcd has made in advance. A server has one or
+ * two of these, of 64 MB, which hold nothing: what a killed server had made stays until the next one takes its name. */
 static bool is_left_out(const char *path, const char *name) {
   const char *folder = strrchr(path, '/'), *end = strrchr(name, '.');
   return strcmp(name, "log") == 0 || (folder && end && strcmp(folder, "/wal") == 0 && strcmp(end, ".tmp") == 0);

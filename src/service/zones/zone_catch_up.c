@@ -62,21 +62,21 @@ void zone_gone_free(struct zone *zone) {
   zone->coming_count = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ who will come
- */
+/* ---------------------------------------------------------------------------------------------------- who will come */
 
 static int compare_coming(const void *left, const void *right) {
   const zone_coming *a = left, *b = right;
   return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Adds those of a parcel; without `coming` they are counted only. */
-static size_t list_held(const zone_held *held, uint32_t link, zone_coming *coming) {
+/* Lists those of a parcel that were not taken; without `coming` they are only counted. */
+static size_t list_held(const struct zone *zone, uint32_t link, const zone_held *held, zone_coming *coming) {
   parcel_item item;
   const unsigned char *bytes;
   bool damaged = false;
   size_t count = 0;
-  for (size_t at = held->at; parcel_next(held->parcel, held->bytes, &at, &item, &bytes, &damaged);) {
+  size_t at = zone_part_taken(&zone->links[link], held->sequence);
+  while (parcel_next(held->parcel, held->bytes, &at, &item, &bytes, &damaged)) {
     muster_agent agent = {0};
     uint32_t hop;
     if (item.kind != PARCEL_AGENT && item.kind != PARCEL_HERD) continue;
@@ -92,7 +92,7 @@ static size_t list_coming(const struct zone *zone, zone_coming *coming) {
   for (uint32_t i = 0; i < zone->link_count; i++) {
     const zone_held *held;
     STAILQ_FOREACH(held, &zone->links[i].held, link)
-    count += list_held(held, i, coming ? coming + count : NULL);
+    count += list_held(zone, i, held, coming ? coming + count : NULL);
   }
   return count;
 }
@@ -123,16 +123,12 @@ static bool is_coming(const struct zone *zone, const zone_link *but, uint64_t id
   return false;
 }
 
-bool zone_may_come(struct zone *zone, const zone_link *but, muster_agent agent) {
+bool zone_may_come(const struct zone *zone, const zone_link *but, muster_agent agent) {
   if (zone->caught_up) return false;
-  bool may = !zone->all_came || is_coming(zone, but, agent.value) || is_coming(zone, but, 0);
-  if (!may || !zone->gives_up) return may;
-  zone->gives_up = false;
-  return false;
+  return !zone->all_came || is_coming(zone, but, agent.value) || is_coming(zone, but, 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- caught up
- */
+/* -------------------------------------------------------------------------------------------------------- caught up */
 
 void zone_catch_up(hosted_world *world) {
   struct zone *zone = world->zone;

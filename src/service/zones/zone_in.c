@@ -19,8 +19,13 @@ static bool in_arrive(hosted_world *world, const void *bytes, size_t count) {
   return true;
 }
 
-/* Done; early or without room: it waits; it awaits that others come first; damaged. */
-typedef enum in_result { IN_DONE = 0, IN_EARLY, IN_FULL, IN_AWAITS, IN_DAMAGED } in_result;
+typedef enum in_result {
+  IN_DONE = 0,
+  IN_EARLY, /* this zone's time is behind that of the sender */
+  IN_FULL,
+  IN_AWAITS, /* a message is for an agent that comes later */
+  IN_DAMAGED
+} in_result;
 
 static uint64_t in_twice(const hosted_world *world) {
   muster_zone_status status = muster_zone_status_default();
@@ -28,7 +33,7 @@ static uint64_t in_twice(const hosted_world *world) {
   return status.messages_twice;
 }
 
-/* Without room its receiver has moved on, and the messages that go after it wait to go out with this frame. */
+/* IN_FULL: its receiver has moved on, and the messages that go after it wait to go out with this frame. */
 static in_result in_deliver(hosted_world *world, const zone_link *link, const void *bytes, size_t count) {
   parcel_letter letter;
   if (count < sizeof letter) return IN_DONE;
@@ -43,7 +48,10 @@ static in_result in_deliver(hosted_world *world, const zone_link *link, const vo
   muster_result result = muster_zone_deliver_after(world->world, &message, letter.follows);
   bool is_lost = result && in_twice(world) == twice;
   if (result == MUSTER_E_FULL) return IN_FULL;
-  if (is_lost && result == MUSTER_E_STALE && zone_may_come(world->zone, link, message.to)) return IN_AWAITS;
+  if (is_lost && result == MUSTER_E_STALE && zone_may_come(world->zone, link, message.to)) {
+    if (!world->zone->gives_up) return IN_AWAITS;
+    world->zone->gives_up = false;
+  }
   world->zone->published.delivered += !result;
   world->zone->published.lost += is_lost;
   return IN_DONE;
@@ -60,17 +68,15 @@ static in_result in_take_item(hosted_world *world, const zone_link *link, uint64
 }
 
 /* The next life of the zone goes on there, too: who was taken may be gone by then, and must not come again. */
-static in_result in_take_part(hosted_world *world, zone_link *link, uint64_t sequence, size_t at, in_result result) {
-  if (at != (link->part.sequence == sequence ? link->part.at : 0)) {
-    link->part = (zone_part){sequence, at};
-    zone_note_part(world, link);
-  }
+static in_result in_take_part(hosted_world *world, zone_link *link, zone_part part, in_result result) {
+  if (part.at == zone_part_taken(link, part.sequence)) return result;
+  link->part = part;
+  zone_note_part(world, link);
   return result;
 }
 
-/* Takes the items from *at on, as far as there is room. */
-static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count,
-                         size_t *at) {
+/* Takes the items that were not taken, as far as there is room. */
+static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
   parcel_head head;
   parcel_item item;
   const unsigned char *item_bytes;
@@ -78,9 +84,10 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   if (parcel_read_head(bytes, count, &head)) return IN_DAMAGED;
   bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
   if (counts && head.sim_now_ns > world->sim_now_ns) return IN_EARLY; /* this zone is behind: no time may pass twice */
-  for (size_t next = *at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); *at = next) {
-    in_result result = in_take_item(world, link, sequence, *at, &item, item_bytes);
-    if (result) return in_take_part(world, link, sequence, *at, result);
+  size_t at = zone_part_taken(link, sequence);
+  for (size_t next = at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); at = next) {
+    in_result result = in_take_item(world, link, sequence, at, &item, item_bytes);
+    if (result) return in_take_part(world, link, (zone_part){sequence, at}, result);
   }
   pair_takes(&link->in, sequence, head.epoch, head.number);
   zone_note_taken(world, link);
@@ -92,10 +99,10 @@ static bool in_waits(in_result result) {
 }
 
 /* Those that come behind one that waits wait, too. */
-static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_t count, size_t at) {
+static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
   zone_held *held = malloc(sizeof *held + count);
   if (!held) abort(); /* the next process reads it again */
-  *held = (zone_held){.sequence = sequence, .at = at, .bytes = count};
+  *held = (zone_held){.sequence = sequence, .bytes = count};
   memcpy(held->parcel, bytes, count);
   STAILQ_INSERT_TAIL(&link->held, held, link);
 }
@@ -108,11 +115,10 @@ static void tell_full(const hosted_world *world, zone_link *link, bool full) {
 }
 
 bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
-  size_t at = link->part.sequence == sequence ? link->part.at : 0;
-  in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count, &at) : IN_EARLY;
+  in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count) : IN_EARLY;
   if (result != IN_DAMAGED) link->given = sequence;
   if (result == IN_FULL) tell_full(world, link, true);
-  if (in_waits(result)) in_wait(link, sequence, bytes, count, at);
+  if (in_waits(result)) in_wait(link, sequence, bytes, count);
   return result != IN_DAMAGED;
 }
 
@@ -120,11 +126,11 @@ bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, c
 static bool take_held_of(hosted_world *world, zone_link *link) {
   bool any = false;
   for (zone_held *held; (held = STAILQ_FIRST(&link->held)) != NULL;) {
-    size_t before = held->at;
-    in_result result = in_take(world, link, held->sequence, held->parcel, held->bytes, &held->at);
+    size_t before = zone_part_taken(link, held->sequence);
+    in_result result = in_take(world, link, held->sequence, held->parcel, held->bytes);
     tell_full(world, link, result == IN_FULL);
     link->awaits = result == IN_AWAITS;
-    any = any || held->at != before || !in_waits(result);
+    any = any || !in_waits(result) || zone_part_taken(link, held->sequence) != before;
     if (in_waits(result)) return any;
     STAILQ_REMOVE_HEAD(&link->held, link);
     free(held);

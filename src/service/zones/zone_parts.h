@@ -31,7 +31,7 @@ typedef TAILQ_HEAD(zone_waiting_list, zone_waiting) zone_waiting_list;
 typedef struct zone_held {
   STAILQ_ENTRY(zone_held) link;
   uint64_t sequence;
-  size_t at, bytes; /* taken so far, and of all */
+  size_t bytes;
   unsigned char parcel[];
 } zone_held;
 
@@ -171,8 +171,13 @@ void zone_gone_sort(struct zone *zone);
 bool zone_gone_has(const struct zone *zone, zone_gone coming);
 void zone_gone_free(struct zone *zone);
 void zone_note_all_came(struct zone *zone);
-bool zone_may_come(struct zone *zone, const zone_link *but, muster_agent agent);
+bool zone_may_come(const struct zone *zone, const zone_link *but, muster_agent agent);
 void zone_catch_up(struct hosted_world *world);
+
+/* How many bytes of a neighbour's parcel were taken; 0 also of one of which nothing was. */
+static inline size_t zone_part_taken(const zone_link *link, uint64_t sequence) {
+  return link->part.sequence == sequence ? link->part.at : 0;
+}
 
 /* zone_out.c: the parcel of this frame for a neighbour. */
 struct parcel *zone_parcel(struct hosted_world *world, zone_link *link);
