@@ -3,6 +3,7 @@
 #include "service/zones/balance.h"
 
 #include "base/random.h"
+#include "support/sanitized.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -222,7 +223,7 @@ static const crowd_def usual = {.size = 3, .spread = 0.6, .crossing_s = 2400, .g
 
 Test(zones_balance, follows_a_crowd_across_the_land) {
   static const double sizes[] = {1, 3, 6}, spreads[] = {0.4, 0.8}, bows[] = {0, 0.4};
-  for (uint32_t i = 0; i < 12; i++) {
+  for (uint32_t i = 0; i < (UNDER_SANITIZER ? 3 : 12); i++) {
     char what[96];
     crowd_def crowd = usual;
     crowd.size = sizes[i % 3];
@@ -242,7 +243,7 @@ Test(zones_balance, weighs_nodes_by_their_capacity) {
 }
 
 /* It is told, and not judged. */
-Test(zones_balance, tells_how_fast_a_crowd_it_follows) {
+Test(zones_balance, tells_how_fast_a_crowd_it_follows, .disabled = UNDER_SANITIZER) {
   static const double spreads[] = {0.2, 0.8}, crossings_s[] = {4800, 2400, 1200, 600, 300};
   for (uint32_t i = 0; i < 2; i++)
     for (uint32_t k = 0; k < 5; k++) {

@@ -1,5 +1,5 @@
-/* sanitized.h - whether ThreadSanitizer watches, under which everything takes some ten times as long: tests then repeat
- * less, and only then. */
+/* sanitized.h - whether a sanitizer watches, under which everything takes several times as long (ThreadSanitizer: some
+ * ten times): tests then repeat less, and only then. */
 #ifndef MUSTER_TESTS_SANITIZED_H
 #define MUSTER_TESTS_SANITIZED_H
 
@@ -7,12 +7,21 @@
 #if __has_feature(thread_sanitizer)
 #define UNDER_THREAD_SANITIZER 1
 #endif
+#if __has_feature(address_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
 #endif
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_THREAD_SANITIZER 1
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_SANITIZER 1
+#endif
 #ifndef UNDER_THREAD_SANITIZER
 #define UNDER_THREAD_SANITIZER 0
+#endif
+#ifndef UNDER_SANITIZER
+#define UNDER_SANITIZER UNDER_THREAD_SANITIZER
 #endif
 
 #endif

@@ -2,6 +2,7 @@
  * everything that could make it depend on them: they move, read neighbours, publish, are sliced, spawn, kill and wake.
  */
 #include "support/little_world.h"
+#include "support/sanitized.h"
 
 typedef struct creature {
   uint64_t updates, seen;
@@ -98,7 +99,7 @@ static void compare_workers(muster_order order) {
   cr_assert_gt(one.spawned, 1600, "animals were born: %lu", (unsigned long)one.spawned);
   cr_assert_gt(one.removed, 100);
   if (order != MUSTER_ORDER_DELAYS) cr_assert_gt(one.preempted, 0);
-  for (uint32_t workers = 2; workers <= 16; workers *= 2) {
+  for (uint32_t workers = 2; workers <= (UNDER_THREAD_SANITIZER ? 4 : 16); workers *= 2) {
     struct outcome many = run_world(workers, 7, order);
     cr_assert(!memcmp(&one, &many, sizeof one), "%u workers: hash %lx, one worker %lx", workers,
               (unsigned long)many.hash, (unsigned long)one.hash);

@@ -1,6 +1,7 @@
 /* Throttling must not change the world: a hen that lays an egg every ten minutes lays as many eggs when it is updated
  * four or twenty times less often than it wants, under each of the contracts that tell updates how much time passed. */
 #include "support/little_world.h"
+#include "support/sanitized.h"
 
 enum { HENS = 200, EGGS_EACH = 51, HEN_NS = 100000 };
 
@@ -161,18 +162,20 @@ static struct yard lay(muster_elapsed contract, uint32_t throttle) {
 
 static const uint32_t throttles[] = {1, 4, 20};
 
+enum { FIRST = UNDER_SANITIZER ? 1 : 0 }; /* without throttling there are the most updates */
+
 Test(elapsed, hens_lay_the_same_when_they_are_told_all_the_time_at_once) {
-  for (uint32_t i = 0; i < 3; i++)
+  for (uint32_t i = FIRST; i < 3; i++)
     cr_assert_geq(lay(MUSTER_ELAPSED_DELTA, throttles[i]).told_at_most_ns, throttles[i] * period_ns);
 }
 
 Test(elapsed, hens_lay_the_same_in_whole_steps) {
-  for (uint32_t i = 0; i < 3; i++)
+  for (uint32_t i = FIRST; i < 3; i++)
     cr_assert_leq(lay(MUSTER_ELAPSED_STEPS, throttles[i]).told_at_most_ns, 82 * 5 * second_ns);
 }
 
 Test(elapsed, hens_lay_the_same_when_a_closed_form_catches_up) {
-  for (uint32_t i = 0; i < 3; i++) {
+  for (uint32_t i = FIRST; i < 3; i++) {
     struct yard yard = lay(MUSTER_ELAPSED_ANALYTIC, throttles[i]);
     cr_assert_leq(yard.told_at_most_ns, 15 * second_ns);
     if (throttles[i] == 20) cr_assert_gt(yard.caught_up, yard.updates / 2);
@@ -181,7 +184,7 @@ Test(elapsed, hens_lay_the_same_when_a_closed_form_catches_up) {
 }
 
 Test(elapsed, hens_lay_the_same_when_they_ask_for_their_updates) {
-  for (uint32_t i = 0; i < 3; i++) lay(MUSTER_ELAPSED_EVENTS, throttles[i]);
+  for (uint32_t i = FIRST; i < 3; i++) lay(MUSTER_ELAPSED_EVENTS, throttles[i]);
 }
 
 /* -------------------------------------------------------------------------- parts of one update are told the same */

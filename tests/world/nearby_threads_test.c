@@ -1,5 +1,6 @@
 /* A crowd on several workers: the same world on any number of them, and no race between agents that look and agents
  * that walk. */
+#include "support/sanitized.h"
 #include "support/square_world.h"
 
 struct outcome {
@@ -9,7 +10,7 @@ struct outcome {
 static struct outcome run_square(uint32_t workers) {
   little_world little = square_world(workers, MUSTER_CLOCK_VIRTUAL);
   square_populate(&little);
-  run_frames(&little, 400);
+  run_frames(&little, UNDER_THREAD_SANITIZER ? 200 : 400);
   muster_statistics sums = muster_statistics_default();
   muster_statistics_read(little.world, &sums);
   struct outcome outcome = {muster_world_hash(little.world), sums.nearby_cut, sums.completed, sums.removed};
