@@ -11,7 +11,6 @@
 #include <muster/record.h>
 #include <muster/snapshot.h>
 
-
 enum { AGENTS = 60, BEFORE = 5, FRAMES = 12 };
 
 static muster_atom_result run_on(muster_update *update) {
