@@ -245,6 +245,9 @@ typedef struct muster_world_def {
                                  frame, and this many budgets in all; default 1; 0 = never; 0..8 */
   bool audit;                 /* read thread CPU clocks to measure the promise (overrun_own_ns); costs about 0.4 us per
                                  claim, or per atom near the budget's end; default false */
+  bool planner_by_clock;      /* with planner_workers: the host stops by the clock, so its plans name more entries than
+                                 are believed to fit (muster_plan_summary.fits says how many are), and no time is left
+                                 unused where updates cost less than was believed. Default false */
   uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be delayed by up to this
                                  many frames (Wright & Marshall's dynamic activation delay), but never to the time of
                                  the agent's next update. An update is never early: the agent's release times stay T_i

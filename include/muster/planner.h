@@ -12,7 +12,7 @@
  *     each frame of the host's loop:
  *       muster_plan_summary plan = muster_plan_summary_default();
  *       muster_plan(world, &(muster_frame){now_ns, budget_ns}, entries, CAPACITY, &plan);
- *       for (i = 0; i < plan.count && there is time: plan.run_ns since the call; i++) {
+ *       for (i = 0; i < plan.count && there is time: plan.run_ns since the call; i++) {  // the clock ends it
  *         bot *bot = bots[entries[i].user];                     // whatever the agent was spawned with
  *         run_script(bot, entries[i].elapsed_ns, entries[i].level);
  *         results[done++] = (muster_plan_result){.agent = entries[i].agent, .outcome = MUSTER_PLAN_FINISHED,
@@ -36,16 +36,21 @@
  *     null;
  *   - audit has nothing to measure and is ignored.
  *
- * Budget: the frame's budget_ns is wall time from the call of muster_plan() to the return of muster_plan_report(). What
- * the plan hands out fits what is left of it, times planner_workers, by predictions with a margin: the 95th percentile
- * of the costs that the host reported for the type and level (the first entry is handed out whatever it costs, so that
- * even the longest update runs some time). Under the virtual clock run_ns is the capacity, whatever planner_workers is,
- * costs come from the types' models, and the same reports give the same plans, bit for bit; a host that reports the
- * models' costs, and finishes all entries, gets the schedule that muster_frame_run() would have run.
+ * Budget: the frame's budget_ns is wall time from the call of muster_plan() to the return of muster_plan_report(). The
+ * host's clock ends the frame: it stops when run_ns have passed since muster_plan() returned. The plan names as many
+ * entries as are believed to fit into what is left of the budget, times planner_workers: the sum of their mean costs
+ * fills it (the first entry is named whatever it costs, so that even the longest update runs some time). Where costs
+ * vary, such a sum is too small in half of all frames. A world with muster_world_def.planner_by_clock is for hosts that
+ * look at a clock after each update: its plans name more than that, until the sum of the means passes the budget by
+ * three standard deviations of it, and at least 64 entries while there is time; muster_plan_summary.fits says how many
+ * are believed to fit. What was named and not run keeps its turn. Under the virtual clock run_ns is the capacity,
+ * whatever planner_workers is, costs come from the types' models, what fits is named, and the same reports give the
+ * same plans, bit for bit; a host that reports the models' costs, and finishes all entries, gets the schedule that
+ * muster_frame_run() would have run.
  *
- * A host that is done early, as it will be where costs vary much, may plan once more at the same sim_now_ns with the
- * rest of its budget: agents that did not fit come then, and no agent runs twice. Such a plan counts as a frame, and
- * has no pressure of its own, since no time has passed.
+ * A host that is done early may plan once more at the same sim_now_ns with the rest of its budget: agents that did not
+ * fit come then, and no agent runs twice. Such a plan counts as a frame, and has no pressure of its own, since no time
+ * has passed.
  *
  * Between the two calls other threads may spawn, remove, move, wake and tune as always; this is queued for the next
  * plan, and an agent that was removed may still be reported. Calls that take effect at once (such as
@@ -69,8 +74,8 @@ typedef struct muster_plan_entry {
   uint64_t now_ns;     /* simulation time that this update brings its agent to; for a continued update, the time when it
                           began */
   uint64_t elapsed_ns; /* exactly the simulation time since the agent's last finished update (or its spawn) */
-  uint64_t slice_ns;   /* its expected cost, with a margin; virtual clock: the model's cost. A host that can stop a
-                          script in the middle stops it here */
+  uint64_t slice_ns;   /* the 95th percentile of what updates of its type and level cost; virtual clock: the model's
+                          cost. A host that can stop a script in the middle stops it here */
   muster_type type;
   uint32_t level;      /* capability level: 0 = full decision-making, higher = cheaper */
   float importance;    /* 0..1 */
@@ -103,7 +108,8 @@ typedef struct muster_plan_summary {
   uint32_t count;  /* entries written */
   uint64_t run_ns; /* wall time from the return of muster_plan() in which the host should be done running, so that there
                       is time for the report as well. Virtual clock: total cost that it may run */
-  uint64_t slices_ns; /* sum of slice_ns over the entries */
+  uint64_t slices_ns; /* sum of slice_ns over the entries; where costs vary it is far more than they will take */
+  uint32_t fits;      /* so many entries, from the first on, are believed to fit into run_ns; at most count */
 } muster_plan_summary;
 
 MUSTER_DEFAULTS(muster_plan_summary);

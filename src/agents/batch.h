@@ -91,7 +91,7 @@ typedef struct batch_result {
 typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
-  uint32_t margin_ns; /* sum of what its updates take more than predicted in one case of twenty */
+  float variance_ns2; /* of what it takes: the sum of those of its updates */
   uint32_t risk_ns;   /* how much longer it may take, by what the types of its agents did of late */
   bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;          /* runs whatever it costs, like the first */

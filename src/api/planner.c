@@ -89,6 +89,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   frame_begin(world, frame);
   frame_plan(world);
   muster_plan_summary whole = {.count = world->batch->count, .slices_ns = planner_hand_out(world, entries)};
+  whole.fits = world->sums->batch_fits;
   whole.run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);

@@ -60,7 +60,8 @@ static void learn(struct muster_world *world) {
     worker_state *state = &world->runner->states[i];
     for (uint32_t k = 0; k < state->sample_count; k++) {
       const cost_sample *sample = &state->samples[k];
-      costs_add(&world->learnt->costs, sample->type, sample->level, sample->cost_ns, sample->overran);
+      costs_add(&world->learnt->costs, sample->type, sample->level, sample->cost_ns,
+                sample->overran ? COST_OVERRAN : COST_MEASURED);
       count_update_time(&world->sums->statistics, sample->cost_ns);
     }
     world->sums->statistics.interrupted += state->interrupted;

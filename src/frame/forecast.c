@@ -13,15 +13,18 @@
 
 #include <math.h>
 
-/* More is admitted than predictions say will fit, so that workers do not run dry when predictions err, and so that some
- * agents can be held for the next frame. */
-static const double over_admission = 1.05;
+/* By how many standard deviations of the sum of their costs more updates are admitted than predictions say will fit, so
+ * that workers do not run dry when updates cost less. */
+static const float over_admission = 3.0f;
 /* The share of a budget that ranking may take at the most, and what an entry is taken to cost before any frame has
  * shown it. */
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
 /* An entry that seems to take longer was interrupted: in the first frames there is no mean yet to tell by. */
 static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
 enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
+/* A host that stops by the clock gets so many entries, whatever they are believed to cost: when that is wrong, these
+ * show it. */
+enum { LISTED_LEAST = 64 };
 
 static double predicted_settle_ns(const struct muster_world *world) {
   const cost_estimate *settle = &world->learnt->experience.settle;
@@ -187,8 +190,10 @@ rank_limits forecast_limits(struct muster_world *world) {
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
     limits.entry_ns = (uint64_t)(forecast->entry_ns * world_workers(world));
     if (forecast->entries_most < limits.updates_max) limits.updates_max = forecast->entries_most;
-    double over_ns = left_ns * world_workers(world) * over_admission + worth_holding_ns(world);
-    limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
+    double worth_ns = limits.planned ? 0.0 : worth_holding_ns(world);
+    limits.capacity_ns = (uint64_t)(left_ns * world_workers(world) + worth_ns);
+    limits.deviations = limits.planned && !world->def.planner_by_clock ? 0.0f : over_admission;
+    limits.entries_least = limits.planned && world->def.planner_by_clock && limits.capacity_ns ? LISTED_LEAST : 0;
   }
   return limits;
 }

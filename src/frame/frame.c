@@ -148,6 +148,7 @@ static void stage_rank(struct muster_world *world) {
   rank_result result = rank_fill(&world->queues->ready, &world->agents.store, &world->agents.types,
                                  &world->learnt->costs, &limits, world->plan->held, world->batch);
   world->sums->admitted_ns = result.predicted_ns;
+  world->sums->batch_fits = result.fits;
   world->frame->commit_ns = forecast_commit_ns(&world->frame->forecast, world->batch->count);
   ASSERT(world->batch->count <= world->agents.store.active_count && world->batch->claim_count <= world->batch->count);
   ration_woken(world, &limits, &result);

@@ -143,7 +143,8 @@ static void take_costs(struct muster_world *world) {
     uint64_t type = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
     uint64_t level = how >> 1;
     if (type < world->agents.types.count && level < MUSTER_LEVELS)
-      costs_add(&world->learnt->costs, (uint32_t)type, (uint32_t)level, cost_ns, how & 1);
+      costs_add(&world->learnt->costs, (uint32_t)type, (uint32_t)level, cost_ns,
+                how & 1 ? COST_OVERRAN : COST_MEASURED);
     else
       recorder_diverges(world->recorder, "its record has a cost of type %llu at level %llu", (unsigned long long)type,
                         (unsigned long long)level);

@@ -27,12 +27,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Learns what a model or the host says that an update cost, with the parts that ran in earlier frames. */
+/* Learns what a model or the host says that an update cost, with the parts that ran in earlier frames. A host measures.
+ */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = world_row(world, entry->agent);
   uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
+  cost_source source = entry->overran ? COST_OVERRAN : world_is_virtual(world) ? COST_MODELLED : COST_MEASURED;
   if (outcome != OUTCOME_PREEMPTED)
-    costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->overran);
+    costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, source);
 }
 
 /* Keeps an agent that did not run at the head of the next batch: as many agents as the other workers can run while the

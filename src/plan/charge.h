@@ -13,6 +13,7 @@ struct filling {
   const rank_limits *limits;
   struct batch *batch;
   rank_result result;
+  double variance_ns2; /* wall clock: of what was admitted */
   uint32_t passed_over;
   uint32_t published; /* claims */
   bool closed;        /* the last claim takes no more */

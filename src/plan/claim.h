@@ -32,14 +32,13 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
     *claim = (batch_claim){.first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
-    claim->predicted_ns = estimate->margin_ns; /* so that a claim rarely takes longer than was expected */
     batch->claim_count++;
     filling->closed = alone;
   } else {
     claim--;
   }
   claim->predicted_ns += entry->predicted_ns;
-  claim->margin_ns += estimate->margin_ns;
+  claim->variance_ns2 += estimate->variance_ns2;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
   if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
   if (type->has_sets) claim->timed |= claim_may_be_cut(filling, estimate);

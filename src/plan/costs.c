@@ -13,7 +13,8 @@ void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
 
 bool estimate_is_possible(const cost_estimate *estimate) {
   return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
-         costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0;
+         costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0 &&
+         estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2);
 }
 
 static uint32_t predicted(double mean_ns) {
@@ -27,11 +28,19 @@ void costs_learn_actions(cost_actions *actions, uint32_t released) {
   actions->per_update = fmin(fmax(actions->per_update, 0.0), 1.0);
 }
 
+/* How far a guess is off is not known: as far as it is large, say. */
+static cost_estimate guess(double guess_ns) {
+  return (cost_estimate){.mean_ns = guess_ns,
+                         .high_ns = guess_ns,
+                         .usual_ns = guess_ns,
+                         .late_ns = guess_ns,
+                         .variance_ns2 = (float)(guess_ns * guess_ns),
+                         .predicted_ns = predicted(guess_ns)};
+}
+
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns) {
   costs->actions[type] = (cost_actions){.per_update = 1.0};
-  for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
-    costs->estimates[type][level] = (cost_estimate){
-        .mean_ns = (double)guess_ns, .high_ns = (double)guess_ns, .predicted_ns = predicted((double)guess_ns)};
+  for (uint32_t level = 0; level < MUSTER_LEVELS; level++) costs->estimates[type][level] = guess((double)guess_ns);
 }
 
 /* The percentile moves up by 19 steps for a sample above it and down by one for a sample below: it rests where 5 % are
@@ -45,14 +54,14 @@ static void track_high(cost_estimate *estimate, double cost_ns) {
     estimate->high_ns -= step < estimate->high_ns - cost_ns ? step : estimate->high_ns - cost_ns;
 }
 
-enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024, FREE_SAMPLES = 8 };
+enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024 };
 
 /* What a sample counts for, when that is at most `part` of the limit. */
 static double limited(cost_estimate *estimate, double cost_ns, double part) {
-  double least_ns = LIMIT_OVER_HIGH * (estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns);
+  static const double clock_ns = 1000.0; /* so that costs are learnt that a coarse clock measured as 0 before */
+  double least_ns = LIMIT_OVER_HIGH * fmax(estimate->high_ns, estimate->mean_ns) + clock_ns;
   if (estimate->limit_ns < least_ns) estimate->limit_ns = least_ns;
   double limit_ns = estimate->limit_ns, most_ns = limit_ns * part;
-  if (estimate->samples <= FREE_SAMPLES) return cost_ns;
   if (cost_ns <= most_ns) {
     estimate->limit_ns -= (limit_ns - least_ns) / LIMIT_DECAY;
     return cost_ns;
@@ -84,7 +93,6 @@ static bool goes_to_and_fro(cost_estimate *estimate, double window) {
  * factor. */
 static void notice_change(cost_estimate *estimate, double cost_ns, double window) {
   enum { LATE_LEAST = 16, LATE_PART = 16 };
-  if (estimate->samples == 1) estimate->usual_ns = estimate->late_ns = cost_ns;
   double capped_ns = fmin(cost_ns, 2.0 * estimate->usual_ns + 1.0);
   double late = fmin(fmax(window / LATE_PART, LATE_LEAST), window);
   estimate->usual_ns += (capped_ns - estimate->usual_ns) / window;
@@ -99,30 +107,32 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
   estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */
 }
 
-static void plan_costs_add(cost_estimate *estimate, double cost_ns, double part) {
-  estimate->samples++;
-  uint64_t window = estimate->window ? estimate->window : WINDOW_LEAST;
-  if (window > estimate->samples) window = estimate->samples;
-  double counted_ns = limited(estimate, cost_ns, part);
-  estimate->mean_ns += (counted_ns - estimate->mean_ns) / (double)window;
-  notice_change(estimate, cost_ns, (double)window);
+/* Takes in a cost that counts for `counted_ns`, beside `before` samples' worth of what is known. */
+static void costs_take_in(cost_estimate *estimate, double cost_ns, double counted_ns, double window, double before) {
+  double off_ns = counted_ns - estimate->mean_ns, weight = 1.0 / (before + 1.0);
+  estimate->mean_ns += off_ns * weight;
+  estimate->variance_ns2 += (float)((off_ns * off_ns - (double)estimate->variance_ns2) * weight);
+  notice_change(estimate, cost_ns, window);
   estimate->predicted_ns = predicted(estimate->mean_ns);
-  if (estimate->samples == 1) estimate->high_ns = cost_ns;
   track_high(estimate, cost_ns);
-  estimate->margin_ns = estimate->high_ns > estimate->mean_ns ? predicted(estimate->high_ns - estimate->mean_ns) : 0;
 }
 
-void estimate_add(cost_estimate *estimate, double cost_ns) {
-  plan_costs_add(estimate, cost_ns, 1.0);
-}
-
-void estimate_add_overrun(cost_estimate *estimate, double cost_ns) {
-  plan_costs_add(estimate, cost_ns, 1.0 / LIMIT_OVER_HIGH);
+void estimate_add(cost_estimate *estimate, double cost_ns, cost_source source) {
+  bool known = source == COST_MODELLED ? estimate->samples > 0 : estimate->mean_ns > 0.0;
+  if (!known) *estimate = guess(cost_ns);
+  estimate->samples++;
+  uint64_t most = estimate->window ? estimate->window : WINDOW_LEAST;
+  double window = (double)(estimate->samples < most ? estimate->samples : most);
+  if (source == COST_MODELLED)
+    costs_take_in(estimate, cost_ns, cost_ns, window, window - 1.0);
+  else /* the guess counts as one */
+    costs_take_in(estimate, cost_ns, limited(estimate, cost_ns, source == COST_OVERRAN ? 1.0 / LIMIT_OVER_HIGH : 1.0),
+                  window, window);
 }
 
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {
   double most_ns = 4.0 * estimate->mean_ns + floor_ns;
-  estimate_add(estimate, estimate->samples < 8 || cost_ns < most_ns ? cost_ns : most_ns);
+  estimate_add(estimate, estimate->samples < 8 || cost_ns < most_ns ? cost_ns : most_ns, COST_MODELLED);
 }
 
 void costs_turn(cost_table *costs, uint32_t types) {
@@ -138,11 +148,7 @@ void costs_turn(cost_table *costs, uint32_t types) {
     }
 }
 
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool overran) {
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, cost_source source) {
   ASSERT(level < MUSTER_LEVELS);
-  cost_estimate *estimate = &costs->estimates[type][level];
-  if (overran)
-    estimate_add_overrun(estimate, (double)cost_ns);
-  else
-    estimate_add(estimate, (double)cost_ns);
+  estimate_add(&costs->estimates[type][level], (double)cost_ns, source);
 }

@@ -17,7 +17,7 @@ typedef struct cost_estimate {
   uint64_t samples_before; /* at the end of the last frame */
   uint32_t window;         /* of the mean: as many samples as four frames give, so that noise is not taken for change */
   uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
-  uint32_t margin_ns;      /* by how much the percentile is above the mean */
+  float variance_ns2;      /* of what samples count for, around the mean */
   uint16_t rose, fell;     /* for so many samples more, costs count as risen, or fallen, lately; both = neither */
 } cost_estimate;
 
@@ -44,21 +44,27 @@ bool estimate_is_possible(const cost_estimate *estimate);
 /* Reserves the table. */
 void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena);
 
-/* The first guess for a type, before anything was measured. */
+/* The first guess for a type, before anything was measured. It counts as one sample: the first updates of a type are
+ * often slow for reasons that do not come again (a compiler, a table that is loaded), and must not be taken whole. */
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);
 
-/* Takes one measurement into an estimate: the plain mean of the first 64, then an exponential one over `window`. One
- * update that takes a thousand times as long as others must not slow down the world for seconds: it counts as eight
- * times the high percentile. Where such updates are no exception the limit at most doubles with each, and the mean
- * comes out right. */
-void estimate_add(cost_estimate *estimate, double cost_ns);
+/* Where a cost is known from. */
+typedef enum cost_source {
+  COST_MEASURED = 0, /* by a clock, in which other things may be */
+  COST_OVERRAN,      /* likewise, of an update that was found to take too long */
+  COST_MODELLED      /* it is so */
+} cost_source;
 
-/* The same for an update that was found to take too long. It counts as the high percentile, so that one of many does
- * not move the mean, however long it took; where such updates are no exception that limit grows as above. */
-void estimate_add_overrun(cost_estimate *estimate, double cost_ns);
+/* Takes one cost into an estimate: the plain mean of the first 64, then an exponential one over `window`. One update
+ * that takes a thousand times as long as others must not slow down the world for seconds: a measured one counts as
+ * eight times the high percentile at most, be it the first or any other, and as the percentile itself where it overran,
+ * so that one of many does not move the mean, however long it took. Where such updates are no exception the limit at
+ * most doubles with each, and the mean comes out right. Without a guess, the first cost of more than nothing is the
+ * guess. */
+void estimate_add(cost_estimate *estimate, double cost_ns, cost_source source);
 
-/* The same for a duration in which the kernel may have run another thread: it counts as four times the mean plus
- * `floor_ns` at most, so that one interruption does not spoil the estimate. */
+/* The same for a duration of a frame's own parts, in which the kernel may have run another thread: after the first it
+ * counts as four times the mean plus `floor_ns` at most, so that one interruption does not spoil the estimate. */
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns);
 
 /* A frame has ended: learns how many actions were begun where `released` updates were released. */
@@ -67,8 +73,8 @@ void costs_learn_actions(cost_actions *actions, uint32_t released);
 /* A frame has ended: the windows follow the numbers of samples. O(types). */
 void costs_turn(cost_table *costs, uint32_t types);
 
-/* Takes one measured update in; `overran` when an atom of it was over its limit. */
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool overran);
+/* Takes one update in. */
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, cost_source source);
 
 /* The estimate now. */
 static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t type, uint32_t level) {

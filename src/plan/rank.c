@@ -6,13 +6,26 @@
 #include "plan/ready_walk.h"
 #include "plan/strands.h"
 
-/* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
+#include <math.h>
+
+/* Virtual clock: how many agents that do not fit are passed over, in the hope that shorter ones after them do. */
 enum { PASSED_OVER_MAX = 256 };
+
+/* Whether the sum of what was admitted fills the capacity. On the wall clock it is a sum of means, and costs vary: it
+ * is surely filled only some standard deviations beyond. The deviation of a sum of n costs grows with the root of n; a
+ * margin for each of them would grow with n, and leave most of the capacity unused. */
+static inline bool fills_capacity(const struct filling *filling) {
+  const rank_limits *limits = filling->limits;
+  double over_ns = (double)filling_taken_ns(filling) - (double)limits->capacity_ns;
+  if (over_ns < 0.0) return false;
+  double doubt_ns2 = (double)(limits->deviations * limits->deviations) * filling->variance_ns2;
+  return filling->batch->count >= limits->entries_least && over_ns * over_ns >= doubt_ns2;
+}
 
 static inline bool rank_is_full(const struct filling *filling) {
   const struct batch *batch = filling->batch;
-  bool full = batch->count >= filling->limits->updates_max ||
-              filling_taken_ns(filling) >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
+  bool full =
+      batch->count >= filling->limits->updates_max || fills_capacity(filling) || filling->passed_over > PASSED_OVER_MAX;
   return full && batch->count > 0;
 }
 
@@ -34,17 +47,12 @@ static inline void charge_mean(const cost_estimate *estimate, const agent_row *r
   entry->predicted_ns = rest_ns < 1.0 ? 1u : rest_ns > 1e9 ? 1000000000u : (uint32_t)rest_ns;
 }
 
-/* Wall clock, where the host runs updates: charges the high percentile instead; false when it does not fit. */
-static inline bool charge_with_room(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
-                                    const agent_type *type, batch_entry *entry) {
-  double cost_ns = estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns;
-  if (row->atom_next) cost_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
-  entry->model_ns = cost_ns < 1.0 ? 1 : (uint64_t)cost_ns;
-  uint64_t taking_ns = entry->model_ns + filling->limits->entry_ns;
-  if (filling->batch->count && filling_taken_ns(filling) + taking_ns > filling->limits->capacity_ns) return false;
-  entry->predicted_ns = entry->model_ns < UINT32_MAX ? (uint32_t)entry->model_ns : UINT32_MAX;
-  entry->atom_end = type->parallel_atoms;
-  return true;
+/* Wall clock, where the host runs updates: its slice is the high percentile. */
+static inline void rank_set_slice(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
+                                  batch_entry *entry) {
+  double slice_ns = fmax(estimate->high_ns, estimate->mean_ns);
+  if (row->atom_next) slice_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
+  entry->model_ns = slice_ns < 1.0 ? 1 : (uint64_t)slice_ns;
 }
 
 /* Wall clock: charges a pass no more than its slice. */
@@ -53,15 +61,15 @@ static void charge_slice(const struct filling *filling, batch_entry *entry) {
   if (slice_ns && slice_ns < entry->predicted_ns) entry->predicted_ns = slice_ns;
 }
 
-/* Charges an agent what its update costs; false when it does not fit. */
+/* Charges an agent what its update costs. Virtual clock: false when it does not fit. */
 static inline bool rank_charge(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                                batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
   if (type->has_sets) charge_begin_pass(filling, type, entry);
   if (filling->limits->virtual)
     return type->has_sets ? charge_model_pass(filling, type, entry) : charge_model(filling, type, entry);
-  if (filling->limits->planned) return charge_with_room(filling, estimate, row, type, entry);
   charge_mean(estimate, row, type, entry);
+  if (filling->limits->planned) rank_set_slice(estimate, row, type, entry);
   if (type->has_sets) charge_slice(filling, entry);
   return true;
 }
@@ -84,10 +92,12 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
                           batch_entry *entry) {
   struct batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
-  filling->result.predicted_ns += entry->model_ns ? entry->model_ns : entry->predicted_ns;
+  filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
+  filling->variance_ns2 += (double)estimate->variance_ns2;
   claim_for(filling, estimate, type, entry);
   if (__builtin_expect(batch->strands != NULL, false)) strands_note(filling, type, entry);
   batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
+  if (filling_taken_ns(filling) <= filling->limits->capacity_ns) filling->result.fits = batch->count;
 }
 
 /* Prepares the entry behind the last one. */

@@ -3,9 +3,10 @@
  * Order: the first agent that has waited longer than 2 S; woken agents; agents that have waited longer than S, first
  * in, first out; the rest by key (plan/ready.h). While an agent waits longer than S, such agents and the woken take
  * turns, half of the time each: agents that wake each other leave something to the others. Admission is by predicted
- * cost until the capacity is filled, or by x. Under the virtual clock admission is the schedule: each atom is charged
- * what the type's cost model says, and an update that does not fit whole is cut between two atoms; in the paper's order
- * (Tan & Wong, fig. 3) an update that begins while time is left runs whole, beyond the end of it.
+ * cost until the capacity is filled, or by x: on the wall clock by means, and beyond the capacity as far as costs vary,
+ * since the clock ends a frame and not what was predicted. Under the virtual clock admission is the schedule: each atom
+ * is charged what the type's cost model says, and an update that does not fit whole is cut between two atoms; in the
+ * paper's order (Tan & Wong, fig. 3) an update that begins while time is left runs whole, beyond the end of it.
  *
  * In the order of deadlines there is one order for all, and late agents come first by their keys. Only agents that are
  * woken while the frame runs leave half of it to the others, while a ranked agent is late. */
@@ -25,7 +26,10 @@ typedef struct rank_limits {
   uint32_t updates_max; /* x; UINT32_MAX = no limit */
   uint32_t spawn_ids;   /* ids that can be set aside for spawns from inside updates */
   bool virtual;
-  bool planned; /* the host runs what is admitted: on the wall clock the sum of high percentiles must fit */
+  bool planned;           /* the host runs what is admitted, and is told slices */
+  float deviations;       /* wall clock: more is admitted until the sum of means passes the capacity by so many standard
+                             deviations of it; */
+  uint32_t entries_least; /* and at least so many entries */
   uint64_t seed;
   uint32_t cycles_max;       /* above 1: the most important agents have several cycles, */
   float cycles_from;         /* namely those of this importance or above */
@@ -42,6 +46,7 @@ typedef struct rank_result {
   uint64_t predicted_ns; /* of what was admitted */
   uint64_t longest_ns;   /* virtual: the longest single update, */
   uint64_t atom_ns;      /* and atom */
+  uint32_t fits;         /* so many entries of the batch are predicted to fit into the capacity */
   uint32_t spawn_ids;    /* set aside */
   bool guarded;          /* an agent has waited longer than S: woken agents leave half of the capacity, */
   uint64_t woken_ns;     /* and take so much of it */

@@ -368,12 +368,12 @@ static void track_claim(worker_state *state, const struct runner *runner, const 
   span->updates = (uint16_t)begun;
 }
 
-/* Margins reach to the 95th percentile; half as much again reaches to the 99th. A claim that may not be over by then is
- * stopped between two atoms. */
+/* Whether less than two standard deviations lie between the end that is predicted and the time to stop. A claim that
+ * may not be over by then is stopped between two atoms. */
 static inline bool may_be_late(const worker_state *state, const struct runner *runner, const batch_claim *claim,
                                uint64_t clock_ns) {
-  uint64_t margin_ns = claim->margin_ns + (uint64_t)claim->margin_ns / 2;
-  return clock_ns + claim->predicted_ns + margin_ns > runner_stop_ns(runner, state);
+  double spare_ns = (double)runner_stop_ns(runner, state) - (double)clock_ns - (double)claim->predicted_ns;
+  return spare_ns < 0.0 || spare_ns * spare_ns < 4.0 * (double)claim->variance_ns2;
 }
 
 /* Runs what is more urgent than any update. Returns the clock after it. */

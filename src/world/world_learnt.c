@@ -1,6 +1,9 @@
 #include "world/world_learnt.h"
 
+#include "base/assert.h"
+
 bool experience_is_possible(const frame_experience *experience) {
+  ASSERT(experience);
   const struct controller *controller = &experience->controller;
   const cost_estimate *estimates[] = {&experience->plan,   &experience->prepare, &experience->rank,
                                       &experience->settle, &experience->act,     &experience->act_settle};

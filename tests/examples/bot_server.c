@@ -194,6 +194,7 @@ static bool create_world(bot_server *server) {
   def.limits.observers_max = 2 * PLAYERS_MAX;
   def.clock.kind = server->options.measured ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
   def.planner_workers = 1;
+  def.planner_by_clock = server->options.measured;
   server->world = muster_world_create(&def);
   return server->world && register_kinds(server);
 }
@@ -319,7 +320,7 @@ static bool run_bots(bot_server *server) {
   for (uint32_t i = 0; i < plan.count; i++) {
     const muster_plan_entry *entry = &server->entries[i];
     struct bot *bot = &server->bots[entry->user];
-    if (server->options.measured && read_clock() - begin_ns + entry->slice_ns > plan.run_ns && i > 0) break;
+    if (server->options.measured && read_clock() - begin_ns >= plan.run_ns && i > 0) break;
     if (!bot->present || !muster_agent_equal(bot->agent, entry->agent)) continue; /* its removal is still queued */
     server->results[done] = run_bot(server, bot, entry);
     server->script_ns += server->results[done++].cost_ns;

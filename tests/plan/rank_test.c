@@ -129,16 +129,33 @@ Test(rank, charges_each_entry_what_ranking_and_settling_it_takes) {
   ranking->limits.entry_ns = 2000; /* beside 3,000 of its own */
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, 4);
-  ranking->limits.planned = true; /* what a host runs must fit whole */
-  ranking_admit(ranking);
-  cr_assert_eq(ranking->batch.count, 3);
-  ranking->limits.planned = false;
   ranking->limits.entry_ns = 1000000;
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, 1, "the first whatever it costs");
   ranking->limits.entry_ns = 0;
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, 7);
+  destroy(ranking);
+}
+
+/* The deviation of the sum of n updates of 3,000 ns, each of which deviates by as much, is 3,000 ns times the root of
+ * n: 25 of them pass the capacity of 10 by 15 = 3 times 5. */
+Test(rank, admits_more_than_fits_where_costs_vary_by_the_deviation_of_their_sum) {
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking_begin_frame(ranking, 1000000000u);
+  for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, 900000000u + i, 0.5f);
+  ranking->limits.capacity_ns = 10 * 3000;
+  cr_assert_eq(ranking_admit(ranking).fits, 10);
+  cr_assert_eq(ranking->batch.count, 10);
+  ranking->limits.deviations = 3.0f;
+  cr_assert_eq(ranking_admit(ranking).fits, 10);
+  cr_assert_eq(ranking->batch.count, 25);
+  ranking->costs.estimates[0][0].variance_ns2 = 0.0f;
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 10, "costs do not vary");
+  ranking->limits.entries_least = 17;
+  cr_assert_eq(ranking_admit(ranking).fits, 10);
+  cr_assert_eq(ranking->batch.count, 17);
   destroy(ranking);
 }
 
@@ -151,7 +168,8 @@ Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
   ready_queue(&ranking->ready, &ranking->store, 0);
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, 1);
-  cr_assert_eq(ranking->batch.entries[0].predicted_ns, 1000, "two of three were run");
+  cr_assert_eq(ranking->batch.entries[0].model_ns, 1000, "two of three were run: this is its slice");
+  cr_assert_lt(ranking->batch.entries[0].predicted_ns, 3000);
   destroy(ranking);
 }
 
@@ -201,16 +219,16 @@ Test(rank, cuts_claims_at_twenty_microseconds_and_leaves_long_updates_alone) {
   destroy(ranking);
 }
 
-Test(rank, sums_up_by_how_much_the_updates_of_a_claim_may_take_longer) {
-  enum { MARGIN_NS = 700 };
+Test(rank, sums_up_how_much_the_updates_of_a_claim_vary) {
+  enum { VARIANCE_NS2 = 700 * 700 };
   struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
-  ranking->costs.estimates[0][0].margin_ns = MARGIN_NS;
+  ranking->costs.estimates[0][0].variance_ns2 = VARIANCE_NS2;
   for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, i, 0.5f);
   ranking_admit(ranking);
   for (uint32_t i = 0; i < ranking->batch.claim_count; i++) {
     const batch_claim *claim = &ranking->batch.claims[i];
-    cr_assert_eq(claim->margin_ns, (claim->end - claim->first) * MARGIN_NS);
+    cr_assert_float_eq((double)claim->variance_ns2, (double)(claim->end - claim->first) * VARIANCE_NS2, 1.0);
   }
   destroy(ranking);
 }

@@ -59,10 +59,10 @@ static inline void ranking_begin_frame(struct ranking *ranking, uint64_t now_ns)
 }
 
 /* Admits agents; those admitted stand in the batch. */
-static inline void ranking_admit(struct ranking *ranking) {
+static inline rank_result ranking_admit(struct ranking *ranking) {
   rank_result held = rank_held(&ranking->store, &ranking->types, &ranking->costs, &ranking->limits, &ranking->batch);
-  rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, held,
-            &ranking->batch);
+  return rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, held,
+                   &ranking->batch);
 }
 
 #endif

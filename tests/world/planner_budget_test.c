@@ -1,0 +1,119 @@
+/* What a planner's host may run of a frame: how many entries a plan names, and what more plans at the same time do. */
+#include "support/papers_rules.h"
+#include "support/planned_world.h"
+
+#include <muster/planner.h>
+
+/* One update in ten takes 9 times as long as the others: the mean is 18 ms, the high percentile 90 ms, the deviation
+ * 24 ms. */
+static uint64_t uneven_cost(uint64_t number) {
+  return number % 10 ? 10000000u : 90000000u;
+}
+
+/* Runs all that is planned, 40 frames of 5 s, and plans once more. Agents that do not stretch wait in each frame. */
+static planned_world *plan_uneven(uint32_t workers, bool by_clock) {
+  muster_world_def def = papers_world_def();
+  def.planner_workers = workers;
+  def.planner_by_clock = by_clock;
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = parts_type(1);
+  type.period_max_ns = type.period_ns;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 12000; i++) spawn_at(&planned->little, i);
+  uint64_t number = 0, budget_ns = 5000000000u;
+  for (uint32_t frame = 0; frame < 40; frame++) {
+    uint32_t count = plan_with(planned, budget_ns, ENTRIES_MAX);
+    cr_assert_leq(planned->plan.run_ns, budget_ns);
+    for (uint32_t i = 0; i < count; i++) {
+      if (frame > 20) cr_assert_gt(planned->entries[i].slice_ns, 60000000u, "with room");
+      planned->results[i] = result_as_planned(&planned->entries[i], 1);
+      planned->results[i].cost_ns = uneven_cost(number++);
+    }
+    report(planned, count);
+  }
+  muster_type_cost cost = muster_type_cost_default();
+  muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost);
+  cr_assert_eq(cost.samples, number);
+  cr_assert(cost.mean_ns > 12000000 && cost.mean_ns < 25000000, "%lu", (unsigned long)cost.mean_ns);
+  plan_with(planned, budget_ns, ENTRIES_MAX);
+  return planned;
+}
+
+/* The sum of 95th percentiles is five times as much as updates take. */
+Test(planner_budget, on_the_wall_clock_the_means_of_a_plan_fill_the_hosts_workers) {
+  for (uint32_t workers = 1; workers <= 3; workers += 2) {
+    planned_world *planned = plan_uneven(workers, false);
+    muster_type_cost cost = muster_type_cost_default();
+    muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost);
+    double taking_ns = (double)planned->plan.count * (double)cost.mean_ns, there_ns = (double)planned->plan.run_ns;
+    cr_assert_geq(taking_ns, 0.95 * there_ns * workers, "%u of %g ns in %g", planned->plan.count, taking_ns, there_ns);
+    cr_assert_leq(taking_ns, 1.05 * there_ns * workers, "%u of %g ns in %g", planned->plan.count, taking_ns, there_ns);
+    cr_assert(planned->plan.fits + 1 >= planned->plan.count && planned->plan.fits <= planned->plan.count);
+    planned_world_destroy(planned);
+  }
+}
+
+Test(planner_budget, a_host_that_stops_by_the_clock_gets_more_than_fits_and_is_told_how_much_does) {
+  planned_world *planned = plan_uneven(1, true);
+  muster_type_cost cost = muster_type_cost_default();
+  muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost);
+  double fit_ns = (double)planned->plan.fits * (double)cost.mean_ns, there_ns = (double)planned->plan.run_ns;
+  cr_assert(fit_ns >= 0.95 * there_ns && fit_ns <= 1.05 * there_ns, "%u of %u", planned->plan.fits,
+            planned->plan.count);
+  /* 24 ms times the root of some 320, three times: some 70 updates of 18 ms */
+  cr_assert(planned->plan.count > planned->plan.fits + 30 && planned->plan.count < planned->plan.fits + 150, "%u of %u",
+            planned->plan.fits, planned->plan.count);
+  planned_world_destroy(planned);
+}
+
+Test(planner_budget, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
+  static uint64_t ran_ns[200];
+  muster_world_def def = papers_world_def();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = 10000;
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = parts_type(1);
+  type.period_max_ns = type.period_ns;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 200; i++) spawn_at(&planned->little, i);
+  uint32_t seconds = 0;
+  for (uint32_t frame = 0; frame < 50; frame++) {
+    for (uint32_t turn = 0; turn < 3; turn++) {
+      uint32_t count = plan(planned);
+      for (uint32_t i = 0; i < count; i++) {
+        uint32_t agent = muster_agent_index(planned->entries[i].agent);
+        cr_assert_neq(ran_ns[agent], planned->little.now_ns, "twice");
+        cr_assert_eq(planned->entries[i].elapsed_ns,
+                     ran_ns[agent] ? planned->little.now_ns - ran_ns[agent] : planned->little.now_ns - FRAME_NS);
+        ran_ns[agent] = planned->little.now_ns;
+        planned->results[i] = result_as_planned(&planned->entries[i], 1);
+      }
+      seconds += turn ? count : 0;
+      report(planned, count);
+      planned->little.now_ns -= turn < 2 ? FRAME_NS : 0; /* the next turn is at the same time */
+    }
+  }
+  cr_assert_gt(seconds, 300, "%u would have waited", seconds);
+  cr_assert_eq(plan(planned), 10);
+  planned_world_destroy(planned);
+}
+
+Test(planner_budget, an_update_longer_than_the_budget_is_handed_out_alone) {
+  muster_world_def def = papers_world_def();
+  def.planner_workers = 1;
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = parts_type(1);
+  type.parts.part_ns = 1000000000u;
+  type.period_ns = type.period_max_ns = 2 * FRAME_NS;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 10; i++) spawn_at(&planned->little, i);
+  uint32_t completed = 0;
+  for (uint32_t frame = 0; frame < 200; frame++) {
+    uint32_t count = plan_with(planned, 10000000, ENTRIES_MAX);
+    cr_assert_leq(count, 1);
+    if (count) planned->results[0] = result_as_planned(&planned->entries[0], 1);
+    completed += report(planned, count).completed;
+  }
+  cr_assert_gt(completed, 100);
+  planned_world_destroy(planned);
+}
