@@ -78,8 +78,12 @@ clock_source clock_calibrate(void) {
   return source;
 }
 
+clock_source clock_told(const uint64_t *now_ns) {
+  return (clock_source){.told_ns = now_ns};
+}
+
 uint64_t clock_now(const clock_source *source) {
-  if (!source->counter) return read_system_clock(CLOCK_MONOTONIC);
+  if (!source->counter) return source->told_ns ? *source->told_ns : read_system_clock(CLOCK_MONOTONIC);
   uint64_t counts = read_counter() - source->counter_base;
   return source->base_ns + (uint64_t)(((wide)counts * source->scale) >> 32);
 }
@@ -96,7 +100,15 @@ uint64_t clock_real(void) {
   return read_system_clock(CLOCK_REALTIME);
 }
 
+/* What clock_thread_cpu() reads on this thread; null = the machine's clock. */
+static _Thread_local const uint64_t *told_cpu_ns;
+
+void clock_tell_thread_cpu(const uint64_t *cpu_ns) {
+  told_cpu_ns = cpu_ns;
+}
+
 uint64_t clock_thread_cpu(void) {
+  if (told_cpu_ns) return *told_cpu_ns;
   return read_system_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 

@@ -98,3 +98,29 @@ Test(clock, thread_cpu_counts_the_work_of_the_calling_thread_alone) {
   pthread_join(thread, NULL);
   cr_assert_lt(clock_thread_cpu() - after, of_other, "waiting for the other thread counted as work");
 }
+
+Test(clock, reads_the_time_that_it_is_told) {
+  uint64_t now_ns = 5000;
+  clock_source source = clock_told(&now_ns);
+  cr_assert_eq(clock_now(&source), 5000);
+  now_ns += 20000;
+  cr_assert_eq(clock_now(&source), 25000);
+}
+
+static void *read_thread_cpu(void *cpu_ns) {
+  work(1000);
+  *(uint64_t *)cpu_ns = clock_thread_cpu();
+  return NULL;
+}
+
+Test(clock, tells_thread_cpu_to_one_thread_until_it_stops) {
+  uint64_t told_ns = UINT64_MAX, other_ns = 0;
+  pthread_t other;
+  clock_tell_thread_cpu(&told_ns);
+  cr_assert_eq(clock_thread_cpu(), UINT64_MAX);
+  cr_assert_eq(pthread_create(&other, NULL, read_thread_cpu, &other_ns), 0);
+  cr_assert_eq(pthread_join(other, NULL), 0);
+  cr_assert(other_ns > 0 && other_ns < UINT64_MAX, "another thread reads its own");
+  clock_tell_thread_cpu(NULL);
+  cr_assert_lt(clock_thread_cpu(), UINT64_MAX);
+}
