@@ -44,9 +44,9 @@ typedef struct bench_def {
   int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
 } bench_def;
 
-extern const bench_def bench_activation, bench_control, bench_cores, bench_journal, bench_law, bench_lines,
-    bench_machine, bench_pool, bench_quality, bench_replication, bench_scale, bench_scripts, bench_sets, bench_stages,
-    bench_sweep, bench_zones;
+extern const bench_def bench_activation, bench_budget, bench_control, bench_cores, bench_journal, bench_law,
+    bench_lines, bench_machine, bench_pool, bench_quality, bench_replication, bench_scale, bench_scripts, bench_sets,
+    bench_stages, bench_sweep, bench_zones;
 
 /* Those that have options of their own, by name; ended by a null. */
 extern const bench_def *const benches[];

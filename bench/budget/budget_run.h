@@ -1,0 +1,115 @@
+/* budget_run.h - one contender on one shape: the told clock, the agents, and the accounts of frames. */
+#ifndef BENCH_BUDGET_RUN_H
+#define BENCH_BUDGET_RUN_H
+
+#include "budget.h"
+#include "crowd.h"
+
+#include <muster/muster.h>
+
+/* What an update costs. */
+typedef enum budget_cost {
+  COST_EQUAL = 0,
+  COST_CHANCE,  /* one in `every` is dear, by chance */
+  COST_MEMBERS, /* each agent in `every` is dear */
+  COST_LOG,     /* log-normal with sigma 1.3 */
+  COST_ELAPSED  /* cost_ns and dear_ns for each second elapsed */
+} budget_cost;
+
+/* A shape of costs. What is 0 is left to the setup or not so. */
+struct shape {
+  budget_cost cost;
+  double cost_ns, dear_ns;
+  uint32_t every;
+  uint64_t first_ns;   /* the first update of all, or the first one near the player */
+  uint32_t agents, hz; /* of its own */
+  uint64_t budget_ns;
+  bool player;  /* comes after ten seconds, and makes some agents important */
+  bool split;   /* cheap and dear agents have a type each */
+  bool joining; /* agents are spawned while the world runs */
+  bool groups;  /* cheap and dear agents are looked at apart */
+  bool from_start;
+};
+
+extern const struct shape shape_costs[BUDGET_SHAPES];
+
+#define PERIOD_NS     100000000u
+#define PERIOD_MAX_NS 1000000000u
+#define SECOND_NS     1000000000u
+
+enum { PLAYER_SECOND = 10, NEAR_EVERY = 20 };
+
+struct member {
+  uint64_t last_ns; /* simulation time of its last update, or of its spawn */
+  uint32_t updates;
+  uint32_t frame; /* in which it ran last, + 1 */
+  double mean_ns; /* of its costs, as the sorted loop knows them */
+  uint8_t group;
+  bool spawned;
+};
+
+struct run {
+  const budget_setup *setup;
+  const struct shape *shape;
+  budget_contender contender;
+  uint32_t count, spawned, hz;
+  uint64_t budget_ns, frame_ns;
+  struct member *members;
+  struct crowd crowd;
+  uint64_t told_ns; /* the clock */
+
+  uint64_t sim_ns, begin_ns, deadline_ns, longest_ns, repaid_ns;
+  uint32_t frame, from_frame, frames;
+  uint64_t updates, level_updates; /* in all; at level 0 in a shape with a player */
+  uint64_t frame_updates;
+  double used_ns, given_ns;
+  uint64_t group_updates[BUDGET_GROUPS];
+  uint32_t late_frames;
+  budget_result *result;
+  void *loop; /* the contender's own */
+};
+
+/* Whether the player is there. */
+static inline bool run_has_player(const struct run *run) {
+  return run->shape->player && run->sim_ns >= (uint64_t)PLAYER_SECOND * SECOND_NS;
+}
+
+/* Whether the agent is near to where the player comes. */
+static inline bool run_is_near(const struct run *run, uint32_t agent) {
+  return run->shape->player && agent % NEAR_EVERY == 0;
+}
+
+static inline bool run_is_dear(const struct shape *shape, uint32_t agent) {
+  return shape->cost == COST_MEMBERS && agent % shape->every == 0;
+}
+
+/* The capability level at which a loop runs an agent; the library's own contenders are told theirs. */
+static inline uint32_t run_level(const struct run *run, uint32_t agent) {
+  return run->shape->player && !(run_has_player(run) && run_is_near(run, agent));
+}
+
+static inline uint64_t run_age(const struct run *run, uint32_t agent) {
+  return run->sim_ns - run->members[agent].last_ns;
+}
+
+static inline bool run_is_due(const struct run *run, uint32_t agent) {
+  return run->members[agent].spawned && run_age(run, agent) >= PERIOD_NS;
+}
+
+/* Runs an update: advances the clock by its cost, which it returns. */
+uint64_t run_update(struct run *run, uint32_t agent, uint32_t level, uint64_t elapsed_ns);
+
+/* The contenders: what they need before the run; agents, up to that many, and the player who come with a frame; the
+ * frame; and after the run. */
+bool world_open(struct run *run);
+bool world_come(struct run *run, uint32_t wanted);
+bool world_plan_frame(struct run *run);
+bool world_run_frame(struct run *run);
+void world_close(struct run *run);
+bool sorted_open(struct run *run);
+bool sorted_frame(struct run *run);
+bool robin_open(struct run *run);
+bool robin_frame(struct run *run);
+void sequence_close(struct run *run);
+
+#endif

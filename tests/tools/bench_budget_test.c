@@ -1,0 +1,93 @@
+/* `muster bench budget`: by accounting, so the figures are the same everywhere and can be tested. What is tested is
+ * that the accounts are right; how well the library uses its budget is what the bench is there to show. */
+#include "program.h"
+
+static const char *const contenders[] = {"plan", "replan", "library", "sorted", "robin"};
+
+enum { CONTENDERS = sizeof contenders / sizeof *contenders, SHAPES = 14 };
+
+static const char *text_of(json_t *row, const char *name) {
+  return json_string_value(program_member(row, name));
+}
+
+static json_t *row_of(json_t *json, const char *shape, const char *contender) {
+  size_t i;
+  json_t *row;
+  json_array_foreach(program_member(json, "rows"), i, row) {
+    if (strcmp(text_of(row, "shape"), shape) == 0 && strcmp(text_of(row, "contender"), contender) == 0) return row;
+  }
+  cr_assert_fail("there is no row of %s under %s", shape, contender);
+  return NULL;
+}
+
+/* Elapsed times are those since the last update, reports count the updates that ran, and nobody uses more than all. */
+static void expect_sound(json_t *row) {
+  const char *shape = text_of(row, "shape"), *contender = text_of(row, "contender");
+  double used = program_number(row, "used_share"), frames = program_number(row, "frames");
+  cr_expect_eq(program_number(row, "faults"), 0, "%s, %s", shape, contender);
+  cr_expect(used >= 0 && used <= 1, "%s, %s: used %g", shape, contender, used);
+  cr_expect_leq(program_number(row, "idle_frames"), program_number(row, "frames_waiting"));
+  cr_expect_leq(program_number(row, "frames_waiting"), frames);
+  cr_expect_gt(program_number(row, "updates"), 0);
+  cr_expect_gt(program_number(row, "staleness_ns"), 0);
+  if (strcmp(contender, "replan")) cr_expect_eq(program_number(row, "repeats"), 0, "%s, %s", shape, contender);
+}
+
+/* The loops end by the clock alone: every frame that leaves an agent waiting is full. */
+static void expect_full(json_t *row) {
+  const char *shape = text_of(row, "shape"), *contender = text_of(row, "contender");
+  cr_expect_eq(program_number(row, "late_share"), 0, "%s, %s: late by more than the update that crosses the deadline",
+               shape, contender);
+  if (program_number(row, "frames_waiting") == 0) return;
+  cr_expect_geq(program_number(row, "used_share"), 0.97, "%s, %s", shape, contender);
+  cr_expect_eq(program_number(row, "idle_frames"), 0, "%s, %s", shape, contender);
+}
+
+Test(bench_budget, every_account_adds_up_and_the_plain_loops_fill_their_frames) {
+  json_t *json = program_json("bench budget --quick --json -"), *row;
+  size_t i;
+  cr_assert_eq(json_array_size(program_member(json, "rows")), SHAPES * CONTENDERS);
+  json_array_foreach(program_member(json, "rows"), i, row) {
+    bool loop = strcmp(text_of(row, "contender"), "sorted") == 0 || strcmp(text_of(row, "contender"), "robin") == 0;
+    expect_sound(row);
+    if (loop) expect_full(row);
+  }
+  cr_expect_eq(program_number(row_of(json, "chance", "sorted"), "ratio"), 1);
+  json_decref(json);
+}
+
+/* All contenders meet the same costs: where every update costs 20 us, time is updates x 20 us; and the long first
+ * update is there once. */
+Test(bench_budget, charges_what_a_shape_says) {
+  json_t *json = program_json("bench budget --quick --shape equal,first-200 --json -");
+  for (int i = 0; i < CONTENDERS; i++) {
+    json_t *equal = row_of(json, "equal", contenders[i]), *first = row_of(json, "first-200", contenders[i]);
+    cr_expect_eq(program_number(equal, "inside_ns"), 20000 * program_number(equal, "updates"), "%s", contenders[i]);
+    cr_expect_eq(program_number(first, "inside_ns"), 20000 * (program_number(first, "updates") - 1) + 200e6, "%s",
+                 contenders[i]);
+    cr_expect_eq(program_number(first, "longest_late_ns"), 190e6, "%s", contenders[i]);
+  }
+  json_decref(json);
+}
+
+Test(bench_budget, prints_tables_and_is_the_same_every_time) {
+  static const char command[] = "bench budget --quick --shape members,player-20,one-type --contender plan,sorted";
+  program_run *first = program_start(command), *second = program_start(command);
+  cr_assert_eq(first->status, 0, "%s", first->errors);
+  cr_expect(strstr(first->output, "Share of the budget that is used") != NULL, "%s", first->output);
+  cr_expect(strstr(first->output, "player-20   sorted   near ") != NULL, "%s", first->output);
+  cr_expect(strstr(first->output, "one-type    sorted ") != NULL, "%s", first->output);
+  cr_expect(strstr(first->output, "robin") == NULL, "it was not asked for");
+  cr_expect_str_eq(first->output, second->output);
+  free(first);
+  free(second);
+}
+
+Test(bench_budget, refuses_what_it_does_not_know_in_one_line) {
+  PROGRAM_EXPECT_REFUSALS(
+      {"bench budget dispatch", 2, "'dispatch' is too many"}, {"bench budget --speed", 2, "unknown option --speed"},
+      {"bench budget --shape equal,square", 2, "unknown shape 'square'"},
+      {"bench budget --contender flecs", 2, "unknown contender 'flecs'"}, {"bench budget --seconds 3", 2, "--seconds"},
+      {"bench budget --plans 0", 2, "--plans"}, {"bench budget --budget 1us", 2, "--budget"},
+      {"bench budget --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
+}

@@ -1,0 +1,280 @@
+/* `muster bench budget`: how much of its budget a frame uses while agents wait, by what updates cost. */
+#include "bench.h"
+
+#include "budget.h"
+#include "complaint.h"
+
+#include <string.h>
+
+typedef struct budget_work {
+  bench_work common;
+  const char *only, *contenders;
+  uint32_t agents, hz, seconds, plans;
+  uint64_t budget_ns;
+  budget_row rows[BUDGET_SHAPES];
+} budget_work;
+
+/* ------------------------------------------------------------------------------------------------------- for people */
+
+static bool is_shown(const budget_work *work, uint32_t contender) {
+  return options_list_has(work->contenders, budget_contenders[contender][0]);
+}
+
+static void print_head(const budget_work *work, const char *title) {
+  printf("\n%s\n%-11s", title, "shape");
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+    if (is_shown(work, i)) printf(" %11s", budget_contenders[i][0]);
+  puts("");
+}
+
+/* A figure of every contender in every shape. */
+static void print_table(const budget_work *work, const char *title, void (*cell)(const budget_result *result)) {
+  print_head(work, title);
+  for (const budget_row *row = work->rows; row < work->rows + BUDGET_SHAPES; row++) {
+    if (!row->measured) continue;
+    printf("%-11s", row->shape);
+    for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+      if (is_shown(work, i)) cell(&row->results[i]);
+    puts("");
+  }
+}
+
+static void print_used(const budget_result *result) {
+  if (result->frames_waiting)
+    printf(" %11.3f", result->used);
+  else
+    printf(" %11s", "-");
+}
+
+static void print_ratio(const budget_result *result) {
+  printf(" %8.2f ms", result->staleness_ms);
+}
+
+static void print_idle(const budget_result *result) {
+  printf(" %11u", result->idle_frames);
+}
+
+static void print_updates(const budget_result *result) {
+  printf(" %11.1f", result->updates_per_frame);
+}
+
+static void print_late(const budget_result *result) {
+  printf(" %9.2f %%", result->late_share * 100);
+}
+
+static void print_repeats(const budget_result *result) {
+  printf(" %11llu", (unsigned long long)result->repeats);
+}
+
+static bool has_rates(const budget_row *row) {
+  return row->measured && strncmp(row->shape, "player", 6) == 0;
+}
+
+static bool has_intervals(const budget_row *row) {
+  return row->measured && strstr(row->shape, "-type");
+}
+
+/* Of the agents far from and near to the player. */
+static void print_rates(const budget_work *work, const budget_row *row) {
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
+    if (!is_shown(work, i)) continue;
+    for (uint32_t group = 0; group < BUDGET_GROUPS; group++) {
+      printf("%-11s %-8s %-5s", row->shape, budget_contenders[i][0], group ? "near" : "far");
+      for (uint32_t second = 0; second < BUDGET_SECONDS; second++)
+        printf(" %4.1f", row->results[i].groups[group].rates[second]);
+      puts("");
+    }
+  }
+}
+
+static void print_intervals(const budget_work *work, const budget_row *row) {
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
+    const budget_group *groups = row->results[i].groups;
+    if (is_shown(work, i))
+      printf("%-11s %-8s %8.0f ms %8.0f ms %13.0f ms\n", row->shape, budget_contenders[i][0], groups[0].interval_ms,
+             groups[1].interval_ms, row->results[i].mean_staleness_ms);
+  }
+}
+
+static void print_groups(const budget_work *work) {
+  const budget_row *rows = work->rows, *end = rows + BUDGET_SHAPES;
+  bool any = false;
+  for (const budget_row *row = rows; row < end; row++) {
+    if (!has_rates(row)) continue;
+    if (!any) puts("\nUpdates of an agent in each second from when the player comes, in the tenth");
+    any = true;
+    print_rates(work, row);
+  }
+  any = false;
+  for (const budget_row *row = rows; row < end; row++) {
+    if (!has_intervals(row)) continue;
+    if (!any) printf("\n%-20s %11s %11s %16s\n", "Mean interval", "cheap", "dear", "mean staleness");
+    any = true;
+    print_intervals(work, row);
+  }
+}
+
+static void print_words(const budget_work *work) {
+  puts("");
+  for (const budget_row *row = work->rows; row < work->rows + BUDGET_SHAPES; row++)
+    if (row->measured) printf("%-11s %s\n", row->shape, row->summary);
+  puts("");
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+    if (is_shown(work, i)) printf("%-11s %s\n", budget_contenders[i][0], budget_contenders[i][1]);
+}
+
+static void print(const void *user) {
+  const budget_work *work = user;
+  printf("muster bench budget: by accounting, %u agents, %.1f ms a frame, %u frames a second, %u s%s\n", work->agents,
+         (double)work->budget_ns * 1e-6, work->hz, work->seconds, work->common.quick ? ", quick" : "");
+  print_table(work, "Share of the budget that is used in frames that end while an agent waits", print_used);
+  print_table(work, "Staleness weighted by importance, 2^(12 i)", print_ratio);
+  print_table(work, "Frames that use less than a fifth of their budget while an agent waits", print_idle);
+  print_table(work, "Updates in a frame", print_updates);
+  print_table(work, "Frames late by more than their longest update", print_late);
+  print_table(work, "Updates of agents that had run in the same frame", print_repeats);
+  print_groups(work);
+  print_words(work);
+}
+
+/* ----------------------------------------------------------------------------------------------------- for machines */
+
+static void write_groups(const budget_result *result, json_writer *writer) {
+  json_begin_array(writer, "groups");
+  for (uint32_t i = 0; i < BUDGET_GROUPS; i++) {
+    const budget_group *group = &result->groups[i];
+    if (group->agents == 0) continue;
+    json_print(writer, "{ agents=%u interval_ns=%g staleness_ns=%g rates_from_s=%u rates[", group->agents,
+               group->interval_ms * 1e6, group->staleness_ms * 1e6, group->rates_from);
+    for (uint32_t second = 0; second < BUDGET_SECONDS; second++) json_number(writer, NULL, group->rates[second]);
+    json_print(writer, "] }");
+  }
+  json_end_array(writer);
+}
+
+static void write_row(const budget_row *row, uint32_t contender, json_writer *writer) {
+  const budget_result *result = &row->results[contender];
+  json_print(writer,
+             "{ shape=%s contender=%s agents=%u hz=%u budget_ns=%lu frames=%u frames_waiting=%u used_share=%g "
+             "staleness_ns=%g ratio=%g mean_staleness_ns=%g late_share=%g longest_late_ns=%lu idle_frames=%u "
+             "updates_per_frame=%g updates=%lu inside_ns=%lu repeats=%lu at_once=%lu faults=%lu",
+             row->shape, budget_contenders[contender][0], row->agents, row->hz, row->budget_ns, result->frames,
+             result->frames_waiting, result->used, result->staleness_ms * 1e6, result->ratio,
+             result->mean_staleness_ms * 1e6, result->late_share, result->longest_late_ns, result->idle_frames,
+             result->updates_per_frame, result->updates, result->inside_ns, result->repeats, result->at_once,
+             result->faults);
+  write_groups(result, writer);
+  json_end_object(writer);
+}
+
+static void write(const void *user, json_writer *writer) {
+  const budget_work *work = user;
+  json_print(writer, "quick=%d seed=%lu agents=%u hz=%u seconds=%u budget_ns=%lu plans=%u rows[", work->common.quick,
+             work->common.seed, work->agents, work->hz, work->seconds, work->budget_ns, work->plans);
+  for (const budget_row *row = work->rows; row < work->rows + BUDGET_SHAPES; row++)
+    for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+      if (row->results[i].measured) write_row(row, i, writer);
+  json_print(writer, "]");
+}
+
+/* ------------------------------------------------------------------------------------------------------ the command */
+
+static void show_help(FILE *stream) {
+  fprintf(stream, "muster bench budget - how much of its budget a frame uses while agents wait, by what updates cost\n"
+                  "\n"
+                  "usage: muster bench budget [OPTION]...\n"
+                  "\n"
+                  "  --shape NAME,...      only these; below\n"
+                  "  --contender NAME,...  only these; below\n"
+                  "  --agents N    default 4000; some shapes have their own number\n"
+                  "  --budget T    of a frame (default 10ms)\n"
+                  "  --hz N        frames a second (default 20)\n"
+                  "  --seconds N   of simulation (default 300; at least 31)\n"
+                  "  --plans K     replan plans at most this often in a frame (default 4)\n"
+                  "  --seed S      of the costs and importances (default 1)\n"
+                  "  --quick       31 seconds\n"
+                  "  --json FILE   the rows for machines; - is standard output\n"
+                  "  --help\n"
+                  "\n"
+                  "Shapes:\n");
+  for (uint32_t i = 0; i < BUDGET_SHAPES; i++)
+    fprintf(stream, "  %-12s %s\n", budget_shapes[i][0], budget_shapes[i][1]);
+  fprintf(stream, "\nContenders:\n");
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+    fprintf(stream, "  %-12s %s\n", budget_contenders[i][0], budget_contenders[i][1]);
+  fputs("\n"
+        "How it is measured\n"
+        "  By accounting: the clock is told the time. An update advances it by what it costs in its shape, and nothing "
+        "else takes time, planning and sorting included, so that figures are exact and the same on any machine. Every "
+        "contender meets the same costs. Agents have periods of 100 ms to 1 s, and importances from 0 to 15/16.\n"
+        "  used: over frames at whose end an agent waits whose last update is a shortest period ago: the time inside "
+        "updates, the budget at most, and what the frame repaid of earlier overruns, over the budget.\n"
+        "  The first 2 s are left out, but in the shapes that are about them; the player comes after 10 s.\n",
+        stream);
+}
+
+static bool knows(const char *list, const char *const (*names)[2], uint32_t count, const char *what) {
+  char word[OPTION_WORD_BYTES];
+  while (list && options_list_next(&list, word)) {
+    uint32_t i = 0;
+    while (i < count && strcmp(word, names[i][0])) i++;
+    if (i == count) return complain_usage("unknown %s '%s': see muster bench budget --help", what, word), false;
+  }
+  return true;
+}
+
+static int check(void *user) {
+  budget_work *work = user;
+  if (*work->common.rest) return complain_usage("'%s' is too many", *work->common.rest);
+  if (!knows(work->only, budget_shapes, BUDGET_SHAPES, "shape") ||
+      !knows(work->contenders, budget_contenders, BUDGET_CONTENDERS, "contender"))
+    return STATUS_USAGE;
+  if (!work->agents) work->agents = 4000;
+  if (!work->hz) work->hz = 20;
+  if (!work->seconds) work->seconds = work->common.quick ? 31 : 300;
+  if (!work->plans) work->plans = 4;
+  if (!work->budget_ns) work->budget_ns = 10000000;
+  return STATUS_OK;
+}
+
+static void show(const char *doing, void *user) {
+  budget_work *work = user;
+  progress_step(&work->common.line, "%s", doing);
+}
+
+static const char *measure(void *user) {
+  budget_work *work = user;
+  budget_setup setup = {.seed = work->common.seed,
+                        .only = work->only,
+                        .contenders = work->contenders,
+                        .agents = work->agents,
+                        .hz = work->hz,
+                        .seconds = work->seconds,
+                        .plans = work->plans,
+                        .budget_ns = work->budget_ns,
+                        .show = show,
+                        .user = work};
+  return budget_measure(&setup, work->rows);
+}
+
+static const option_def options[] = {OPTION("shape", TEXT, budget_work, only),
+                                     OPTION("contender", TEXT, budget_work, contenders),
+                                     OPTION_WITHIN("agents", COUNT32, budget_work, agents, 10, 1000000),
+                                     OPTION_WITHIN("budget", DURATION, budget_work, budget_ns, 100000, 1000000000),
+                                     OPTION_WITHIN("hz", COUNT32, budget_work, hz, 1, 1000),
+                                     OPTION_WITHIN("seconds", COUNT32, budget_work, seconds, 31, 100000),
+                                     OPTION_WITHIN("plans", COUNT32, budget_work, plans, 1, 64),
+                                     BENCH_JSON,
+                                     BENCH_SEED,
+                                     BENCH_QUICK,
+                                     {0}};
+
+const bench_def bench_budget = {"budget",
+                                "how much of its budget a frame uses while agents wait, by what updates cost",
+                                show_help,
+                                options,
+                                sizeof(budget_work),
+                                .check = check,
+                                .measure = measure,
+                                .print = print,
+                                .write = write};
