@@ -6,10 +6,14 @@
  * cost depends on the seed, its agent and how often that agent ran before, so every contender meets the same costs.
  *
  *   used        over frames at whose end an agent waits that is due (by its shortest period): min(time inside updates,
- *               budget) + what the frame repaid of earlier overruns, over the budget. Planning is no use
+ *               budget) + what the frame repaid of earlier own overruns, over the budget. Planning is no use
  *   staleness   mean over time of sum w_i age_i / sum w_i with w_i = 2^(12 importance), as in bench quality
- *   late        frames that end beyond their deadline by more than their longest update
+ *   late        frames that end beyond their deadline by more than their longest update; on the wall clock, where the
+ *               library judges itself, those that broke its promise
  *   idle        frames under a fifth of the budget while an agent that is due waits
+ *
+ * On the wall clock updates are busy work, frames follow each other at once, and contenders take turns of a few frames,
+ * so that each has the same of what else the machine does.
  *
  * The first two seconds are left out, but where a shape is about them. */
 #ifndef BENCH_BUDGET_H
@@ -18,14 +22,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BUDGET_SHAPES = 14, BUDGET_GROUPS = 2, BUDGET_SECONDS = 20 };
+enum { BUDGET_SHAPES = 17, BUDGET_ROWS = 2 * BUDGET_SHAPES, BUDGET_GROUPS = 2, BUDGET_SECONDS = 20 };
 
 typedef enum budget_contender {
-  BUDGET_PLAN = 0, /* a planner's host that plans once in a frame */
-  BUDGET_REPLAN,   /* the same, which plans again with the rest of its budget */
-  BUDGET_LIBRARY,  /* muster_frame_run() on the calling thread */
-  BUDGET_SORTED,   /* a loop over the agents by staleness x weight */
-  BUDGET_ROBIN,    /* a loop over the agents in turn */
+  BUDGET_PLAN = 0,  /* a planner's host that plans once in a frame */
+  BUDGET_REPLAN,    /* the same, which plans again with the rest of its budget */
+  BUDGET_LIBRARY,   /* muster_frame_run() on the calling thread */
+  BUDGET_LIBRARY_2, /* and on two workers, on the wall clock alone */
+  BUDGET_SORTED,    /* a loop over the agents by staleness x weight */
+  BUDGET_ROBIN,     /* a loop over the agents in turn */
   BUDGET_CONTENDERS
 } budget_contender;
 
@@ -33,8 +38,10 @@ typedef struct budget_setup {
   uint64_t seed;
   const char *only;                            /* a list of shapes with commas, or null = all */
   const char *contenders;                      /* likewise */
-  uint32_t agents, hz, seconds;                /* of a run; shapes may have agents of their own */
+  uint32_t agents, hz, seconds;                /* of a run; shapes may have agents and frames of their own */
   uint32_t plans;                              /* at most, in a frame of BUDGET_REPLAN */
+  uint32_t wall_frames;                        /* on the wall clock; 0 = none */
+  bool report_own;                             /* planners' hosts report thread CPU time instead of wall time */
   uint64_t budget_ns;                          /* of a frame */
   void (*show)(const char *doing, void *user); /* called now and then; null = not wanted */
   void *user;
@@ -59,17 +66,17 @@ typedef struct budget_result {
   double late_share;
   uint64_t longest_late_ns; /* beyond the deadline, the update that crosses it included */
   uint32_t idle_frames;
-  double updates_per_frame;
-  uint64_t updates, inside_ns; /* of the whole run, as are the following three */
-  uint64_t repeats;            /* updates of agents that had run in the same frame already */
-  uint64_t at_once;            /* updates that were told no elapsed time */
-  uint64_t faults;             /* elapsed times that are not those since the last update, and sums that disagree */
+  double updates_per_frame, updates_ratio; /* in the window; and to the sorted loop's, of each worker */
+  uint64_t updates, inside_ns;             /* of the whole run, as are the following three */
+  uint64_t repeats;                        /* updates of agents that had run in the same frame already */
+  uint64_t at_once;                        /* updates that were told no elapsed time */
+  uint64_t faults; /* elapsed times that are not those since the last update, and sums that disagree */
   budget_group groups[BUDGET_GROUPS];
 } budget_result;
 
 typedef struct budget_row {
-  const char *shape, *summary;
-  bool measured;
+  const char *shape;
+  bool wall; /* on the machine's clock */
   uint32_t agents, hz;
   uint64_t budget_ns;
   budget_result results[BUDGET_CONTENDERS];
@@ -79,7 +86,7 @@ typedef struct budget_row {
 extern const char *const budget_contenders[BUDGET_CONTENDERS][2];
 extern const char *const budget_shapes[BUDGET_SHAPES][2];
 
-/* Measures. Null, or what went wrong. */
-const char *budget_measure(const budget_setup *setup, budget_row rows[BUDGET_SHAPES]);
+/* Measures the rows: those by accounting, then those on the wall clock. Null, or what went wrong. */
+const char *budget_measure(const budget_setup *setup, budget_row rows[BUDGET_ROWS], uint32_t *count);
 
 #endif

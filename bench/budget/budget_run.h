@@ -5,6 +5,8 @@
 #include "budget.h"
 #include "crowd.h"
 
+#include "base/clock.h"
+
 #include <muster/muster.h>
 
 /* What an update costs. */
@@ -29,6 +31,9 @@ struct shape {
   bool joining; /* agents are spawned while the world runs */
   bool groups;  /* cheap and dear agents are looked at apart */
   bool from_start;
+  uint64_t taken_ns, taken_every_ns; /* the kernel takes the processor for so long, so often */
+  bool told_only;                    /* not for the wall clock */
+  bool noise;                        /* for the wall clock alone, beside a load */
 };
 
 extern const struct shape shape_costs[BUDGET_SHAPES];
@@ -48,22 +53,43 @@ struct member {
   bool spawned;
 };
 
+/* What a worker counts; each writes its own. */
+struct tally {
+  _Alignas(128) uint64_t updates, inside_ns, repeats, at_once, faults; /* of the whole run */
+  uint64_t group_updates[BUDGET_GROUPS];                               /* in the window */
+  uint32_t seconds[BUDGET_GROUPS][BUDGET_SECONDS];                     /* updates in each */
+  uint64_t frame_updates, frame_inside_ns, frame_longest_ns;           /* of a frame */
+};
+
+/* What an update took. */
+struct spent {
+  uint64_t own_ns, wall_ns;
+};
+
 struct run {
   const budget_setup *setup;
   const struct shape *shape;
   budget_contender contender;
+  bool wall; /* on the machine's clock, where updates are busy work; else the clock is told */
   uint32_t count, spawned, hz;
+  uint32_t workers; /* indices of workers that run updates... */
+  uint32_t share;   /* ...and how many of them the budget counts */
   uint64_t budget_ns, frame_ns;
   struct member *members;
+  struct tally *tallies; /* of each worker */
   struct crowd crowd;
-  uint64_t told_ns; /* the clock */
+  uint64_t told_ns, told_cpu_ns; /* the clocks by accounting; they differ by what the kernel takes */
+  clock_source clock;            /* the machine's */
+  double turns_per_ns;           /* of busy work */
 
-  uint64_t sim_ns, begin_ns, deadline_ns, longest_ns, repaid_ns;
+  uint64_t sim_ns, begin_ns, deadline_ns;
   uint32_t frame, from_frame, frames;
-  uint64_t updates, level_updates; /* in all; at level 0 in a shape with a player */
-  uint64_t frame_updates;
+  uint64_t repaid_ns;     /* of the frame's budget */
+  uint64_t owed_ns;       /* beyond deadlines, and not repaid */
+  bool kept;              /* the library says that the frame was not late */
+  uint64_t level_updates; /* at level 0 in a shape with a player */
+  uint64_t frame_updates; /* of the last frame */
   double used_ns, given_ns;
-  uint64_t group_updates[BUDGET_GROUPS];
   uint32_t late_frames;
   budget_result *result;
   void *loop; /* the contender's own */
@@ -96,11 +122,33 @@ static inline bool run_is_due(const struct run *run, uint32_t agent) {
   return run->members[agent].spawned && run_age(run, agent) >= PERIOD_NS;
 }
 
-/* Runs an update: advances the clock by its cost, which it returns. */
-uint64_t run_update(struct run *run, uint32_t agent, uint32_t level, uint64_t elapsed_ns);
+static inline uint64_t run_now(const struct run *run) {
+  return run->wall ? clock_now(&run->clock) : run->told_ns;
+}
 
-/* The contenders: what they need before the run; agents, up to that many, and the player who come with a frame; the
- * frame; and after the run. */
+static inline uint64_t run_left(const struct run *run) {
+  uint64_t now_ns = run_now(run);
+  return run->deadline_ns > now_ns ? run->deadline_ns - now_ns : 0;
+}
+
+/* Runs an update, which takes its time. On the wall clock several workers at a time. */
+struct spent run_update(struct run *run, uint32_t worker, uint32_t agent, uint32_t level, uint64_t elapsed_ns);
+
+/* How much the kernel takes of the told time until then. */
+uint64_t run_taken(const struct run *run, uint64_t until_ns);
+
+/* Runs that many frames more. */
+bool run_frames(struct run *run, uint32_t count);
+
+/* How a contender runs: what it needs before; agents, up to that many, and the player who come with a frame; the frame;
+ * and after. */
+struct way {
+  bool (*open)(struct run *run), (*come)(struct run *run, uint32_t wanted), (*frame)(struct run *run);
+  void (*close)(struct run *run);
+};
+
+extern const struct way run_ways[BUDGET_CONTENDERS];
+
 bool world_open(struct run *run);
 bool world_come(struct run *run, uint32_t wanted);
 bool world_plan_frame(struct run *run);

@@ -42,13 +42,14 @@ bool sorted_open(struct run *run) {
 bool sorted_frame(struct run *run) {
   struct place *heap = run->loop;
   uint32_t count = gather(run, heap);
-  for (bool first = true; count && run->told_ns < run->deadline_ns; first = false) {
+  if (run->wall) run->deadline_ns = run_now(run) + run->budget_ns; /* sorting is not charged */
+  for (bool first = true; count && run_left(run); first = false) {
     uint32_t agent = heap[0].agent;
     struct member *member = &run->members[agent];
     heap[0] = heap[--count];
     sink(heap, count, 0);
-    if (!first && member->mean_ns > (double)(run->deadline_ns - run->told_ns)) continue;
-    double cost_ns = (double)run_update(run, agent, run_level(run, agent), run_age(run, agent));
+    if (!first && member->mean_ns > (double)run_left(run)) continue;
+    double cost_ns = (double)run_update(run, 0, agent, run_level(run, agent), run_age(run, agent)).own_ns;
     member->mean_ns += (cost_ns - member->mean_ns) / member->updates;
   }
   return true;
@@ -62,8 +63,8 @@ bool robin_open(struct run *run) {
 
 bool robin_frame(struct run *run) {
   uint32_t *next = run->loop;
-  for (uint32_t seen = 0; seen < run->count && run->told_ns < run->deadline_ns; seen++) {
-    if (run_is_due(run, *next)) run_update(run, *next, run_level(run, *next), run_age(run, *next));
+  for (uint32_t seen = 0; seen < run->count && run_left(run); seen++) {
+    if (run_is_due(run, *next)) run_update(run, 0, *next, run_level(run, *next), run_age(run, *next));
     *next = (*next + 1) % run->count;
   }
   return true;

@@ -13,6 +13,7 @@
 
 struct loop {
   muster_world *world;
+  muster_pool *pool; /* of more than one worker */
   muster_type types[2];
   uint64_t completed; /* as reports say */
   muster_plan_entry *entries;
@@ -20,14 +21,14 @@ struct loop {
 };
 
 static bool is_planned(const struct run *run) {
-  return run->contender != BUDGET_LIBRARY;
+  return run->contender == BUDGET_PLAN || run->contender == BUDGET_REPLAN;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the world */
 
 static muster_atom_result update_atom(muster_update *update) {
   struct run *run = update->type_user;
-  run_update(run, (uint32_t)(uintptr_t)update->user, update->level, update->elapsed_ns);
+  run_update(run, update->worker, (uint32_t)(uintptr_t)update->user, update->level, update->elapsed_ns);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -64,17 +65,28 @@ static bool spawn(struct run *run, struct loop *loop, uint32_t agent) {
   return !muster_agent_is_null(muster_agent_spawn(loop->world, &def));
 }
 
-static muster_world *create(struct run *run) {
+/* A told clock is the whole world's; the pool's own, which no frame of one worker looks at, stays the machine's. */
+static muster_world *create(struct run *run, struct loop *loop) {
   muster_world_def def = muster_world_def_default();
   def.limits.agents_max = run->count;
   def.planner_workers = is_planned(run);
+  def.audit = run->wall && !is_planned(run);
+  def.pool = loop->pool;
   def.seed = run->setup->seed;
   def.watch.stuck_ns = 0; /* it would look at the machine's clock */
   muster_world *world = muster_world_create(&def);
-  if (!world) return NULL;
+  if (!world || run->wall) return world;
   world->runner->clock = clock_told(&run->told_ns);
-  clock_tell_thread_cpu(&run->told_ns);
+  clock_tell_thread_cpu(&run->told_cpu_ns);
   return world;
+}
+
+static bool create_pool(struct run *run, struct loop *loop) {
+  muster_pool_def def = muster_pool_def_default();
+  def.workers = run->share;
+  if (run->share == 1) return true;
+  loop->pool = muster_pool_create(&def);
+  return loop->pool && muster_pool_indices(loop->pool) <= run->workers;
 }
 
 bool world_open(struct run *run) {
@@ -82,13 +94,16 @@ bool world_open(struct run *run) {
   if (!loop) return false;
   loop->entries = calloc(run->count, sizeof *loop->entries);
   loop->results = calloc(run->count, sizeof *loop->results);
-  loop->world = loop->entries && loop->results ? create(run) : NULL;
+  if (!create_pool(run, loop)) return false;
+  loop->world = loop->entries && loop->results ? create(run, loop) : NULL;
   return loop->world && register_types(run, loop);
 }
 
 /* Whether the reports count every update; a commit that is late leaves its own to the next frame. */
 static bool adds_up(const struct run *run, const struct loop *loop) {
-  return loop->completed == run->updates || loop->completed == run->updates - run->frame_updates;
+  uint64_t updates = 0;
+  for (uint32_t i = 0; i < run->workers; i++) updates += run->tallies[i].updates;
+  return loop->completed == updates || loop->completed == updates - run->frame_updates;
 }
 
 void world_close(struct run *run) {
@@ -96,6 +111,7 @@ void world_close(struct run *run) {
   if (!loop) return;
   run->result->faults += loop->world && !adds_up(run, loop);
   muster_world_destroy(loop->world);
+  muster_pool_destroy(loop->pool);
   clock_tell_thread_cpu(NULL);
   free(loop->entries);
   free(loop->results);
@@ -116,19 +132,21 @@ bool world_come(struct run *run, uint32_t wanted) {
 static void note_report(struct run *run, struct loop *loop) {
   muster_frame_report report = muster_frame_report_default();
   muster_frame_report_read(loop->world, &report);
-  run->repaid_ns += report.repaid_ns;
+  run->repaid_ns += report.repaid_ns * run->share;
+  run->kept = muster_frame_kept(&report) && !is_planned(run);
   loop->completed += report.completed;
 }
 
 /* The loop of planner.h: the host goes by the clock. Returns the number of updates that it ran. */
 static uint32_t run_entries(struct run *run, struct loop *loop, const muster_plan_summary *plan) {
-  uint64_t end_ns = run->told_ns + plan->run_ns;
+  uint64_t end_ns = run_now(run) + plan->run_ns;
   uint32_t done = 0;
-  for (; done < plan->count && run->told_ns < end_ns; done++) {
+  for (; done < plan->count && run_now(run) < end_ns; done++) {
     const muster_plan_entry *entry = &loop->entries[done];
-    uint64_t cost_ns = run_update(run, (uint32_t)entry->user, entry->level, entry->elapsed_ns);
-    loop->results[done] =
-        (muster_plan_result){.agent = entry->agent, .outcome = MUSTER_PLAN_FINISHED, .cost_ns = cost_ns};
+    struct spent spent = run_update(run, 0, (uint32_t)entry->user, entry->level, entry->elapsed_ns);
+    loop->results[done] = (muster_plan_result){.agent = entry->agent,
+                                               .outcome = MUSTER_PLAN_FINISHED,
+                                               .cost_ns = run->setup->report_own ? spent.own_ns : spent.wall_ns};
   }
   return done;
 }
@@ -138,7 +156,7 @@ bool world_plan_frame(struct run *run) {
   uint32_t plans = run->contender == BUDGET_REPLAN ? run->setup->plans : 1;
   for (uint32_t i = 0; i < plans; i++) {
     muster_plan_summary plan = muster_plan_summary_default();
-    uint64_t left_ns = run->deadline_ns > run->told_ns ? run->deadline_ns - run->told_ns : 0;
+    uint64_t left_ns = run_left(run);
     if (i && left_ns < REST_LEAST_NS) break;
     if (muster_plan(loop->world, &(muster_frame){run->sim_ns, left_ns}, loop->entries, run->count, &plan)) return false;
     if (muster_plan_report(loop->world, loop->results, run_entries(run, loop, &plan))) return false;

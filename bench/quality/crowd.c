@@ -138,9 +138,13 @@ void crowd_begin_window(struct crowd *crowd) {
   for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].aged = -aged_since(crowd, &crowd->members[i]);
 }
 
-void crowd_update(struct crowd *crowd, crowd_member *member) {
+void crowd_refresh(const struct crowd *crowd, crowd_member *member) {
   member->aged += aged_since(crowd, member);
   member->last_s = crowd->now_s;
+}
+
+void crowd_update(struct crowd *crowd, crowd_member *member) {
+  crowd_refresh(crowd, member);
   crowd->spent_s += member->cost_s;
 }
 

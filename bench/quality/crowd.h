@@ -87,7 +87,8 @@ void crowd_restart(struct crowd *crowd);
 /* The window in which ages and CPU count begins now. */
 void crowd_begin_window(struct crowd *crowd);
 
-/* A member is updated now. */
+/* A member is fresh now; the second takes its cost, too. The first may be called for several members at a time. */
+void crowd_refresh(const struct crowd *crowd, crowd_member *member);
 void crowd_update(struct crowd *crowd, crowd_member *member);
 
 /* The weighted staleness in ms from the window's beginning until now; agents that never ran count with their age. */
