@@ -248,6 +248,9 @@ typedef struct muster_world_def {
   bool planner_by_clock;      /* with planner_workers: the host stops by the clock, so its plans name more entries than
                                  are believed to fit (muster_plan_summary.fits says how many are), and no time is left
                                  unused where updates cost less than was believed. Default false */
+  bool planner_by_wall;       /* with planner_workers: the host has no clock of its threads' CPU time, so the costs that
+                                 it reports have in them what the kernel gave to others. What exceeds eight times the
+                                 expected cost is taken to be that, and is no debt of later frames. Default false */
   uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be delayed by up to this
                                  many frames (Wright & Marshall's dynamic activation delay), but never to the time of
                                  the agent's next update. An update is never early: the agent's release times stay T_i

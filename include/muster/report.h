@@ -66,8 +66,9 @@ typedef struct muster_frame_report {
   uint64_t repaid_ns; /* the part of the budget (virtual: of the capacity) that made up for earlier overruns: at most a
                          third */
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
-  float share;        /* the part that updates are planned to use of the time that they could have had: learnt by the
-                         controller from frames in which work waited; 0.25..1.25, 1 = as predicted */
+  float share;        /* what updates are planned for, as a part of the time that they could have: what those that ran
+                         were believed to take, learnt by the controller from frames in which work waited; 1/64..1.25, 1
+                         = as predicted. Below 1 they cost more than was believed, or the kernel runs other threads */
   uint32_t overruns;  /* of atoms: over their type's limit by their own CPU time; muster/overruns.h */
   uint32_t agents_demoted;     /* active agents that a penalty keeps from their upper levels now */
   uint32_t agents_quarantined; /* active agents that are not run at all */
@@ -126,6 +127,11 @@ typedef struct muster_frame_report {
    * work_ns / acts_serial_ns times the updates of one. Wall time, less time for which atoms blocked. Virtual: the cost
    * of these actions. */
   uint64_t acts_serial_ns;
+
+  /* A frame goes on while there is time and agents wait: where the updates that were ranked are over before the time
+   * is, more are ranked. How often the frame ranked (1 under the virtual clock), and how many updates it appended so.
+   */
+  uint32_t rankings, appended;
 } muster_frame_report;
 
 MUSTER_DEFAULTS(muster_frame_report);

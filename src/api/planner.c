@@ -14,6 +14,7 @@
 #include "world/frame_state.h"
 #include "world/guard.h"
 #include "world/planner_state.h"
+#include "world/world_plan.h"
 #include "world/world_sums.h"
 
 #include <muster/planner.h>
@@ -89,7 +90,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   frame_begin(world, frame);
   frame_plan(world);
   muster_plan_summary whole = {.count = world->batch->count, .slices_ns = planner_hand_out(world, entries)};
-  whole.fits = world->sums->batch_fits;
+  whole.fits = world->plan->ranked.fits;
   whole.run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);
@@ -165,6 +166,15 @@ static void note_longest(muster_frame_report *report, const muster_plan_result *
   report->longest_claim_ns = report->longest_atom_ns = result->cost_ns;
 }
 
+/* What an update took by itself: of a host that measures by the wall, no more than eight times what was believed, since
+ * the kernel may have run another thread meanwhile. */
+static uint64_t planner_own_ns(const struct muster_world *world, const muster_plan_result *result,
+                               const batch_entry *entry) {
+  enum { OVER_BELIEF = 8 };
+  uint64_t most_ns = OVER_BELIEF * (uint64_t)entry->predicted_ns;
+  return world->def.planner_by_wall && result->cost_ns > most_ns ? most_ns : result->cost_ns;
+}
+
 /* Puts a result where a worker would have put it. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
   struct batch *batch = world->batch;
@@ -174,6 +184,8 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return;
   *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
   if (taken->moved) taken->moved_to = space_spot_of(&world->agents.space, result->position);
+  world->frame->believed_ns += batch->entries[number].predicted_ns;
+  world->frame->own_ns += planner_own_ns(world, result, &batch->entries[number]);
   batch->entries[number].model_ns = result->cost_ns;
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
   world->frame->spent_ns += result->cost_ns;

@@ -44,6 +44,7 @@ const field_row fields_world[] = {
     WORLD(sends_per_frame, limits.sends_per_frame, COUNT, 1, 1 << 24, 0),
     WORLD(debt_budgets, debt_budgets, FLOAT, 0, 8, 0),
     WORLD(planner_by_clock, planner_by_clock, SWITCH, 0, 1, FIELD_LOCAL),
+    WORLD(planner_by_wall, planner_by_wall, SWITCH, 0, 1, FIELD_LOCAL),
     WORLD(planner_workers, planner_workers, COUNT, 0, MUSTER_PLANNER_WORKERS_MAX, FIELD_LOCAL),
     WORLD(trace_frames, trace.frames, COUNT, 0, TRACE_FRAMES_MOST, FIELD_LOCAL),
     WORLD(trace_spans, trace.spans, COUNT, 16, 65536, FIELD_LOCAL),

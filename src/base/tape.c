@@ -7,7 +7,7 @@
 static chunks_format tape_format_of(uint32_t layout) {
   return (chunks_format){.name = "record",
                          .magic = {'M', 'U', 'S', 'T', 'A', 'P', 'E', '\n'},
-                         .version = 12,
+                         .version = 13,
                          .layout = layout,
                          .record = true};
 }

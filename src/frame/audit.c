@@ -128,7 +128,7 @@ void audit_stage(struct muster_world *world, muster_stage stage) {
     return;
   }
   uint64_t now_ns = clock_now(world->clock);
-  world->sums->report.stage_ns[stage] = now_ns - world->frame->stage_ns;
+  world->sums->report.stage_ns[stage] += now_ns - world->frame->stage_ns; /* a frame may rank again while it runs */
   world->frame->stage_ns = now_ns;
   if (stage == MUSTER_STAGE_RUN)
     take_wait(world, now_ns);

@@ -3,6 +3,7 @@
 #include "agents/batch.h"
 #include "base/error.h"
 #include "plan/rank.h"
+#include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/planner_state.h"
 #include "world/workers.h"
@@ -13,9 +14,9 @@
 
 #include <math.h>
 
-/* By how many standard deviations of the sum of their costs more updates are admitted than predictions say will fit, so
- * that workers do not run dry when updates cost less. */
-static const float over_admission = 3.0f;
+/* By how many standard deviations of the sum of their costs more updates are admitted than predictions say will fit. A
+ * host has no more than it was given when updates cost less; a frame of workers ranks more then (append.c). */
+static const float over_planned = 3.0f, over_ranked = 1.0f;
 /* The share of a budget that ranking may take at the most, and what an entry is taken to cost before any frame has
  * shown it. */
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
@@ -168,6 +169,12 @@ static double worth_holding_ns(const struct muster_world *world) {
   return world->frame->forecast.gap_ns * world->learnt->experience.holding;
 }
 
+uint64_t forecast_left_ns(const struct muster_world *world, uint32_t entries) {
+  uint64_t now_ns = clock_now(world->clock);
+  uint64_t end_ns = world->frame->deadline_ns - forecast_commit_ns(&world->frame->forecast, entries);
+  return end_ns > now_ns ? end_ns - now_ns : 0;
+}
+
 rank_limits forecast_limits(struct muster_world *world) {
   const frame_state *frame = world->frame;
   const frame_forecast *forecast = &frame->forecast;
@@ -185,14 +192,12 @@ rank_limits forecast_limits(struct muster_world *world) {
   if (limits.virtual) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
-    uint64_t now_ns = clock_now(world->clock);
-    uint64_t end_ns = frame->deadline_ns - forecast_commit_ns(forecast, 0);
-    double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
+    double left_ns = (double)forecast_left_ns(world, 0);
     limits.entry_ns = (uint64_t)(forecast->entry_ns * world_workers(world));
     if (forecast->entries_most < limits.updates_max) limits.updates_max = forecast->entries_most;
     double worth_ns = limits.planned ? 0.0 : worth_holding_ns(world);
     limits.capacity_ns = (uint64_t)(left_ns * world_workers(world) + worth_ns);
-    limits.deviations = limits.planned && !world->def.planner_by_clock ? 0.0f : over_admission;
+    limits.deviations = !limits.planned ? over_ranked : world->def.planner_by_clock ? over_planned : 0.0f;
     limits.entries_least = limits.planned && world->def.planner_by_clock && limits.capacity_ns ? LISTED_LEAST : 0;
   }
   return limits;
@@ -200,7 +205,7 @@ rank_limits forecast_limits(struct muster_world *world) {
 
 /* What an entry of the batch was predicted to cost. */
 static double each_ns_of(const struct muster_world *world) {
-  return world->batch->count ? (double)world->sums->admitted_ns / world->batch->count : 0.0;
+  return world->sums->admitted ? (double)world->sums->admitted_ns / world->sums->admitted : 0.0;
 }
 
 /* Work that waits and should not. In the order of deadlines a queue of agents before their turn is as it should be, up
@@ -213,6 +218,20 @@ static double backlog_ns(const struct muster_world *world) {
   all_ns += world->learnt->experience.acts_left_ns;
   uint32_t late = world->sums->report.agents_late - world->frame->acts_late;
   return fmax(each_ns * (late + held) + world->frame->acts_late_ns, all_ns - part * world->frame->everybody_ns);
+}
+
+/* How far the frame went beyond its budget by own time. No plan can make up for what atoms waited for, or for what the
+ * kernel took: of workers that were late their own clocks tell that; of a host, what it says that its updates took. */
+static uint64_t own_overrun_ns(const struct muster_world *world) {
+  const muster_frame_report *report = &world->sums->report;
+  const frame_state *frame = world->frame;
+  uint64_t excused_ns = report->blocked_ns + runner_taken_ns(world->runner);
+  if (world_is_planned(world)) {
+    uint64_t waited_ns = report->stage_ns[MUSTER_STAGE_RUN], own_ns = frame->own_ns / world_workers(world);
+    excused_ns = waited_ns > own_ns ? waited_ns - own_ns : 0;
+  }
+  uint64_t end_ns = frame->budget_ns + excused_ns;
+  return report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
 }
 
 /* What this frame shows of how much updates can use. */
@@ -231,13 +250,12 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   }
   frame_forecast known = predicted_commit(world); /* includes what the commit has shown by now */
   uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch->count);
-  sample.used_ns = (double)report->update_cpu_ns;
+  sample.used_ns = (double)(world_is_planned(world) ? frame->believed_ns : runner_believed_ns(world->runner));
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) +
                       predicted_early_ns(world) +
                       (double)report->stage_ns[MUSTER_STAGE_RANK] * (workers_beside_ranking(world) - 1.0);
   if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);
-  uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* no plan can make up for what atoms waited for */
-  sample.overrun_ns = report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
+  sample.overrun_ns = own_overrun_ns(world);
   return sample;
 }
 
@@ -261,10 +279,14 @@ void forecast_learn_holding(struct muster_world *world) {
   if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
 }
 
-/* A frame that planning alone made late says nothing of its end. */
+/* A frame that planning alone made late says nothing of its end. Nor does what a claim took beyond the time to stop:
+ * the promise leaves it to the frame's longest atom, the debt repays it, and time kept free for it would be lost in
+ * every frame. */
 static void learn_reserve(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
   uint64_t budget_ns = world->frame->budget_ns, repaid_ns = world->sums->report.repaid_ns;
-  uint64_t late_ns = sample->overrun_ns > repaid_ns ? sample->overrun_ns - repaid_ns : 0;
+  uint64_t beyond_ns = world_is_planned(world) ? world->sums->report.longest_claim_ns : runner_beyond_ns(world->runner);
+  uint64_t excused_ns = repaid_ns + beyond_ns;
+  uint64_t late_ns = sample->overrun_ns > excused_ns ? sample->overrun_ns - excused_ns : 0;
   double *learnt_ns = &world->learnt->experience.reserve_ns;
   if (sample->waited && plan_ns < budget_ns) *learnt_ns = frame_reserve_learn(*learnt_ns, budget_ns, late_ns);
 }

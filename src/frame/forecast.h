@@ -19,6 +19,9 @@ void forecast_frame(struct muster_world *world);
 /* What may be admitted now. */
 struct rank_limits forecast_limits(struct muster_world *world);
 
+/* What is left of the frame before its commit, with so many entries to settle. */
+uint64_t forecast_left_ns(const struct muster_world *world, uint32_t entries);
+
 /* x: as the world has it, or the capacity in updates of mean cost; 0 = no limit. O(classes) in the latter case. */
 uint32_t forecast_x(const struct muster_world *world, const struct rank_limits *limits);
 

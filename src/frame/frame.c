@@ -147,8 +147,11 @@ static void stage_rank(struct muster_world *world) {
   run_beside_ranking(world, &limits);
   rank_result result = rank_fill(&world->queues->ready, &world->agents.store, &world->agents.types,
                                  &world->learnt->costs, &limits, world->plan->held, world->batch);
+  world->plan->ranked = result;
+  world->frame->updates_max = report->updates_max ? report->updates_max : UINT32_MAX;
   world->sums->admitted_ns = result.predicted_ns;
-  world->sums->batch_fits = result.fits;
+  world->sums->admitted = world->batch->count;
+  report->rankings = 1;
   world->frame->commit_ns = forecast_commit_ns(&world->frame->forecast, world->batch->count);
   ASSERT(world->batch->count <= world->agents.store.active_count && world->batch->claim_count <= world->batch->count);
   ration_woken(world, &limits, &result);

@@ -44,6 +44,10 @@ uint64_t frame_time_to_run(const struct muster_world *world);
  * world that records on the wall clock, what ran is written down. In run.c. */
 void run_by_workers(struct muster_world *world);
 
+/* Stage 6 once more: ranks more into the batch, if there is time and agents wait; or as the record says, in a replay.
+ * False when nothing more is ranked. While no worker runs. In append.c. */
+bool frame_append(struct muster_world *world);
+
 /* A type is registered: reserves what agents need to act beside others, when it is the first type with actions that
  * says so; arena->failed tells of refusal. In act.c. */
 void act_reserve(struct muster_world *world, const agent_type *type);

@@ -57,18 +57,58 @@ static void put_outcome(struct muster_world *world, uint32_t entry) {
     tape_put_number(&world->recorder->tape, batch->results[entry].cut_asks);
 }
 
+/* Writes the agent of an entry behind the batch. */
+static void keep_woken_agent(struct muster_world *world, uint32_t number) {
+  const struct batch *batch = world->batch;
+  const batch_entry *entry = &batch->entries[number];
+  const agent_type *type = &world->agents.types.types[world->agents.store.rows[entry->agent].type];
+  if (batch->outcomes[number] != OUTCOME_NOT_RUN && entry->send_limit < type->sends_max &&
+      batch->results[number].sends > 0)
+    recorder_cannot(world->recorder, "a woken agent found no room for its messages");
+  tape_put_number(&world->recorder->tape, entry->agent);
+}
+
 static void keep_woken(struct muster_world *world) {
   const struct batch *batch = world->batch;
   tape_put_number(&world->recorder->tape, batch->woken_count);
   for (uint32_t i = batch->count; i < batch->count + batch->woken_count; i++) {
-    const batch_entry *entry = &batch->entries[i];
-    bool short_of_places =
-        entry->send_limit < world->agents.types.types[world->agents.store.rows[entry->agent].type].sends_max;
-    if (batch->outcomes[i] != OUTCOME_NOT_RUN && short_of_places && batch->results[i].sends > 0)
-      recorder_cannot(world->recorder, "a woken agent found no room for its messages");
-    tape_put_number(&world->recorder->tape, entry->agent);
+    keep_woken_agent(world, i);
     put_outcome(world, i);
   }
+}
+
+bool frame_record_appending(struct muster_world *world, bool any, void *appending, size_t bytes) {
+  if (!world->recorder) return any;
+  return recorder_exchange_one(world->recorder, TAG_APPENDING, any, appending, bytes);
+}
+
+/* Whether an agent can have been woken and run beside the batch. */
+static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
+  if (agent >= world->def.limits.agents_max || !store_is_active(&world->agents.store, (uint32_t)agent)) return false;
+  const agent_row *row = &world->agents.store.rows[agent];
+  return (row->status == AGENT_WAITING || row->status == AGENT_READY) && row->atom_next == 0;
+}
+
+bool frame_record_put_woken(struct muster_world *world, uint32_t entry, uint64_t agent) {
+  struct batch *batch = world->batch;
+  ASSERT(recorder_replays(world->recorder));
+  if (world->recorder->tape.failed || entry >= world->def.limits.agents_max || !may_be_woken(world, agent))
+    return recorder_diverges(world->recorder, "its record wakes agent %llu, which cannot be",
+                             (unsigned long long)agent);
+  const agent_type *type = &world->agents.types.types[world->agents.store.rows[agent].type];
+  batch->entries[entry] = (batch_entry){.agent = (uint32_t)agent, .atom_end = type->parallel_atoms};
+  batch->outcomes[entry] = OUTCOME_NOT_RUN;
+  return true;
+}
+
+void frame_record_adopted(struct muster_world *world, uint32_t woken) {
+  struct batch *batch = world->batch;
+  if (recorder_records(world->recorder))
+    for (uint32_t i = 0; i < woken; i++) keep_woken_agent(world, batch->count + i);
+  if (!recorder_replays(world->recorder)) return;
+  batch->woken_count = 0;
+  for (uint32_t i = 0; i < woken; i++, batch->woken_count++)
+    if (!frame_record_put_woken(world, batch->count + i, tape_take_number(&world->recorder->tape))) return;
 }
 
 void frame_record_cycles(struct muster_world *world) {

@@ -20,6 +20,14 @@ void frame_record_times(struct muster_world *world);
 /* The same in a replay whose record ended there, and has grown since: before the next frame. */
 void frame_record_late_times(struct muster_world *world);
 
+/* While stage 7 runs on the wall clock: whether more is ranked, with how much room; and which agents, so many, were
+ * woken and run beside the batch until then. In a replay these stand beside it afterwards. */
+bool frame_record_appending(struct muster_world *world, bool any, void *appending, size_t bytes);
+void frame_record_adopted(struct muster_world *world, uint32_t woken);
+
+/* In a replay: puts an agent that was woken beside the batch as the entry of that number. False when that cannot be. */
+bool frame_record_put_woken(struct muster_world *world, uint32_t entry, uint64_t agent);
+
 /* After stage 7 on the wall clock: which entries ran, how many cycles each, and which agents were woken and run beside
  * them. What runs in a replay is chosen before (replay/replay.c), by this and by the cycles. */
 void frame_record_outcomes(struct muster_world *world);

@@ -52,7 +52,6 @@ void run_early(struct muster_world *world) {
       rank_held(&world->agents.store, &world->agents.types, &world->learnt->costs, &limits, world->batch);
   runner->deadline_ns = world->frame->deadline_ns;
   ASSERT(world->batch->held_count == 0);
-  runner->risk_most_ns = world->frame->budget_ns / 4;
   runner_set_stop(runner, world->frame->deadline_ns -
                               forecast_commit_ns(&world->frame->forecast, world->learnt->experience.entries));
   runner_open(runner);
@@ -102,21 +101,40 @@ static void run_batch(struct muster_world *world, const team_orders *orders) {
   team_wait(team, world->teams->slot);
 }
 
-void run_by_workers(struct muster_world *world) {
-  team_orders orders = orders_for(world, runner_work);
+static void publish_ranked(struct muster_world *world) {
   runner_set_stop(world->runner, world->frame->deadline_ns - world->frame->commit_ns);
   runner_publish_all(world->runner);
+}
+
+/* Runs claims that were published, with as many workers as their predicted time is worth. */
+static void run_published(struct muster_world *world, uint32_t claims, uint64_t work_ns) {
+  team_orders orders = orders_for(world, runner_work);
+  ASSERT(claims <= world->batch->claim_count && world->runner->published == world->batch->claim_count);
+  world->teams->helpers = claims > 1 ? serial_helpers_worth(world, work_ns, worth_calling_ns(world)) : 0;
+  run_batch(world, &orders);
+}
+
+/* Goes on while there is time and agents wait. */
+static void run_appended(struct muster_world *world) {
+  uint32_t claims = world->batch->claim_count;
+  while (frame_append(world)) {
+    publish_ranked(world);
+    run_published(world, world->batch->claim_count - claims, world->plan->ranked.predicted_ns);
+    claims = world->batch->claim_count;
+  }
+}
+
+void run_by_workers(struct muster_world *world) {
+  publish_ranked(world);
   if (world->teams->early_open) team_close(&world->teams->early, world->teams->slot);
   serial_mark(world);
   bool left = world->teams->early_open && serial_early_are_left(world);
-  world->teams->helpers = world->batch->claim_count > 1
-                              ? serial_helpers_worth(world, world->sums->admitted_ns, worth_calling_ns(world))
-                              : 0;
-  run_batch(world, &orders);
+  run_published(world, world->batch->claim_count, world->sums->admitted_ns);
   if (world->teams->early_open) {
     team_wait(&world->teams->early, world->teams->slot);
     serial_count_early(world, left);
   }
+  if (!world_is_virtual(world)) run_appended(world);
   runner_close(world->runner);
   audit_blocked(world);
   frame_record_outcomes(world);

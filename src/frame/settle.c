@@ -416,9 +416,7 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
     settle_entry(world, entry, result, outcome);
 }
 
-/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it:
- * takes the next few of them. */
-static void adopt_woken(struct muster_world *world, uint32_t most) {
+void settle_adopt_woken(struct muster_world *world, uint32_t most) {
   struct batch *batch = world->batch;
   for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
     __builtin_prefetch(world_row(world, batch->entries[batch->count + i].agent), 1);
@@ -442,7 +440,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
   commit_progress *progress = world->commit;
   ASSERT(progress->open && progress->settled <= batch->count);
   while (progress->settled < batch->count || batch->woken_count > 0) {
-    if (progress->settled == batch->count) adopt_woken(world, SETTLE_BETWEEN_LOOKS);
+    if (progress->settled == batch->count) settle_adopt_woken(world, SETTLE_BETWEEN_LOOKS);
     progress->settled += count_settled(batch, progress->settled);
     uint32_t end = progress->settled + SETTLE_BETWEEN_LOOKS < batch->count ? progress->settled + SETTLE_BETWEEN_LOOKS
                                                                            : batch->count;

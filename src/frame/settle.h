@@ -44,6 +44,10 @@ void settle_close_queue(struct muster_world *world, uint32_t workers);
  * clock, is settled in the order of the batch, by settle_entries(). */
 void settle_beside(struct muster_world *world);
 
+/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it:
+ * takes the next of them, `most` at most. */
+void settle_adopt_woken(struct muster_world *world, uint32_t most);
+
 /* Settles entries until none is left or until the clock passes `end_ns`, which is checked every few entries. True when
  * none is left. Goes on where it stopped before. */
 bool settle_entries(struct muster_world *world, uint64_t end_ns);

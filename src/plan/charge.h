@@ -13,7 +13,8 @@ struct filling {
   const rank_limits *limits;
   struct batch *batch;
   rank_result result;
-  double variance_ns2; /* wall clock: of what was admitted */
+  double variance_ns2; /* wall clock: of what was admitted; */
+  double unsure_ns;    /* and how far its mean may be off, where few updates were measured */
   uint32_t passed_over;
   uint32_t published; /* claims */
   bool closed;        /* the last claim takes no more */
@@ -22,7 +23,8 @@ struct filling {
 
 /* How much of the capacity the batch takes. */
 static inline uint64_t filling_taken_ns(const struct filling *filling) {
-  return filling->result.predicted_ns + filling->batch->count * filling->limits->entry_ns;
+  return filling->result.predicted_ns +
+         (filling->batch->count - filling->limits->entries_ran) * filling->limits->entry_ns;
 }
 
 /* Virtual clock: charges the update of an entry atom by atom up to the capacity; false when not even one fits. */

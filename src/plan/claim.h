@@ -27,9 +27,11 @@ static inline bool claim_goes_on_inside(const struct filling *filling, const age
 static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                              const batch_entry *entry) {
   struct batch *batch = filling->batch;
+  uint32_t predicted_ns = entry->predicted_ns;
+  if (filling->limits->appends) predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
   bool alone = claim_is_long(estimate, type) || claim_goes_on_inside(filling, type, entry);
   batch_claim *claim = &batch->claims[batch->claim_count];
-  if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
+  if (filling->closed || alone || claim[-1].predicted_ns + predicted_ns > CLAIM_NS ||
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
     *claim = (batch_claim){.first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
     batch->claim_count++;
@@ -37,10 +39,9 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   } else {
     claim--;
   }
-  claim->predicted_ns += entry->predicted_ns;
+  claim->predicted_ns += predicted_ns;
   claim->variance_ns2 += estimate->variance_ns2;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
-  if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
   if (type->has_sets) claim->timed |= claim_may_be_cut(filling, estimate);
   claim->end = batch->count + 1;
 }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double least_share = 0.25, most_share = 1.25;
+static const double least_share = 1.0 / 64.0, most_share = 1.25;
 /* How far the share moves in a frame: this part of the error, and at most this much. */
 static const double gain = 1.0 / 16.0, slew = 0.02;
 /* An error of this size in so many frames in a row is not noise. */
@@ -70,15 +70,14 @@ void controller_learn(struct controller *controller, const controller_sample *sa
   owe(controller, sample);
   controller->backlog_ns = sample->backlog_ns;
   controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);
-  bool spike = sample->overrun_ns > sample->budget_ns / 2;
-  if (sample->lacks_ns > 0.0 && sample->offered_ns > 0.0 && !spike) {
-    double rise = fmin(sample->lacks_ns / sample->offered_ns * fill_rise, slew);
+  if (sample->lacks_ns > 0.0 && sample->offered_ns > 0.0) {
+    bool spike = sample->overrun_ns > sample->budget_ns / 2;
+    double rise = spike ? 0.0 : fmin(sample->lacks_ns / sample->offered_ns * fill_rise, slew);
     controller->share = fmin(controller->share + rise, most_share);
     return;
   }
-  if (!sample->waited && controller->share < 1.0 && !spike)
-    controller->share += fmin((1.0 - controller->share) * gain, slew);
-  if (!sample->waited || spike || sample->offered_ns <= 0) return;
+  if (!sample->waited && controller->share < 1.0) controller->share += fmin((1.0 - controller->share) * gain, slew);
+  if (!sample->waited || sample->offered_ns <= 0) return;
   double used = fmin(fmax(sample->used_ns / sample->offered_ns, least_share), most_share);
   controller->share += controller_step_for(controller, used - controller->share);
 }

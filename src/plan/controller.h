@@ -3,17 +3,16 @@
  * The fit plans periods for the time that workers have. Four things make the plan wrong, and each is met where it
  * shows:
  *
- *   updates use less (or more) of that time than was        `share`, an integral: moves towards what was used, a
- *     thought: late wake-ups, other programs                  little each frame
+ *   less (or more) of what is believed fits into that       `share`, an integral: moves towards what did fit, a
+ *     time: costs, late wake-ups, other programs              little each frame
  *   what the fit released does not fit, and waits           a part of the backlog is made room for: proportional
  *   so little waits that workers run dry before the         that much more is released, proportional; and the
  *     frame ends                                              share rises while periods are stretched
  *   a frame took longer than its budget                     `debt`: the next frames have so much less
  *
  * The integral learns nothing when nothing waited (there was no more work for the time: it would wind up) and then goes
- * back to 1, so that a time of little use is forgotten. It stands still in a frame that took much longer than its
- * budget (the debt deals with one spike). It moves by at most SLEW a frame; when the error was large and of one sign
- * for several frames in a row it is not noise, and the share jumps half of the way.
+ * back to 1, so that a time of little use is forgotten. It moves by at most SLEW a frame; when the error was large and
+ * of one sign for several frames in a row it is not noise, and the share jumps half of the way.
  *
  * A fifth cause has its own remedy: what no prediction covers at the end of a frame, such as closing the team, the
  * report, and what the machine takes away at that moment (interrupts, a hypervisor). A frame with more work than time
@@ -31,7 +30,7 @@
 #include <stdint.h>
 
 struct controller {
-  double share;        /* part of the offered time that updates use while work waits; 0.25 .. 1.25 */
+  double share;        /* part of the offered time that updates can be planned for; 1/64 .. 1.25 */
   double backlog_ns;   /* predicted cost of the agents that the last frame left waiting */
   double stood_ns;     /* the part of it that has been there for long */
   int32_t one_sided;   /* frames in a row with a large error: above zero when more was used than thought */
@@ -42,7 +41,7 @@ struct controller {
 /* What one frame showed. */
 typedef struct controller_sample {
   double offered_ns;   /* the time that updates could have had, of all workers */
-  double used_ns;      /* the part of it spent inside updates */
+  double used_ns;      /* what the updates that ran in it were believed to take */
   double backlog_ns;   /* predicted cost of the agents that were left waiting */
   double lacks_ns;     /* while periods are stretched: what is missing of a queue that keeps workers busy; else 0 */
   uint64_t overrun_ns; /* past the frame's own end */

@@ -54,7 +54,7 @@ static void track_high(cost_estimate *estimate, double cost_ns) {
     estimate->high_ns -= step < estimate->high_ns - cost_ns ? step : estimate->high_ns - cost_ns;
 }
 
-enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024 };
+enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 256 };
 
 /* What a sample counts for, when that is at most `part` of the limit. */
 static double limited(cost_estimate *estimate, double cost_ns, double part) {
@@ -66,7 +66,7 @@ static double limited(cost_estimate *estimate, double cost_ns, double part) {
     estimate->limit_ns -= (limit_ns - least_ns) / LIMIT_DECAY;
     return cost_ns;
   }
-  estimate->limit_ns = cost_ns < 2 * most_ns ? cost_ns / part : 2 * limit_ns;
+  estimate->limit_ns = 2 * fmin(cost_ns / part, limit_ns);
   return most_ns;
 }
 

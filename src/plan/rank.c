@@ -13,12 +13,17 @@ enum { PASSED_OVER_MAX = 256 };
 
 /* Whether the sum of what was admitted fills the capacity. On the wall clock it is a sum of means, and costs vary: it
  * is surely filled only some standard deviations beyond. The deviation of a sum of n costs grows with the root of n; a
- * margin for each of them would grow with n, and leave most of the capacity unused. */
+ * margin for each of them would grow with n, and leave most of the capacity unused. What is not known well is the mean
+ * of a type that has hardly run, and all its updates share that error: so a host, whose plan cannot grow, is told of
+ * more, four times the capacity at most. */
 static inline bool fills_capacity(const struct filling *filling) {
+  static const double over_most = 3.0;
   const rank_limits *limits = filling->limits;
   double over_ns = (double)filling_taken_ns(filling) - (double)limits->capacity_ns;
   if (over_ns < 0.0) return false;
-  double doubt_ns2 = (double)(limits->deviations * limits->deviations) * filling->variance_ns2;
+  double doubt_ns2 = filling->variance_ns2 + filling->unsure_ns * filling->unsure_ns;
+  doubt_ns2 *= (double)limits->deviations * (double)limits->deviations;
+  doubt_ns2 = fmin(doubt_ns2, over_most * over_most * (double)limits->capacity_ns * (double)limits->capacity_ns);
   return filling->batch->count >= limits->entries_least && over_ns * over_ns >= doubt_ns2;
 }
 
@@ -94,6 +99,8 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
   filling->variance_ns2 += (double)estimate->variance_ns2;
+  if (filling->limits->planned && __builtin_expect(estimate->samples < LEARNING_SAMPLES, false))
+    filling->unsure_ns += sqrt((double)estimate->variance_ns2 / (double)(estimate->samples + 1));
   claim_for(filling, estimate, type, entry);
   if (__builtin_expect(batch->strands != NULL, false)) strands_note(filling, type, entry);
   batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
@@ -177,7 +184,7 @@ static void admit_surely(struct filling *filling, uint32_t index) {
 /* An overdue agent comes before even the woken ones. One in a frame, so that the woken lose no more than that. */
 static void admit_overdue(struct filling *filling) {
   uint32_t place = filling->ready->waiting.head, index;
-  if (rank_is_full(filling)) return;
+  if (filling->limits->appends || rank_is_full(filling)) return;
   index = next_waiting(filling, &place, 2.0 * filling->ready->weights.guarantee_ns + 1.0); /* more than twice S */
   if (index != UINT32_MAX) admit_surely(filling, index);
 }
@@ -245,7 +252,7 @@ static bool is_late(const struct filling *filling, uint32_t index) {
 
 /* Late agents come first by their keys, whether they were woken or ranked. */
 static void admit_by_deadline(struct filling *filling) {
-  bool first = true;
+  bool first = !filling->limits->appends;
   uint32_t index;
   ready_begin_walk(filling->ready, filling->limits->parts);
   while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) {

@@ -30,6 +30,9 @@ typedef struct rank_limits {
   float deviations;       /* wall clock: more is admitted until the sum of means passes the capacity by so many standard
                              deviations of it; */
   uint32_t entries_least; /* and at least so many entries */
+  bool appends;           /* wall clock: the batch has entries that ran already: none runs whatever it costs, */
+  uint32_t entries_ran;   /* so many take nothing of the capacity, */
+  float scale;            /* and claims are predicted to take this part of what their updates are believed to cost */
   uint64_t seed;
   uint32_t cycles_max;       /* above 1: the most important agents have several cycles, */
   float cycles_from;         /* namely those of this importance or above */
@@ -56,7 +59,8 @@ typedef struct rank_result {
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       struct batch *batch);
 
-/* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
+/* Fills the batch from the ready set, after what rank_held put there (`held` is its result); or appends to it while it
+ * runs (`held` is the result of the last ranking, with nothing predicted). The first agent is
  * admitted whatever it costs, so that none starves for being longer than the capacity; and the first in the queue by
  * release comes before even the woken when it has waited longer than 2 S. An agent that was released in this frame
  * and not admitted begins to wait. O(released + admitted + buckets touched). */

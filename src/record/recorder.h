@@ -54,6 +54,7 @@ typedef enum recorder_tag {
   TAG_SUMS,
   TAG_NOTES,
   TAG_ZONE,
+  TAG_APPENDING,
   TAG_FINISHED
 } recorder_tag;
 

@@ -6,6 +6,7 @@
 #include "api/calls.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
 #include "run/runner.h"
@@ -275,29 +276,15 @@ static bool take_batch(struct muster_world *world, uint32_t *claims) {
   return true;
 }
 
-/* Whether an agent can have been woken and run beside the batch. */
-static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
-  if (agent >= world->def.limits.agents_max || !store_is_active(&world->agents.store, (uint32_t)agent)) return false;
-  const agent_row *row = &world->agents.store.rows[agent];
-  return (row->status == AGENT_WAITING || row->status == AGENT_READY) && row->atom_next == 0;
-}
-
 static uint32_t replay_take_woken(struct muster_world *world, uint32_t *claims) {
   struct tape *tape = &world->recorder->tape;
-  struct batch *batch = world->batch;
   uint64_t woken = tape_take_number(tape);
   for (uint32_t i = 0; i < woken; i++) {
     uint64_t agent = tape_take_number(tape), how = tape_take_number(tape);
-    uint32_t entry = batch->count + i;
-    bool fits = !tape->failed && entry < world->def.limits.agents_max && may_be_woken(world, agent);
-    if (fits) {
-      const agent_type *type = &world->agents.types.types[world->agents.store.rows[agent].type];
-      batch->entries[entry] = (batch_entry){.agent = (uint32_t)agent, .atom_end = type->parallel_atoms};
-      batch->outcomes[entry] = OUTCOME_NOT_RUN;
-      fits = take_outcome(world, entry, how, claims);
-    }
-    if (fits) continue;
-    recorder_diverges(world->recorder, "its record wakes agent %llu, which cannot be", (unsigned long long)agent);
+    uint32_t entry = world->batch->count + i;
+    if (!frame_record_put_woken(world, entry, agent)) return i;
+    if (take_outcome(world, entry, how, claims)) continue;
+    recorder_diverges(world->recorder, "its record does not say how agent %llu ended", (unsigned long long)agent);
     return i;
   }
   return (uint32_t)woken;
@@ -321,6 +308,7 @@ void replay_run(struct muster_world *world) {
   struct runner *runner = world->runner;
   struct batch *batch = world->batch;
   batch_claim *claims = batch->claims;
+  while (frame_append(world)) continue;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count))
     woken = replay_take_woken(world, &count);

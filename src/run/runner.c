@@ -86,10 +86,15 @@ void runner_publish_all(struct runner *runner) {
   store_relaxed_u32(&runner->planning, 0);
 }
 
+void runner_take_woken(struct runner *runner) {
+  runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
+  store_relaxed_u32(&runner->woken_count, 0);
+}
+
 void runner_close(struct runner *runner) {
   batch_claim rest;
   while (ring_pop(&runner->rests, &rest)) continue;
-  runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
+  runner_take_woken(runner);
 }
 
 /* Tells an update about its type; most updates have the type of the one before. */
@@ -252,6 +257,7 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   memset(result, 0, offsetof(batch_result, moved_to));
   if (next == 0) begin_published(context->type, row);
   state->updates++;
+  state->believed_ns += entry->predicted_ns;
   return next;
 }
 
@@ -395,9 +401,22 @@ static void ration_woken(worker_state *state, const struct runner *runner, const
       state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
 }
 
+/* The worker has left the batch at `end_ns`. The clock of its own time is read once before its first claim, and here
+ * when that was late: what the kernel took is no debt of the frame's. */
+static void note_late(worker_state *state, const struct runner *runner, uint64_t begin_ns, uint64_t begin_own_ns,
+                      uint64_t end_ns) {
+  uint64_t stop_ns = runner_stop_ns(runner, state);
+  state->beyond_ns = state->taken_ns = 0;
+  if (end_ns <= stop_ns) return;
+  uint64_t wall_ns = end_ns - begin_ns, own_ns = clock_thread_cpu() - begin_own_ns;
+  state->beyond_ns = end_ns - stop_ns;
+  state->taken_ns = wall_ns > own_ns ? wall_ns - own_ns : 0;
+}
+
 static void runner_work_off(worker_state *state, struct runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = runner_clock(runner), begin_ns = clock_ns, claims_ns = 0;
+  uint64_t first_ns = 0, first_own_ns = 0; /* both clocks before the first claim */
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
   uint64_t blocked_before_ns = state->blocked_ns;
   batch_claim claim;
@@ -406,6 +425,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!taking_next(state, runner, early_only, clock_ns, &claim)) break;
+    if (wall && !first_ns) first_ns = clock_ns, first_own_ns = clock_thread_cpu();
     state->on_strand = claim.strand != 0;
     watch_enter(state->heartbeat);
     callback_enter(&state->context);
@@ -426,7 +446,9 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
     if (wall && clock_ns >= runner_stop_ns(runner, state)) break;
   }
   timeline_place(runner->timeline, false);
-  uint64_t wall_ns = clock_ns - begin_ns - (state->blocked_ns - blocked_before_ns);
+  uint64_t waited_ns = state->blocked_ns - blocked_before_ns;
+  if (first_ns) note_late(state, runner, first_ns + waited_ns, first_own_ns, clock_ns);
+  uint64_t wall_ns = clock_ns - begin_ns - waited_ns;
   uint64_t spent_cpu_ns = cpu_ns - begin_cpu_ns;
   state->claim_ns += claims_ns;
   claims_ns += state->jobs_ns - jobs_ns;
@@ -459,15 +481,6 @@ void runner_work_early(void *argument, uint32_t worker) {
 
 void runner_work(void *argument, uint32_t worker) {
   run_runner_work(argument, worker, false);
-}
-
-uint64_t runner_take_blocked(struct runner *runner) {
-  uint64_t longest_ns = 0;
-  for (uint32_t i = 0; i < runner->state_count; i++) {
-    if (runner->states[i].blocked_ns > longest_ns) longest_ns = runner->states[i].blocked_ns;
-    runner->states[i].blocked_ns = 0;
-  }
-  return longest_ns;
 }
 
 muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result) {

@@ -108,15 +108,18 @@ enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URG
 typedef struct worker_state {
   _Alignas(64) update_context context;
   uint32_t log_count, sample_count;
-  logged_command *log;                           /* RUNNER_LOG_MAX */
-  cost_sample *samples;                          /* SAMPLES_MAX */
-  uint64_t claim_ns;                             /* wall time inside claims */
-  uint64_t loop_ns;                              /* wall time in stage 7 outside claims */
-  uint64_t early_end_ns;                         /* wall: when it left the early claims last; 0 = it never came */
+  logged_command *log;   /* RUNNER_LOG_MAX */
+  cost_sample *samples;  /* SAMPLES_MAX */
+  uint64_t claim_ns;     /* wall time inside claims */
+  uint64_t loop_ns;      /* wall time in stage 7 outside claims */
+  uint64_t beyond_ns;    /* wall: by how much its last claim ended after the time to stop, */
+  uint64_t taken_ns;     /* and how long it was away from its processor until then, but for what its atoms waited */
+  uint64_t early_end_ns; /* wall: when it left the early claims last; 0 = it never came */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
   uint64_t jobs_ns;                              /* wall time of more urgent jobs that it ran in between */
   uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */
   uint64_t updates;
+  uint64_t believed_ns; /* what the updates that it began were believed to take */
   uint64_t interrupted; /* updates that gave way between two atoms */
   uint64_t cycles;      /* cycles of updates after their first */
   bool inside;          /* it works now; an atom that helps must not begin anew */
@@ -182,7 +185,6 @@ struct runner {
   shared_u64 stop_ns;                  /* wall */
   uint64_t deadline_ns;                /* wall */
   uint64_t promised_ns;                /* wall: the deadline if the frame owed nothing; a later end is late */
-  uint64_t risk_most_ns;               /* how much of the frame's end at most is closed to claims with runaways */
   bool rations_woken;                  /* agents that are woken while the frame runs have no more than */
   double woken_part;                   /* this part of the time that a worker spends on others */
   _Alignas(64) shared_u64 ticket;      /* claims */
@@ -242,6 +244,9 @@ void runner_publish(struct runner *runner, uint32_t claims);
 /* All claims of the batch are planned, and may be taken. Frame's thread. */
 void runner_publish_all(struct runner *runner);
 
+/* All workers have left: notes in the batch how many woken agents ran since the last time. Frame's thread. */
+void runner_take_woken(struct runner *runner);
+
 /* All workers have left: leaves nothing to be taken, notes in the batch how many woken agents ran. Frame's thread. */
 void runner_close(struct runner *runner);
 
@@ -265,6 +270,16 @@ static inline void runner_set_stop(struct runner *runner, uint64_t stop_ns) {
   store_relaxed_u64(&runner->stop_ns, stop_ns);
 }
 
+/* What the updates that ran in this frame were believed to take. Frame's thread, when no worker runs. */
+uint64_t runner_believed_ns(const struct runner *runner);
+
+/* The most time that the kernel took from a worker that worked beyond the time to stop. Frame's thread, when no worker
+ * runs. */
+uint64_t runner_taken_ns(const struct runner *runner);
+
+/* By how much the last claim of any worker ended after the time to stop. Frame's thread, when no worker runs. */
+uint64_t runner_beyond_ns(const struct runner *runner);
+
 /* The longest that a worker's atoms waited since the last call; the frame ends later by as much. Frame's thread, when
  * no worker runs. */
 uint64_t runner_take_blocked(struct runner *runner);
@@ -278,12 +293,6 @@ void runner_audit_settling(struct runner *runner, uint32_t worker, uint64_t cpu_
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
-
-/* How much longer than predicted a claim may take, at most risk_most_ns. The claim is not started so shortly before the
- * end, where a runaway would cross it. */
-static inline uint64_t runner_risk_ns(const struct runner *runner, const batch_claim *claim) {
-  return claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
-}
 
 /* The wall clock; 0 under the virtual clock, where none is read. */
 static inline uint64_t runner_clock(const struct runner *runner) {

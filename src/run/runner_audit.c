@@ -28,3 +28,32 @@ void runner_before_sleep(void *argument) {
   runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
   runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
 }
+
+uint64_t runner_believed_ns(const struct runner *runner) {
+  uint64_t believed_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++) believed_ns += runner->states[i].believed_ns;
+  return believed_ns;
+}
+
+uint64_t runner_taken_ns(const struct runner *runner) {
+  uint64_t longest_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++)
+    if (runner->states[i].taken_ns > longest_ns) longest_ns = runner->states[i].taken_ns;
+  return longest_ns;
+}
+
+uint64_t runner_beyond_ns(const struct runner *runner) {
+  uint64_t longest_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++)
+    if (runner->states[i].beyond_ns > longest_ns) longest_ns = runner->states[i].beyond_ns;
+  return longest_ns;
+}
+
+uint64_t runner_take_blocked(struct runner *runner) {
+  uint64_t longest_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++) {
+    if (runner->states[i].blocked_ns > longest_ns) longest_ns = runner->states[i].blocked_ns;
+    runner->states[i].blocked_ns = 0;
+  }
+  return longest_ns;
+}

@@ -71,7 +71,6 @@ static uint32_t next_atom(const struct runner *runner, uint32_t entry_index) {
  * two sets when sets run whole. */
 static bool fits(const worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   uint64_t stop_ns = runner_stop_ns(runner, state);
-  if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
   if (clock_ns + claim->predicted_ns <= stop_ns) return true;
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];

@@ -44,7 +44,7 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
 
 /* What changes of a type after it is registered. */
 static const snapshot_column type_columns[] = {COUNT(agent_type, def.sets.share, MUSTER_SHARE_MAX),
-                                               ANY(agent_type, risk_ns), COUNT(agent_type, watched, 1),
+                                               ANY(agent_type, unused), COUNT(agent_type, watched, 1),
                                                COUNT(agent_type, quarantined, 1), COLUMNS_END};
 
 static const snapshot_column grade_columns[] = {COUNT(grade_type, level_floor, MUSTER_LEVELS - 1),

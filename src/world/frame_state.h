@@ -38,11 +38,14 @@ typedef struct frame_state {
   uint64_t stolen_ns;              /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                      /* audit: the caller slept until the last worker left a team of a serial stage */
   uint64_t act_ns;                 /* spent in action atoms */
+  uint64_t believed_ns, own_ns; /* planner: what the updates that ran were believed to take; and took by themselves */
   frame_forecast forecast;
-  uint64_t commit_ns;  /* what the commit will take: known when the batch is known */
-  double everybody_ns; /* what one update of every agent with a period takes */
-  double acts_late_ns; /* what the waiting actions that should have run before now will take */
-  uint32_t acts_late;  /* and of how many agents these are */
+  uint64_t commit_ns;      /* what the commit will take: known when the batch is known */
+  uint64_t updates_before; /* that workers had run when the last appending was considered (frame/append.c) */
+  uint32_t updates_max;    /* x; UINT32_MAX = no limit */
+  double everybody_ns;     /* what one update of every agent with a period takes */
+  double acts_late_ns;     /* what the waiting actions that should have run before now will take */
+  uint32_t acts_late;      /* and of how many agents these are */
 } frame_state;
 
 /* How far the commit of the last batch got: what found no time is left to the next frame. */

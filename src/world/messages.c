@@ -47,6 +47,11 @@ void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
   entry->send_limit = (uint16_t)given;
 }
 
+void messages_keep_late(struct muster_world *world) {
+  world->batch->places += index_counter_taken(&world->links->places_late);
+  index_counter_reset(&world->links->places_late);
+}
+
 static void take(struct muster_world *world, outgoing *message) {
   message->head.sent_ns = world->frame->now_ns;
   messages_post(world, MESSAGE_OF_HOST, &message->head, message->bytes);

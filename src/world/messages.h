@@ -24,6 +24,9 @@ void messages_take(struct muster_world *world);
  * later. On the worker that runs the entry. */
 void messages_set_aside_late(struct muster_world *world, struct batch_entry *entry);
 
+/* Run, while no worker runs: what was reserved so stays as it is when more is ranked. Frame's thread. */
+void messages_keep_late(struct muster_world *world);
+
 /* Commit: an entry ran; what it sent will be delivered. */
 void messages_note_sender(struct muster_world *world, uint32_t entry);
 

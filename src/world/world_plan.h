@@ -12,7 +12,8 @@ struct world_plan {
   phase_table phases;
   struct periods periods;
   struct bands bands;
-  rank_result held; /* what the agents held from the last frame take of this frame's limits */
+  rank_result held;   /* what the agents held from the last frame take of this frame's limits */
+  rank_result ranked; /* what the last ranking came to */
 };
 
 #endif

@@ -28,8 +28,8 @@ struct world_sums {
   uint32_t part_count;
   settle_part *parts; /* by worker: what completed updates add up to; the frame's thread alone adds to the first one */
   uint32_t batch_high;
-  uint32_t batch_fits;  /* entries of the last batch that were predicted to fit */
-  uint64_t admitted_ns; /* predicted cost of the last batch */
+  uint64_t admitted_ns; /* predicted cost of the last batch, */
+  uint32_t admitted;    /* and of how many ranked entries */
   uint64_t prepaid_ns;  /* what calls between frames took: the next budget is less by it */
 };
 

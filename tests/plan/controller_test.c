@@ -50,15 +50,15 @@ Test(controller, a_large_error_that_lasts_is_met_in_a_few_frames_and_one_that_do
   cr_assert_geq(controller.share, 0.4);
 }
 
-Test(controller, share_does_not_wind_up_while_nothing_waits_nor_in_a_spike) {
+Test(controller, share_does_not_wind_up_while_nothing_waits_and_a_spike_hardly_moves_it) {
   struct controller controller = created();
   controller_sample idle = {.offered_ns = 1e7, .used_ns = 1e5, .budget_ns = BUDGET_NS, .waited = false};
   controller_sample spike = {
       .offered_ns = 1e7, .used_ns = 1e5, .budget_ns = BUDGET_NS, .overrun_ns = BUDGET_NS, .waited = true};
   for (int i = 0; i < 1000; i++) controller_learn(&controller, &idle);
   cr_assert_eq(controller.share, 1.0);
-  for (int i = 0; i < 5; i++) controller_learn(&controller, &spike);
-  cr_assert_eq(controller.share, 1.0);
+  controller_learn(&controller, &spike);
+  cr_assert_geq(controller.share, 0.98);
 }
 
 Test(controller, share_comes_back_when_nothing_waits_since_too_careful_a_plan_would_never_show) {
@@ -77,7 +77,7 @@ Test(controller, share_comes_back_when_nothing_waits_since_too_careful_a_plan_wo
 Test(controller, share_stays_within_its_bounds_whatever_it_is_told) {
   struct controller controller = created();
   for (int i = 0; i < 500; i++) learn(&controller, 0.0);
-  cr_assert_geq(controller.share, 0.25);
+  cr_assert_geq(controller.share, 1.0 / 64.0);
   for (int i = 0; i < 500; i++) learn(&controller, 50.0);
   cr_assert_leq(controller.share, 1.25);
 }

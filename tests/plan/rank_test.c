@@ -159,6 +159,49 @@ Test(rank, admits_more_than_fits_where_costs_vary_by_the_deviation_of_their_sum)
   destroy(ranking);
 }
 
+/* Where nothing was measured yet the mean itself may be off by as much, for all of them. */
+Test(rank, tells_a_host_of_more_while_its_costs_are_a_guess) {
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking_begin_frame(ranking, 1000000000u);
+  for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, 900000000u + i, 0.5f);
+  ranking->limits.capacity_ns = 5 * 3000;
+  ranking->limits.deviations = 3.0f;
+  ranking->limits.planned = true;
+  cr_assert_eq(ranking_admit(ranking).fits, 5);
+  cr_assert_eq(ranking->batch.count, 20, "four times as many");
+  ranking->costs.estimates[0][0].samples = 1000;
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 18);
+  destroy(ranking);
+}
+
+/* What is ranked after updates ran takes no time for them, and none of it runs whatever it costs. */
+Test(rank, appends_to_a_batch_that_ran_as_many_as_still_fit) {
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking_begin_frame(ranking, 1000000000u);
+  for (uint32_t i = 0; i < 30; i++) release(ranking, i, 900000000u + i, 0.5f);
+  ranking->limits.capacity_ns = 10 * 3000;
+  rank_result ranked = ranking_admit(ranking);
+  uint32_t claims = ranking->batch.claim_count;
+  ranking->limits.appends = true;
+  ranking->limits.entries_ran = ranking->batch.count;
+  ranking->limits.scale = 0.5f;
+  ranked.predicted_ns = 0;
+  ranked = rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, ranked,
+                     &ranking->batch);
+  cr_assert_eq(ranking->batch.count, 20);
+  cr_assert_eq(ranked.predicted_ns, 10 * 3000);
+  uint64_t seen = 0;
+  for (uint32_t i = 0; i < 20; i++) seen |= 1ull << ranking->batch.entries[i].agent;
+  cr_assert_eq(__builtin_popcountll(seen), 20, "nobody is named twice");
+  for (uint32_t i = claims; i < ranking->batch.claim_count; i++) {
+    const batch_claim *claim = &ranking->batch.claims[i];
+    cr_assert_eq(claim->predicted_ns, (claim->end - claim->first) * 1501, "half of what is believed");
+    cr_assert_not(claim->sure);
+  }
+  destroy(ranking);
+}
+
 Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
   struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking->limits.planned = true;

@@ -1,7 +1,8 @@
-/* What a frame on the wall clock learns of how much of its time updates use. The test gives the clocks' figures, so
- * that the share that the controller finds is known beforehand. */
+/* What a frame on the wall clock learns of how much of what is believed fits into its time. The test gives the clocks'
+ * figures, so that the share that the controller finds is known beforehand. */
 #include "agents/batch.h"
 #include "frame/forecast.h"
+#include "run/runner.h"
 #include "support/little_world.h"
 #include "world/frame_state.h"
 #include "world/world.h"
@@ -23,7 +24,7 @@ static little_world waiting_world(uint32_t workers) {
 
 /* Shows the same frame to the controller again and again. Returns the share that it learns. */
 static double learnt_share(const little_world *little, double used_ns) {
-  little->world->sums->report.update_cpu_ns = (uint64_t)used_ns;
+  runner_caller(little->world->runner)->believed_ns = (uint64_t)used_ns;
   for (uint32_t i = 0; i < SHOWN; i++) forecast_learn(little->world);
   return (double)little->world->sums->report.share;
 }

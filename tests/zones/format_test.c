@@ -30,13 +30,13 @@ Test(format, is_what_it_was) {
   cr_expect_eq(SNAPSHOT_VERSION, 12);
   cr_expect_eq(crossing_format().version, 2);
   cr_expect_eq(crossing_format().layout, 2155844188u, "%u", crossing_format().layout);
-  cr_expect(format_least() == 1 && format_most() == 1);
+  cr_expect(format_least() == 2 && format_most() == 2);
 }
 
 Test(format, is_a_number_that_the_build_knows) {
-  cr_expect_eq(format_check(NULL), MUSTER_OK, "a cluster from before there were formats has the first");
-  cr_expect_eq(format_check("1"), MUSTER_OK);
-  static const char *const others[] = {"0", "2", "10", "", "one", "1 ", "-1"};
+  cr_expect_eq(format_check("2"), MUSTER_OK);
+  cr_expect_eq(format_check(NULL), MUSTER_E_INPUT, "a cluster from before there were formats has the first");
+  static const char *const others[] = {"0", "1", "3", "20", "", "two", "2 ", "-2"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     cr_expect_eq(format_check(others[i]), MUSTER_E_INPUT, "%s", others[i]);
     cr_expect(strstr(muster_last_error(), "format"), "%s", muster_last_error());
@@ -82,8 +82,8 @@ static void await_words(land *all, uint32_t node, uint32_t zone, const char *wan
 }
 
 static void raise_format(const land *all) {
-  /* muster/land/format = 2 */
-  static const char put[] = "{\"key\": \"bXVzdGVyL2xhbmQvZm9ybWF0\", \"value\": \"Mg==\"}";
+  /* muster/land/format = 3 */
+  static const char put[] = "{\"key\": \"bXVzdGVyL2xhbmQvZm9ybWF0\", \"value\": \"Mw==\"}";
   brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, 0, "/v3/kv/put", NULL, put);
   cr_assert_eq(answer.status, 200, "%s", answer.body);
   free(answer.body);
@@ -107,7 +107,7 @@ Test(format, is_raised_when_all_nodes_are_of_the_next_build) {
   raise_format(all);
   land_await_crossings(all, 500);
   change_build(all, 0, NULL);
-  for (uint32_t zone = 0; zone < all->zones; zone++) await_words(all, 0, zone, "the cluster has format 2");
+  for (uint32_t zone = 0; zone < all->zones; zone++) await_words(all, 0, zone, "the cluster has format 3");
   for (uint32_t zone = 0; zone < all->zones; zone++) cr_expect_neq(land_owner(all, zone), 0);
   land_await_crossings(all, 600);
   land_kill(all, 0);

@@ -5,7 +5,8 @@
  * A build knows formats FORMAT_LEAST to FORMAT_MOST. With a change of anything above, FORMAT_MOST is raised, and the
  * build writes the older format, too, and reads it, wherever the cluster has that: so old and new daemons run side by
  * side, and the old ones may come back. Once all are new, a person raises the cluster's (tools/docs/clusters.md); a
- * node that does not know it takes no zone from then on. A cluster without that key has format 1. A test (zones/format)
+ * node that does not know it takes no zone from then on. A cluster without that key has format 1,
+ * which was that of 0.9.0: its journals say less of a frame than is needed to repeat it now. A test (zones/format)
  * fails when something of this changes and FORMAT_MOST does not. Loop's thread. */
 #ifndef SERVICE_ZONES_FORMAT_H
 #define SERVICE_ZONES_FORMAT_H
@@ -13,8 +14,8 @@
 #include <muster/common.h>
 
 #ifndef FORMAT_MOST
-#define FORMAT_LEAST 1u
-#define FORMAT_MOST  1u
+#define FORMAT_LEAST 2u
+#define FORMAT_MOST  2u
 #endif
 
 /* Stands beside what is kept or told as it is in memory. */

@@ -1,0 +1,186 @@
+/* A frame goes on while there is time and agents wait: where updates cost less than was believed, more are ranked into
+ * the same batch. The clock is told the time, so that what a frame does follows from costs alone. */
+#include "base/clock.h"
+#include "run/runner.h"
+#include "support/recording.h"
+#include "world/world.h"
+
+#include <muster/snapshot.h>
+
+enum { AGENTS = 4000, BUDGET_NS = 2000000, GUESS_NS = 200000, COST_NS = 40000 };
+
+typedef struct creature {
+  uint64_t frame; /* in which it ran last */
+  uint32_t runs, twice;
+} creature;
+
+struct scene {
+  uint64_t told_ns, own_ns, cost_ns;
+  uint32_t wakes_every; /* each so many updates wake another agent; 0 = none do */
+  uint32_t updates;
+  muster_agent agents[AGENTS];
+};
+
+static struct scene scene;
+
+static muster_atom_result live(muster_update *update) {
+  creature *self = update->state;
+  self->twice += self->frame == update->now_ns;
+  self->frame = update->now_ns;
+  self->runs++;
+  scene.told_ns += scene.cost_ns;
+  scene.own_ns += scene.cost_ns;
+  scene.updates++;
+  uint64_t other = muster_update_random(update) % AGENTS;
+  if (scene.wakes_every && scene.updates % scene.wakes_every == 0) muster_update_wake(update, scene.agents[other]);
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world scene_create(uint64_t cost_ns, uint32_t agents, const muster_world_def *given) {
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, GUESS_NS};
+  muster_world_def def = given ? *given : muster_world_def_default();
+  def.watch.stuck_ns = 0;
+  scene = (struct scene){.told_ns = 1000000000u, .own_ns = 1, .cost_ns = cost_ns};
+  little_world little = little_world_create(1, &def);
+  little.world->runner->clock = clock_told(&scene.told_ns);
+  clock_tell_thread_cpu(&scene.own_ns);
+  muster_type_def type = type_with(&atom, 1);
+  type.state_bytes = sizeof(creature);
+  type.limit_ns = 1000000000u;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < agents; i++) scene.agents[i] = spawn_at(&little, i);
+  return little;
+}
+
+static void scene_destroy(little_world *little) {
+  little_world_destroy(little);
+  clock_tell_thread_cpu(NULL);
+}
+
+static uint32_t ran_twice(const little_world *little) {
+  uint32_t twice = 0;
+  for (uint32_t i = 0; i < AGENTS; i++) twice += ((const creature *)info_of(little, scene.agents[i]).state)->twice;
+  return twice;
+}
+
+/* How many of the next frames end with agents that wait, and how many updates all of them append. */
+struct full {
+  uint32_t frames, appended;
+};
+
+static struct full run_full(little_world *little, uint32_t frames) {
+  struct full full = {0};
+  for (uint32_t i = 0; i < frames; i++) {
+    muster_frame_report report = run_frame_with(little, BUDGET_NS);
+    full.appended += report.appended;
+    if (!report.carried) continue;
+    cr_assert_geq(report.update_cpu_ns + report.repaid_ns, BUDGET_NS * 9 / 10, "frame %u: %lu of 2 ms", i,
+                  (unsigned long)report.update_cpu_ns);
+    cr_assert_leq(report.wall_ns, BUDGET_NS + scene.cost_ns);
+    full.frames++;
+  }
+  return full;
+}
+
+Test(append, a_frame_goes_on_until_its_time_is_over_whatever_updates_were_believed_to_cost) {
+  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  struct full full = run_full(&little, 100);
+  cr_assert_gt(full.frames, 50);
+  scene.cost_ns = COST_NS / 4; /* as if a cache were warm now: the estimate is far too high */
+  full = run_full(&little, 4);
+  cr_assert_gt(full.frames, 0);
+  cr_assert_geq(full.appended, 40);
+  run_full(&little, 100);
+  cr_assert_eq(ran_twice(&little), 0);
+  scene_destroy(&little);
+}
+
+/* An agent that was woken runs at once, and is not named by what is ranked afterwards. */
+Test(append, nobody_runs_twice_in_a_frame_where_agents_wake_each_other) {
+  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  scene.wakes_every = 3;
+  uint64_t appended = 0, woken = 0;
+  for (uint32_t i = 0; i < 100; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    appended += report.appended;
+    woken += report.woken;
+  }
+  cr_assert_gt(appended, 0);
+  cr_assert_gt(woken, 0);
+  cr_assert_eq(muster_world_settle(little.world), MUSTER_OK);
+  muster_statistics sums = muster_statistics_default();
+  muster_statistics_read(little.world, &sums);
+  cr_assert_eq(sums.completed, scene.updates, "%lu and %u", (unsigned long)sums.completed, scene.updates);
+  cr_assert_eq(ran_twice(&little), 0);
+  scene_destroy(&little);
+}
+
+Test(append, it_ends_at_x) {
+  muster_world_def def = muster_world_def_default();
+  def.updates_per_frame = 50;
+  little_world little = scene_create(COST_NS / 8, AGENTS, &def);
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < 100; i++) {
+    uint32_t completed = run_frame_with(&little, BUDGET_NS).completed;
+    if (completed > most) most = completed;
+  }
+  cr_assert_eq(most, 50);
+  scene_destroy(&little);
+}
+
+/* Updates of 1.5 ms: after one of them the next does not fit, however often it is ranked. */
+Test(append, it_does_not_rank_again_and_again_what_does_not_fit) {
+  little_world little = scene_create(BUDGET_NS * 3 / 4, 200, NULL);
+  for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
+  for (uint32_t i = 0; i < 50; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    cr_assert_leq(report.rankings, 3, "%u rankings", report.rankings);
+    cr_assert_leq(report.completed, 2);
+  }
+  scene_destroy(&little);
+}
+
+/* What ranking costs beyond what runs: in the mean at most a quarter is ranked and not started. */
+Test(append, little_is_ranked_that_does_not_run) {
+  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  uint64_t ranked = 0, completed = 0;
+  for (uint32_t i = 0; i < 200; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    if (!report.carried) continue;
+    completed += report.completed;
+    ranked += little.world->batch->count;
+  }
+  cr_assert_gt(completed, 0);
+  cr_assert_leq(ranked - completed, completed / 4, "%lu ranked, %lu ran", (unsigned long)ranked,
+                (unsigned long)completed);
+  scene_destroy(&little);
+}
+
+Test(append, a_record_says_what_was_appended_and_a_replay_does_the_same) {
+  struct recorded run;
+  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  for (uint32_t i = 0; i < 3; i++) run_frame_with(&little, BUDGET_NS);
+  scene_destroy(&little);
+  little = scene_create(COST_NS, 0, NULL);
+  recorded_begin(&run, little.world);
+  scene.wakes_every = 5;
+  for (uint32_t i = 0; i < AGENTS; i++) scene.agents[i] = spawn_at(&little, i);
+  uint64_t appended = 0;
+  for (uint32_t i = 0; i < 40; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    appended += report.appended;
+    recorded_note(&run, &little, report);
+  }
+  cr_assert_gt(appended, 0);
+  recorded_end(&run, little.world);
+  scene_destroy(&little);
+  little = scene_create(COST_NS, 0, NULL);
+  scene.wakes_every = 5;
+  recorded_replay(&run, little.world);
+  for (uint32_t i = 0; i < run.frames; i++) {
+    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "frame %u", i + 1);
+  }
+  scene_destroy(&little);
+  recorded_forget(&run);
+}
