@@ -33,14 +33,15 @@ static void expect_sound(json_t *row) {
   if (strcmp(contender, "replan")) cr_expect_eq(program_number(row, "repeats"), 0, "%s, %s", shape, contender);
 }
 
-/* The loops end by the clock alone: every frame that leaves an agent waiting is full. */
+/* The round robin ends by the clock alone: every frame that leaves an agent waiting is full. The sorted loop passes over
+ * what it believes not to fit, which leaves room in a frame only where all that wait are believed to be dear. */
 static void expect_full(json_t *row) {
   const char *shape = text_of(row, "shape"), *contender = text_of(row, "contender");
   cr_expect_eq(program_number(row, "late_share"), 0, "%s, %s: late by more than the update that crosses the deadline",
                shape, contender);
   if (program_number(row, "frames_waiting") == 0) return;
   cr_expect_geq(program_number(row, "used_share"), 0.97, "%s, %s", shape, contender);
-  cr_expect_eq(program_number(row, "idle_frames"), 0, "%s, %s", shape, contender);
+  if (strcmp(contender, "robin") == 0) cr_expect_eq(program_number(row, "idle_frames"), 0, "%s", shape);
 }
 
 Test(bench_budget, every_account_adds_up_and_the_plain_loops_fill_their_frames) {
