@@ -75,6 +75,7 @@ struct run {
   uint32_t workers; /* indices of workers that run updates... */
   uint32_t share;   /* ...and how many of them the budget counts */
   uint64_t budget_ns, frame_ns;
+  double tenth_ns; /* a tenth of what frames of a second have */
   struct member *members;
   struct tally *tallies; /* of each worker */
   struct crowd crowd;

@@ -49,7 +49,8 @@ static bool is_first(struct run *run, uint32_t worker, uint32_t level) {
 static uint64_t charge(struct run *run, uint32_t worker, uint32_t agent, uint32_t level, uint64_t elapsed_ns) {
   const struct shape *shape = run->shape;
   if (is_first(run, worker, level)) return shape->first_ns;
-  if (shape->player) return (uint64_t)(level ? shape->cost_ns : shape->dear_ns);
+  if (shape->player && level == 0) return (uint64_t)shape->dear_ns;
+  if (shape->player) return (uint64_t)(run->tenth_ns / (run->count * 10.0)); /* each runs ten times a second */
   return (uint64_t)cost_of(run, agent, elapsed_ns);
 }
 

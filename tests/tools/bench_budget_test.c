@@ -33,8 +33,8 @@ static void expect_sound(json_t *row) {
   if (strcmp(contender, "replan")) cr_expect_eq(program_number(row, "repeats"), 0, "%s, %s", shape, contender);
 }
 
-/* The round robin ends by the clock alone: every frame that leaves an agent waiting is full. The sorted loop passes over
- * what it believes not to fit, which leaves room in a frame only where all that wait are believed to be dear. */
+/* The round robin ends by the clock alone: every frame that leaves an agent waiting is full. The sorted loop passes
+ * over what it believes not to fit, which leaves room in a frame only where all that wait are believed to be dear. */
 static void expect_full(json_t *row) {
   const char *shape = text_of(row, "shape"), *contender = text_of(row, "contender");
   cr_expect_eq(program_number(row, "late_share"), 0, "%s, %s: late by more than the update that crosses the deadline",
@@ -67,6 +67,21 @@ Test(bench_budget, charges_what_a_shape_says) {
     cr_expect_eq(program_number(first, "inside_ns"), 20000 * (program_number(first, "updates") - 1) + 200e6, "%s",
                  contenders[i]);
     cr_expect_eq(program_number(first, "longest_late_ns"), 190e6, "%s", contenders[i]);
+  }
+  json_decref(json);
+}
+
+Test(bench_budget, measures_each_number_of_agents_with_each_budget) {
+  static const double agents[] = {3000, 3000, 5000, 5000}, budgets_ns[] = {2e6, 5e6, 2e6, 5e6};
+  json_t *json = program_json("bench budget --quick --no-wall --shape equal --contender sorted --agents 3000,5000 "
+                              "--budget 2ms,5ms --json -");
+  json_t *rows = program_member(json, "rows");
+  cr_assert_eq(json_array_size(rows), 4);
+  for (size_t i = 0; i < 4; i++) {
+    json_t *row = json_array_get(rows, i);
+    cr_expect_eq(program_number(row, "agents"), agents[i]);
+    cr_expect_eq(program_number(row, "budget_ns"), budgets_ns[i]);
+    cr_expect_eq(program_number(row, "updates_per_frame"), budgets_ns[i] / 20000);
   }
   json_decref(json);
 }
@@ -116,6 +131,8 @@ Test(bench_budget, refuses_what_it_does_not_know_in_one_line) {
       {"bench budget --shape equal,square", 2, "unknown shape 'square'"},
       {"bench budget --contender flecs", 2, "unknown contender 'flecs'"}, {"bench budget --seconds 3", 2, "--seconds"},
       {"bench budget --plans 0", 2, "--plans"}, {"bench budget --report cpu", 2, "--report is 'cpu'"},
-      {"bench budget --budget 1us", 2, "--budget"},
+      {"bench budget --budget 10ms,1us", 2, "--budget is '1us'"},
+      {"bench budget --agents 10,1,100", 2, "--agents is '1'"},
+      {"bench budget --agents 10,10,10,10,10,10,10,10,10", 2, "--agents has more than 8 values"},
       {"bench budget --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }

@@ -4,41 +4,56 @@
 #include "budget.h"
 #include "complaint.h"
 #include "noise.h"
+#include "parse.h"
+#include "text.h"
 
 #include <string.h>
 
-typedef struct budget_work {
-  bench_work common;
-  const char *only, *contenders, *report;
-  uint32_t agents, hz, seconds, plans, wall_frames;
+enum { LIST_MAX = 8 };
+
+/* The rows of one number of agents and one budget, and what is shown of them. */
+typedef struct budget_section {
+  const char *only, *contenders;
+  uint32_t agents, wall_frames;
   uint64_t budget_ns;
-  bool no_wall;
   uint32_t count;
   budget_row rows[BUDGET_ROWS];
+} budget_section;
+
+typedef struct budget_work {
+  bench_work common;
+  const char *only, *contenders, *report, *agents_given, *budgets_given;
+  uint32_t hz, seconds, plans, wall_frames;
+  bool no_wall;
+  uint32_t agents[LIST_MAX], agents_count;
+  uint64_t budgets_ns[LIST_MAX];
+  uint32_t budgets_count, section_count;
+  budget_section sections[LIST_MAX * LIST_MAX];
 } budget_work;
 
 /* ------------------------------------------------------------------------------------------------------- for people */
 
-static bool is_shown(const budget_work *work, uint32_t contender, bool wall) {
-  return options_list_has(work->contenders, budget_contenders[contender][0]) && (wall || contender != BUDGET_LIBRARY_2);
+static bool is_shown(const budget_section *section, uint32_t contender, bool wall) {
+  return options_list_has(section->contenders, budget_contenders[contender][0]) &&
+         (wall || contender != BUDGET_LIBRARY_2);
 }
 
-static void print_head(const budget_work *work, bool wall, const char *title) {
+static void print_head(const budget_section *section, bool wall, const char *title) {
   printf("\n%s\n%-11s", title, "shape");
   for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
-    if (is_shown(work, i, wall)) printf(" %11s", budget_contenders[i][0]);
+    if (is_shown(section, i, wall)) printf(" %11s", budget_contenders[i][0]);
   puts("");
 }
 
-/* A figure of every contender in every shape; without a title, those of the rows before are all that there is. */
-static void print_table(const budget_work *work, bool wall, const char *title,
+/* A figure of every contender in every shape. */
+static void print_table(const budget_section *section, bool wall, const char *title,
                         void (*cell)(const budget_result *result)) {
-  print_head(work, wall, title);
-  for (const budget_row *row = work->rows; row < work->rows + work->count; row++) {
+  print_head(section, wall, title);
+  for (const budget_row *row = section->rows; row < section->rows + section->count; row++) {
     if (row->wall != wall) continue;
     printf("%-11s", row->shape);
     for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
-      if (is_shown(work, i, wall)) cell(&row->results[i]);
+      if (is_shown(section, i, wall)) cell(&row->results[i]);
     puts("");
   }
 }
@@ -78,6 +93,26 @@ static void print_repeats(const budget_result *result) {
   printf(" %11llu", (unsigned long long)result->repeats);
 }
 
+static bool is_late(const budget_result *result) {
+  return result->late_share > 0;
+}
+
+static bool has_repeats(const budget_result *result) {
+  return result->repeats > 0;
+}
+
+/* A table of what should not be; left out where it is not. */
+static void print_wrongs(const budget_section *section, bool wall, const char *title,
+                         void (*cell)(const budget_result *result), bool (*is)(const budget_result *result)) {
+  bool any = false;
+  for (const budget_row *row = section->rows; row < section->rows + section->count; row++)
+    for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) any |= row->wall == wall && is(&row->results[i]);
+  if (any)
+    print_table(section, wall, title, cell);
+  else
+    printf("\n%s: none\n", title);
+}
+
 static bool has_rates(const budget_row *row) {
   return strncmp(row->shape, "player", 6) == 0;
 }
@@ -87,9 +122,9 @@ static bool has_intervals(const budget_row *row) {
 }
 
 /* Of the agents far from and near to the player. */
-static void print_rates(const budget_work *work, const budget_row *row) {
+static void print_rates(const budget_section *section, const budget_row *row) {
   for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
-    if (!is_shown(work, i, false)) continue;
+    if (!is_shown(section, i, false)) continue;
     for (uint32_t group = 0; group < BUDGET_GROUPS; group++) {
       printf("%-11s %-8s %-5s", row->shape, budget_contenders[i][0], group ? "near" : "far");
       for (uint32_t second = 0; second < BUDGET_SECONDS; second++)
@@ -99,73 +134,78 @@ static void print_rates(const budget_work *work, const budget_row *row) {
   }
 }
 
-static void print_intervals(const budget_work *work, const budget_row *row) {
+static void print_intervals(const budget_section *section, const budget_row *row) {
   for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
     const budget_group *groups = row->results[i].groups;
-    if (is_shown(work, i, false))
+    if (is_shown(section, i, false))
       printf("%-11s %-8s %8.0f ms %8.0f ms %13.0f ms\n", row->shape, budget_contenders[i][0], groups[0].interval_ms,
              groups[1].interval_ms, row->results[i].mean_staleness_ms);
   }
 }
 
 /* What the rows that have it say of their groups, below a title. */
-static void print_groups(const budget_work *work, const char *title, bool (*has)(const budget_row *row),
-                         void (*show)(const budget_work *work, const budget_row *row)) {
+static void print_groups(const budget_section *section, const char *title, bool (*has)(const budget_row *row),
+                         void (*show)(const budget_section *section, const budget_row *row)) {
   bool any = false;
-  for (const budget_row *row = work->rows; row < work->rows + work->count; row++) {
+  for (const budget_row *row = section->rows; row < section->rows + section->count; row++) {
     if (!has(row)) continue;
     if (!any) puts(title);
     any = true;
-    show(work, row);
+    show(section, row);
   }
 }
 
-static void print_words(const budget_work *work) {
+static void print_words(const budget_section *section) {
   puts("");
   for (uint32_t i = 0; i < BUDGET_SHAPES; i++)
-    if (options_list_has(work->only, budget_shapes[i][0]))
+    if (options_list_has(section->only, budget_shapes[i][0]))
       printf("%-11s %s\n", budget_shapes[i][0], budget_shapes[i][1]);
   puts("");
   for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
-    if (is_shown(work, i, true)) printf("%-11s %s\n", budget_contenders[i][0], budget_contenders[i][1]);
+    if (is_shown(section, i, true)) printf("%-11s %s\n", budget_contenders[i][0], budget_contenders[i][1]);
 }
 
-static bool has_clock(const budget_work *work, bool wall) {
-  for (uint32_t i = 0; i < work->count; i++)
-    if (work->rows[i].wall == wall) return true;
+static bool has_clock(const budget_section *section, bool wall) {
+  for (uint32_t i = 0; i < section->count; i++)
+    if (section->rows[i].wall == wall) return true;
   return false;
 }
 
-static void print_told(const budget_work *work) {
-  puts("\nBY ACCOUNTING");
-  print_table(work, false, "Share of the budget that is used in frames that end while an agent waits", print_used);
-  print_table(work, false, "Staleness weighted by importance, 2^(12 i), beside the sorted loop's", print_ratio);
-  print_table(work, false, "The same in milliseconds", print_staleness);
-  print_table(work, false, "Frames that use less than a fifth of their budget while an agent waits", print_idle);
-  print_table(work, false, "Updates in a frame", print_updates);
-  print_table(work, false, "Frames late by more than their longest update", print_late);
-  print_table(work, false, "Updates of agents that had run in the same frame", print_repeats);
-  print_groups(work, "\nUpdates of an agent in each second from when the player comes, in the tenth", has_rates,
+static void print_told(const budget_section *section, const char *title) {
+  printf("\nBY ACCOUNTING: %s\n", title);
+  print_table(section, false, "Share of the budget that is used in frames that end while an agent waits", print_used);
+  print_table(section, false, "Staleness weighted by importance, 2^(12 i), beside the sorted loop's", print_ratio);
+  print_table(section, false, "The same in milliseconds", print_staleness);
+  print_table(section, false, "Frames that use less than a fifth of their budget while an agent waits", print_idle);
+  print_table(section, false, "Updates in a frame", print_updates);
+  print_wrongs(section, false, "Frames late by more than their longest update", print_late, is_late);
+  print_wrongs(section, false, "Updates of agents that had run in the same frame", print_repeats, has_repeats);
+  print_groups(section, "\nUpdates of an agent in each second from when the player comes, in the tenth", has_rates,
                print_rates);
-  print_groups(work, "\nMean interval              cheap        dear   mean staleness", has_intervals, print_intervals);
+  print_groups(section, "\nMean interval              cheap        dear   mean staleness", has_intervals,
+               print_intervals);
 }
 
-static void print_wall(const budget_work *work) {
-  printf("\nON THE WALL CLOCK, %u frames\n", work->wall_frames);
-  print_table(work, true, "Share of the budget that is used in frames that end while an agent waits", print_used);
-  print_table(work, true, "Updates of a worker, beside the sorted loop's", print_updates_ratio);
-  print_table(work, true, "Frames late: beyond their longest update", print_late);
-  noise_print(work->common.others_share, work->common.stolen_share);
+static void print_wall(const budget_section *section, const char *title) {
+  printf("\nON THE WALL CLOCK: %s, %u frames\n", title, section->wall_frames);
+  print_table(section, true, "Share of the budget that is used in frames that end while an agent waits", print_used);
+  print_table(section, true, "Updates of a worker, beside the sorted loop's", print_updates_ratio);
+  print_wrongs(section, true, "Frames late by more than their longest update", print_late, is_late);
 }
 
 static void print(const void *user) {
   const budget_work *work = user;
-  printf("muster bench budget: %u agents, %.1f ms a frame, %u frames a second, %u s, at most %u plans%s\n",
-         work->agents, (double)work->budget_ns * 1e-6, work->hz, work->seconds, work->plans,
+  printf("muster bench budget: %u frames a second, %u s, at most %u plans%s\n", work->hz, work->seconds, work->plans,
          work->common.quick ? ", quick" : "");
-  if (has_clock(work, false)) print_told(work);
-  if (has_clock(work, true)) print_wall(work);
-  print_words(work);
+  for (uint32_t i = 0; i < work->section_count; i++) {
+    const budget_section *section = &work->sections[i];
+    const char *title =
+        text_of("%s agents, %.1f ms a frame", text_count(section->agents), (double)section->budget_ns * 1e-6);
+    if (has_clock(section, false)) print_told(section, title);
+    if (has_clock(section, true)) print_wall(section, title);
+  }
+  if (work->wall_frames) noise_print(work->common.others_share, work->common.stolen_share);
+  print_words(work->sections);
 }
 
 /* ----------------------------------------------------------------------------------------------------- for machines */
@@ -200,13 +240,12 @@ static void write_row(const budget_row *row, uint32_t contender, json_writer *wr
 
 static void write(const void *user, json_writer *writer) {
   const budget_work *work = user;
-  json_print(writer,
-             "quick=%d seed=%lu agents=%u hz=%u seconds=%u budget_ns=%lu plans=%u wall_frames=%u report=%s rows[",
-             work->common.quick, work->common.seed, work->agents, work->hz, work->seconds, work->budget_ns, work->plans,
-             work->wall_frames, work->report);
-  for (const budget_row *row = work->rows; row < work->rows + work->count; row++)
-    for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
-      if (row->results[i].measured) write_row(row, i, writer);
+  json_print(writer, "quick=%d seed=%lu hz=%u seconds=%u plans=%u wall_frames=%u report=%s rows[", work->common.quick,
+             work->common.seed, work->hz, work->seconds, work->plans, work->wall_frames, work->report);
+  for (const budget_section *section = work->sections; section < work->sections + work->section_count; section++)
+    for (const budget_row *row = section->rows; row < section->rows + section->count; row++)
+      for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+        if (row->results[i].measured) write_row(row, i, writer);
   json_print(writer, "]");
   if (work->wall_frames)
     json_print(writer, "others_cpu_share=%g stolen_cpu_share=%g", work->common.others_share, work->common.stolen_share);
@@ -215,28 +254,29 @@ static void write(const void *user, json_writer *writer) {
 /* ------------------------------------------------------------------------------------------------------ the command */
 
 static void show_help(FILE *stream) {
-  fprintf(stream,
-          "muster bench budget - how much of its budget a frame uses while agents wait, by what updates cost\n"
-          "\n"
-          "usage: muster bench budget [OPTION]...\n"
-          "\n"
-          "  --shape NAME,...      only these; below\n"
-          "  --contender NAME,...  only these; below\n"
-          "  --agents N    default 4000; some shapes have their own number\n"
-          "  --budget T    of a frame (default 10ms)\n"
-          "  --hz N        frames a second (default 20)\n"
-          "  --seconds N   of simulation (default 300; at least 31)\n"
-          "  --plans K     replan plans at most this often in a frame (default 4)\n"
-          "  --report wall|own  what planners' hosts say that an update took: the time that passed (default), or the "
-          "thread's own CPU time\n"
-          "  --wall-frames N    frames on the wall clock (default 120; noise four times as many); 30 or more\n"
-          "  --no-wall     by accounting alone\n"
-          "  --seed S      of the costs and importances (default 1)\n"
-          "  --quick       31 seconds, and 30 frames on the wall clock\n"
-          "  --json FILE   the rows for machines; - is standard output\n"
-          "  --help\n"
-          "\n"
-          "Shapes:\n");
+  fprintf(
+      stream,
+      "muster bench budget - how much of its budget a frame uses while agents wait, by what updates cost\n"
+      "\n"
+      "usage: muster bench budget [OPTION]...\n"
+      "\n"
+      "  --shape NAME,...      only these; below\n"
+      "  --contender NAME,...  only these; below\n"
+      "  --agents N,...        default 4000; some shapes have their own number\n"
+      "  --budget T,...        of a frame (default 10ms): 2ms,5ms,10ms,33ms for example\n"
+      "  --hz N                frames a second (default 20)\n"
+      "  --seconds N           of simulation (default 300; at least 31)\n"
+      "  --plans K             replan plans at most this often in a frame (default 4)\n"
+      "  --report wall|own     what planners' hosts say that an update took: the time that passed (default), or the "
+      "thread's own CPU time\n"
+      "  --wall-frames N       frames on the wall clock (default 120; noise four times as many); 30 or more\n"
+      "  --no-wall             by accounting alone\n"
+      "  --seed S              of the costs and importances (default 1)\n"
+      "  --quick               31 seconds, and 30 frames on the wall clock\n"
+      "  --json FILE           the rows for machines; - is standard output\n"
+      "  --help\n"
+      "\n"
+      "Shapes:\n");
   for (uint32_t i = 0; i < BUDGET_SHAPES; i++)
     fprintf(stream, "  %-12s %s\n", budget_shapes[i][0], budget_shapes[i][1]);
   fprintf(stream, "\nContenders:\n");
@@ -266,17 +306,35 @@ static bool knows(const char *list, const char *const (*names)[2], uint32_t coun
   return true;
 }
 
+static bool has_room(const char *option, uint32_t count) {
+  if (count < LIST_MAX) return true;
+  return complain_usage("%s has more than %d values", option, LIST_MAX), false;
+}
+
+static bool read_lists(budget_work *work) {
+  const char *agents = work->agents_given ? work->agents_given : "4000";
+  const char *budgets = work->budgets_given ? work->budgets_given : "10ms";
+  char word[OPTION_WORD_BYTES];
+  while (options_list_next(&agents, word))
+    if (!has_room("--agents", work->agents_count) ||
+        !parse_count32("--agents", word, 10, 1000000, &work->agents[work->agents_count++]))
+      return false;
+  while (options_list_next(&budgets, word))
+    if (!has_room("--budget", work->budgets_count) ||
+        !parse_duration("--budget", word, 100000, 1000000000, &work->budgets_ns[work->budgets_count++]))
+      return false;
+  return true;
+}
+
 static int check(void *user) {
   budget_work *work = user;
   if (*work->common.rest) return complain_usage("'%s' is too many", *work->common.rest);
   if (!knows(work->only, budget_shapes, BUDGET_SHAPES, "shape") ||
-      !knows(work->contenders, budget_contenders, BUDGET_CONTENDERS, "contender"))
+      !knows(work->contenders, budget_contenders, BUDGET_CONTENDERS, "contender") || !read_lists(work))
     return STATUS_USAGE;
-  if (!work->agents) work->agents = 4000;
   if (!work->hz) work->hz = 20;
   if (!work->seconds) work->seconds = work->common.quick ? 31 : 300;
   if (!work->plans) work->plans = 4;
-  if (!work->budget_ns) work->budget_ns = 10000000;
   if (!work->report) work->report = "wall";
   if (!work->wall_frames) work->wall_frames = work->common.quick ? 30 : 120;
   if (work->no_wall) work->wall_frames = 0;
@@ -290,27 +348,42 @@ static void show(const char *doing, void *user) {
   progress_step(&work->common.line, "%s", doing);
 }
 
-static const char *measure(void *user) {
-  budget_work *work = user;
+static const char *measure_section(budget_work *work, uint32_t agents, uint64_t budget_ns) {
+  budget_section *section = &work->sections[work->section_count++];
+  section->only = work->only;
+  section->contenders = work->contenders;
+  section->agents = agents;
+  section->budget_ns = budget_ns;
+  section->wall_frames = work->wall_frames;
   budget_setup setup = {.seed = work->common.seed,
                         .only = work->only,
                         .contenders = work->contenders,
-                        .agents = work->agents,
+                        .agents = agents,
                         .hz = work->hz,
                         .seconds = work->seconds,
                         .plans = work->plans,
                         .wall_frames = work->wall_frames,
                         .report_own = strcmp(work->report, "own") == 0,
-                        .budget_ns = work->budget_ns,
+                        .budget_ns = budget_ns,
                         .show = show,
                         .user = work};
-  return budget_measure(&setup, work->rows, &work->count);
+  return budget_measure(&setup, section->rows, &section->count);
+}
+
+static const char *measure(void *user) {
+  budget_work *work = user;
+  for (uint32_t i = 0; i < work->agents_count; i++)
+    for (uint32_t j = 0; j < work->budgets_count; j++) {
+      const char *wrong = measure_section(work, work->agents[i], work->budgets_ns[j]);
+      if (wrong) return wrong;
+    }
+  return NULL;
 }
 
 static const option_def options[] = {OPTION("shape", TEXT, budget_work, only),
                                      OPTION("contender", TEXT, budget_work, contenders),
-                                     OPTION_WITHIN("agents", COUNT32, budget_work, agents, 10, 1000000),
-                                     OPTION_WITHIN("budget", DURATION, budget_work, budget_ns, 100000, 1000000000),
+                                     OPTION("agents", TEXT, budget_work, agents_given),
+                                     OPTION("budget", TEXT, budget_work, budgets_given),
                                      OPTION_WITHIN("hz", COUNT32, budget_work, hz, 1, 1000),
                                      OPTION_WITHIN("seconds", COUNT32, budget_work, seconds, 31, 100000),
                                      OPTION_WITHIN("plans", COUNT32, budget_work, plans, 1, 64),
