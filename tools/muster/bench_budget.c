@@ -143,6 +143,45 @@ static void print_intervals(const budget_section *section, const budget_row *row
   }
 }
 
+static const budget_row *told_row(const budget_section *section, const char *shape) {
+  for (const budget_row *row = section->rows; row < section->rows + section->count; row++)
+    if (!row->wall && strcmp(row->shape, shape) == 0) return row;
+  return NULL;
+}
+
+/* What it costs that cheap and dear agents are of one type. */
+static void print_one_over_two(const budget_section *section) {
+  const budget_row *one = told_row(section, "one-type"), *two = told_row(section, "two-types");
+  if (!one || !two) return;
+  printf("%-20s", "one type over two");
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++)
+    if (is_shown(section, i, false) && two->results[i].mean_staleness_ms > 0)
+      printf("  %s %.2f x", budget_contenders[i][0],
+             one->results[i].mean_staleness_ms / two->results[i].mean_staleness_ms);
+  puts("");
+}
+
+/* In how many shapes a contender uses nearly all, and is as fresh as the sorted loop. */
+static void print_summary(const budget_section *section) {
+  static const double nearly = 0.95, as_fresh = 1.005;
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
+    uint32_t waiting = 0, full = 0, rows = 0, fresh = 0;
+    if (!is_shown(section, i, false)) continue;
+    for (const budget_row *row = section->rows; row < section->rows + section->count && !row->wall; row++) {
+      const budget_result *result = &row->results[i];
+      waiting += result->frames_waiting > 0;
+      full += result->frames_waiting > 0 && result->used >= nearly;
+      rows++;
+      fresh += result->ratio > 0 && result->ratio <= as_fresh;
+    }
+    printf("%-11s uses %.0f %% or more of its budget in %2u of %2u shapes in which agents wait",
+           budget_contenders[i][0], nearly * 100, full, waiting);
+    if (options_list_has(section->contenders, budget_contenders[BUDGET_SORTED][0]))
+      printf(", and is as fresh as the sorted loop in %2u of %2u", fresh, rows);
+    puts("");
+  }
+}
+
 /* What the rows that have it say of their groups, below a title. */
 static void print_groups(const budget_section *section, const char *title, bool (*has)(const budget_row *row),
                          void (*show)(const budget_section *section, const budget_row *row)) {
@@ -173,6 +212,7 @@ static bool has_clock(const budget_section *section, bool wall) {
 
 static void print_told(const budget_section *section, const char *title) {
   printf("\nBY ACCOUNTING: %s\n", title);
+  print_summary(section);
   print_table(section, false, "Share of the budget that is used in frames that end while an agent waits", print_used);
   print_table(section, false, "Staleness weighted by importance, 2^(12 i), beside the sorted loop's", print_ratio);
   print_table(section, false, "The same in milliseconds", print_staleness);
@@ -184,6 +224,7 @@ static void print_told(const budget_section *section, const char *title) {
                print_rates);
   print_groups(section, "\nMean interval              cheap        dear   mean staleness", has_intervals,
                print_intervals);
+  print_one_over_two(section);
 }
 
 static void print_wall(const budget_section *section, const char *title) {
