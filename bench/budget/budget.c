@@ -102,7 +102,8 @@ static void set_times(struct run *run) {
   run->budget_ns = setup->budget_ns;
   run->frame_ns = SECOND_NS / run->hz;
   run->tenth_ns = 0.1 * (double)run->budget_ns * run->hz;
-  run->frames = run->wall ? setup->wall_frames * (shape->noise ? NOISE_TIMES : 1) : setup->seconds * run->hz;
+  uint32_t seconds = shape->seconds && shape->seconds < setup->seconds ? shape->seconds : setup->seconds;
+  run->frames = run->wall ? setup->wall_frames * (shape->noise ? NOISE_TIMES : 1) : seconds * run->hz;
   if (!shape->from_start) run->from_frame = (shape->player ? PLAYER_SECOND : 2) * run->hz;
   if (run->from_frame > run->frames / 3) run->from_frame = run->frames / 3;
   run->count = shape->agents ? shape->agents : setup->agents;

@@ -25,11 +25,11 @@ struct shape {
   uint32_t every;
   uint64_t first_ns;   /* the first update of all, or the first one near the player */
   uint32_t agents, hz; /* of its own */
-  uint64_t budget_ns;
-  bool player;  /* comes after ten seconds, and makes some agents important */
-  bool split;   /* cheap and dear agents have a type each */
-  bool joining; /* agents are spawned while the world runs */
-  bool groups;  /* cheap and dear agents are looked at apart */
+  uint32_t seconds;    /* at most: what it is about is over then */
+  bool player;         /* comes after ten seconds, and makes some agents important */
+  bool split;          /* cheap and dear agents have a type each */
+  bool joining;        /* agents are spawned while the world runs */
+  bool groups;         /* cheap and dear agents are looked at apart */
   bool from_start;
   uint64_t taken_ns, taken_every_ns; /* the kernel takes the processor for so long, so often */
   bool told_only;                    /* not for the wall clock */

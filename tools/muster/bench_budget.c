@@ -306,7 +306,7 @@ static void show_help(FILE *stream) {
       "  --agents N,...        default 4000; some shapes have their own number\n"
       "  --budget T,...        of a frame (default 10ms): 2ms,5ms,10ms,33ms for example\n"
       "  --hz N                frames a second (default 20)\n"
-      "  --seconds N           of simulation (default 300; at least 31)\n"
+      "  --seconds N           of simulation (default 300; at least 31); shapes that are about a first update have 30\n"
       "  --plans K             replan plans at most this often in a frame (default 4)\n"
       "  --report wall|own     what planners' hosts say that an update took: the time that passed (default), or the "
       "thread's own CPU time\n"
@@ -333,7 +333,8 @@ static void show_help(FILE *stream) {
         "  On the wall clock updates are busy work, frames follow each other at once, and contenders take turns of ten "
         "frames. Own time counts for the promise of the library, which judges itself; for others late is told by the "
         "wall.\n"
-        "  The first 2 s are left out, but in the shapes that are about them; the player comes after 10 s.\n",
+        "  The first 2 s are left out, but in the shapes that are about them; the player comes after 10 s. Shapes that "
+        "are about a first update end after 30 s.\n",
         stream);
 }
 
