@@ -27,7 +27,7 @@
  *
  * Which thread may call what:
  *     any thread, any time      spawn, remove, move, wake, tune, send, reinstate, observer calls; queued, applied at
- *                               the next frame
+ *                               the next frame; a removed agent is gone for calls at once
  *     inside an atom            muster_update_...() of muster/update.h, with the update that the atom was given
  *     the thread of the frames, everything else: register, frame_run, reports, reading agents
  *     between two frames
@@ -127,8 +127,8 @@ typedef struct muster_limits {
   uint32_t agents_max;      /* default 65536; 1 .. 16,000,000 */
   uint32_t types_max;       /* default 64; 1 .. 1024 */
   uint32_t observers_max;   /* default 1024; 1 .. 65,536 */
-  uint32_t commands_max;    /* commands (other than spawns) that can wait for the next frame; default 16384;
-                               16 .. 2^24 */
+  uint32_t commands_max;    /* commands (other than spawns and removals of agents) that can wait for the next frame;
+                               default 16384; 16 .. 2^24 */
   uint32_t sends_per_frame; /* places set aside for the messages that the updates of a frame may send: sends_max for
                                each update; default 65536; 1 .. 2^24. The memory is reserved with the first type that
                                sends or has message boxes */
@@ -332,10 +332,25 @@ MUSTER_DEFAULTS(muster_agent_def);
  * the type is unknown or agents_max is reached. Inside an atom use muster_update_spawn. Any thread. O(1). */
 MUSTER_API muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *def);
 
-/* Queues removal. on_removed is the last callback for the agent. An update that runs now finishes; none is started
- * after the intake that takes the command, which is the next one unless more commands wait than fit an eighth of the
- * budget (muster_frame_report.commands_waiting). MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max
- * commands wait. Any thread. */
+/* Removes an agent, which is gone from the return of this call on: muster_agent_exists() is false, calls of the host
+ * with its id are stale, and no update of it is started.
+ *
+ *   - Between two frames: no atom and no plan reads its user pointer again. What only they read may be freed now.
+ *   - While a frame runs: an update that a worker has taken finishes, and what it asked for takes effect. Free what it
+ *     may read in on_removed. A worker that starts an update looks at removals first; under the virtual clock they count
+ *     from the end of the frame instead, so that runs are alike whatever threads do.
+ *   - While a plan of a planner world is open: its entries are the host's, which may run one or leave it. A result for
+ *     it is accepted. On the wall clock its cost counts and the rest is dropped.
+ *
+ * The next intake calls on_removed, the last callback for the agent, and closes the id; until then the agent takes its
+ * place of agents_max, other agents see it, and reports count it. That intake takes all removals, in order of agents,
+ * some tenths of a microsecond each: a frame after tens of thousands of them may be late. An agent that was still
+ * queued is never active, and no callback hears of it. A name_user of a record or a snapshot may be asked for its user
+ * pointer until then. A leaf of a herd takes the members with it that it stands for; agents of herds' blocks stay (use
+ * muster_herd_remove()), and exist again after the next intake.
+ *
+ * There is always room for it. MUSTER_E_STALE when the agent is gone: of several threads that remove it one gets
+ * MUSTER_OK. Inside an atom use muster_update_remove(), whose effects come in agent order. Any thread. O(1). */
 MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent agent);
 
 /* Queues a new position, which overrides one that the agent itself chooses in the meantime. MUSTER_E_ARGUMENT when a
@@ -396,7 +411,8 @@ MUSTER_DEFAULTS(muster_agent_tuning);
 /* Queues new values. Any thread. */
 MUSTER_API muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *tuning);
 
-/* Whether the id names an agent that is spawned (active or still queued) and not removed. False for ghosts. Any thread.
+/* Whether the id names an agent that is spawned (active or still queued) and not removed: false from the return of
+ * muster_agent_remove() on, and from the intake that carries out muster_update_remove(). False for ghosts. Any thread.
  */
 MUSTER_API bool muster_agent_exists(const muster_world *world, muster_agent agent);
 

@@ -136,7 +136,8 @@ MUSTER_API muster_agent muster_update_spawn(muster_update *update, const muster_
 /* Removes an agent (oneself is allowed) at the next intake. In a serial action the first caller in agent order gets
  * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once. With actions by region that holds among the callers
  * in the prey's own region. Elsewhere every caller gets MUSTER_OK. An agent that was removed this way does not act any
- * more, unless it acts in parallel with its remover. Inside an atom, on_spawned or on_removed. */
+ * more, unless it acts in parallel with its remover. For hosts it exists until that intake. MUSTER_E_FULL when there is
+ * no room for the request. Inside an atom, on_spawned or on_removed. */
 MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agent agent);
 
 /* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake.

@@ -44,8 +44,13 @@ muster_result agents_send(muster_world *world, muster_agent id, const char *what
   return guard_queue(world, &command);
 }
 
-muster_result muster_agent_remove(muster_world *world, muster_agent agent) {
-  return agents_send(world, agent, "agent", (struct command){.kind = COMMAND_REMOVE});
+muster_result muster_agent_remove(muster_world *world, muster_agent id) {
+  muster_agent agent;
+  muster_result result;
+  if (!guard_asks_agent(world, id, "agent", &agent, &result)) return result;
+  bool first = removals_add(&world->agents.removals, &world->agents.ids, muster_agent_index(agent),
+                            muster_agent_generation(agent));
+  return first ? MUSTER_OK : guard_gone(id);
 }
 
 muster_result agents_refuse_position(muster_position position) {
@@ -97,7 +102,7 @@ static muster_result send_company(muster_world *world, muster_agent id, muster_a
   muster_result result = guard_any(world, "company");
   if (!result) result = agents_check_company(world, id, other);
   if (result || !guard_asks_agent(world, id, "company", &agent, &result)) return result;
-  if (kind == COMMAND_LINK && !world_is_live(world, world_find(world, other))) return guard_gone(other);
+  if (kind == COMMAND_LINK && !world_exists(world, world_find(world, other))) return guard_gone(other);
   struct command command = command_about(kind, agent);
   command.other = other;
   return guard_queue(world, &command);
@@ -146,7 +151,8 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
                      MUSTER_MESSAGE_BYTES_MAX);
   muster_result result;
   if (!guard_asks(world, "message", &result)) return result;
-  if (!world_is_live(world, world_find_seen(world, agent)) && !(world->zone && zone_knows(world, agent)))
+  muster_agent seen = world_find_seen(world, agent);
+  if (world_is_live(world, seen) ? !world_exists(world, seen) : !world->zone || !zone_knows(world, agent))
     return guard_gone(agent);
   if (!intake_queues_take_messages(&world->commands->queues))
     return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages.waiting_max");

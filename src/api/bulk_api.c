@@ -53,8 +53,14 @@ static const muster_agent *find_handles(const struct muster_world *world, const 
   return world->agents.handles;
 }
 
+/* Whether an agent of an array exists. Which ones other threads had removed by then is asked once, before the array is
+ * recorded: a replay comes to the same. */
+static bool is_there(const struct muster_world *world, muster_agent agent) {
+  return world_is_live(world, agent) && !removals_saw(&world->agents.removals, muster_agent_index(agent));
+}
+
 static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
-  if (!world_is_live(world, agent)) return MARK_STALE;
+  if (!is_there(world, agent)) return MARK_STALE;
   if (!space_accepts(position)) return MARK_REFUSED;
   agent_place *place = &world->agents.store.places[muster_agent_index(agent)];
   bool active = world_is_active(world, muster_agent_index(agent));
@@ -130,6 +136,7 @@ static uint32_t move_some(bulk_moves *moves, uint32_t count) {
 uint32_t muster_agents_move(muster_world *world, const muster_agent *agents, const muster_position *positions,
                             uint32_t count) {
   if (!is_ready(world, count == 0 || (agents && positions), "positions of agents")) return 0;
+  removals_look(&world->agents.removals, &world->agents.ids);
   if (!world_record_array(world, TAG_MOVES, 0, agents, positions, sizeof *positions, count)) return count;
   return bulk_move_agents(world, agents, positions, count);
 }
@@ -153,6 +160,7 @@ uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, con
     error_set(MUSTER_E_ARGUMENT, "factors of agents: factor %d is unknown", (int)factor);
     return 0;
   }
+  removals_look(&world->agents.removals, &world->agents.ids);
   if (!world_record_array(world, TAG_FACTORS, (uint32_t)factor, agents, values, sizeof *values, count)) return count;
   return bulk_set_factor(world, factor, agents, values, count);
 }
@@ -163,7 +171,7 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     muster_agent agent = world_find(world, agents[i]);
-    if (!world_is_live(world, agent) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
+    if (!is_there(world, agent) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
     uint8_t *held = &world_row(world, muster_agent_index(agent))->factors[factor];
     uint8_t value = byte_share_of(values[i]);
     set++;

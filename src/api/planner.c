@@ -69,16 +69,23 @@ PREFETCH_FUNCTION prefetch_described(const struct muster_world *world, uint32_t 
   __builtin_prefetch(&world->planner->numbers[batch->entries[number + AHEAD].agent], 1);
 }
 
-static uint64_t planner_hand_out(struct muster_world *world, muster_plan_entry *entries) {
+/* Whether an agent of the plan was removed since the intake. Under the virtual clock that counts from the frame's end.
+ */
+static bool is_removed(const struct muster_world *world, uint32_t index) {
+  return !world_is_virtual(world) && removals_waits(&world->agents.removals, index) &&
+         !world_exists(world, world_agent(world, index));
+}
+
+static void planner_hand_out(struct muster_world *world, muster_plan_entry *entries, muster_plan_summary *summary) {
   const struct batch *batch = world->batch;
-  uint64_t slices_ns = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     prefetch_described(world, i);
     world->planner->numbers[batch->entries[i].agent] = i;
-    entries[i] = planner_describe(world, &batch->entries[i]);
-    slices_ns += entries[i].slice_ns;
+    if (is_removed(world, batch->entries[i].agent)) continue;
+    muster_plan_entry entry = planner_describe(world, &batch->entries[i]);
+    entries[summary->count++] = entry;
+    summary->slices_ns += entry.slice_ns;
   }
-  return slices_ns;
 }
 
 CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
@@ -89,8 +96,9 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   world->planner->capacity = capacity;
   frame_begin(world, frame);
   frame_plan(world);
-  muster_plan_summary whole = {.count = world->batch->count, .slices_ns = planner_hand_out(world, entries)};
-  whole.fits = world->plan->ranked.fits;
+  muster_plan_summary whole = {0};
+  planner_hand_out(world, entries, &whole);
+  whole.fits = world->plan->ranked.fits < whole.count ? world->plan->ranked.fits : whole.count;
   whole.run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);
@@ -175,22 +183,24 @@ static uint64_t planner_own_ns(const struct muster_world *world, const muster_pl
   return world->def.planner_by_wall && result->cost_ns > most_ns ? most_ns : result->cost_ns;
 }
 
-/* Puts a result where a worker would have put it. */
+/* Puts a result where a worker would have put it. Of an agent that was removed meanwhile only the cost counts: it waits
+ * for the next intake. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
   struct batch *batch = world->batch;
   uint32_t number = planner_number_of(world, result->agent);
   batch_result *taken = &batch->results[number];
   bool continued = result->outcome == MUSTER_PLAN_CONTINUED;
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return;
+  world->frame->spent_ns += result->cost_ns;
+  world->sums->report.update_cpu_ns += result->cost_ns;
+  note_longest(&world->sums->report, result);
+  if (is_removed(world, muster_agent_index(result->agent))) return;
   *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
   if (taken->moved) taken->moved_to = space_spot_of(&world->agents.space, result->position);
   world->frame->believed_ns += batch->entries[number].predicted_ns;
   world->frame->own_ns += planner_own_ns(world, result, &batch->entries[number]);
   batch->entries[number].model_ns = result->cost_ns;
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
-  world->frame->spent_ns += result->cost_ns;
-  world->sums->report.update_cpu_ns += result->cost_ns;
-  note_longest(&world->sums->report, result);
 }
 
 static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_result *results, uint32_t count) {

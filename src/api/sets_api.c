@@ -68,7 +68,7 @@ muster_result muster_agent_set_read(const muster_world *world, muster_agent id, 
   muster_result result = guard_read(world, "set info");
   if (result) return result;
   muster_agent agent = world_find(world, id);
-  if (!world_is_live(world, agent)) return guard_gone(id);
+  if (!world_exists(world, agent)) return guard_gone(id);
   const agent_row *row = world_row(world, muster_agent_index(agent));
   const agent_type *type = world_type(world, row->type);
   if (set >= type->sets.count)

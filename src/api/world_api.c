@@ -61,6 +61,7 @@ static void create_exec(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   uint32_t *generations = world->agents.store.rows ? &world->agents.store.rows[0].generation : NULL;
   identity_create_over(&world->agents.ids, def->limits.agents_max, generations, sizeof(agent_row), &world->arena);
+  removals_create(&world->agents.removals, def->limits.agents_max, &world->arena);
   identity_create(&world->observers->ids, def->limits.observers_max, &world->arena);
   intake_queues_create(&world->commands->queues, def->limits.agents_max, def->limits.commands_max, &world->arena);
   wakes_create(&world->commands->wakes, def->limits.agents_max, def->limits.commands_max, &world->arena);
@@ -90,6 +91,7 @@ static void connect_runner(struct muster_world *world) {
   runner->types = &world->agents.types;
   runner->space = &world->agents.space;
   runner->agents = &world->agents.ids;
+  runner->removals = &world->agents.removals;
   runner->wakes = &world->commands->wakes;
   runner->pool = world->pool;
   runner->early_team = &world->teams->early;

@@ -55,11 +55,17 @@ static void apply_tune(struct muster_world *world, const struct command *command
 }
 
 static void apply_remove(struct muster_world *world, const struct command *command) {
-  if (herds_is_block(world, command->index)) return; /* herds live there */
-  if (world_is_active(world, command->index))
+  struct removals *removals = &world->agents.removals;
+  if (herds_is_block(world, command->index)) { /* herds live there */
+    removals_unmark(removals, command->index);
+    return;
+  }
+  if (world_is_active(world, command->index)) {
     lifecycle_remove(world, command->index);
-  else
-    world_row(world, command->index)->removal_pending = 1;
+    return;
+  }
+  world_row(world, command->index)->removal_pending = 1;
+  removals_mark(removals, command->index, command->generation);
 }
 
 static void apply_observer(struct muster_world *world, const struct command *command) {
@@ -251,18 +257,42 @@ static void apply_group(struct muster_world *world, const struct command *comman
   for (uint32_t i = 0; i < count; i++) intake_apply(world, &commands[i]);
 }
 
-/* Takes a few commands of other threads; returns how many. */
-static uint32_t apply_few(struct muster_world *world, uint32_t most) {
-  struct command commands[TOGETHER];
-  uint32_t count = 0;
-  while (count < TOGETHER && count < most && ring_pop(&world->commands->queues.commands, &commands[count])) count++;
-  count = world_record_commands(world, commands, count, TOGETHER);
-  apply_group(world, commands, count);
+/* What other threads asked for before the intake began. */
+typedef struct intake_asked {
+  intake_share share;
+  uint32_t commands; /* that are still to be taken, if there is time for them */
+} intake_asked;
+
+/* Takes a few commands of other threads, or else of the agents that they removed; returns how many. */
+static uint32_t take_few(struct muster_world *world, intake_asked *asked, struct command *commands) {
+  uint32_t count = 0, most = asked->commands < TOGETHER ? asked->commands : TOGETHER;
+  while (count < most && ring_pop(&world->commands->queues.commands, &commands[count])) count++;
+  asked->share.taken += count;
+  asked->commands = count < most ? 0 : asked->commands - count; /* one may not be written yet */
+  if (count) return count;
+  for (struct command remove = {.kind = COMMAND_REMOVE};
+       count < TOGETHER && removals_pop(&world->agents.removals, &remove.index, &remove.generation);)
+    commands[count++] = remove;
   return count;
 }
 
+/* Applies a few of them; false when there was none. */
+static bool apply_few(struct muster_world *world, intake_asked *asked) {
+  struct command commands[TOGETHER];
+  uint32_t count = world_record_commands(world, commands, take_few(world, asked, commands), TOGETHER);
+  apply_group(world, commands, count);
+  return count > 0;
+}
+
+/* Whether more is to be applied: commands while there is time for them, and then removals, of which none may wait. */
+static bool asks_more(const struct muster_world *world, intake_asked *asked) {
+  if (asked->commands && !is_left(world, &asked->share)) asked->commands = 0;
+  return recorder_choose(world->recorder, asked->commands || world->agents.removals.seen_count);
+}
+
 /* Commands of the updates come first, then wakes, then the commands of other threads, no more than there were at the
- * beginning: a producer that never stops must not hold up the frame. */
+ * beginning: a producer that never stops must not hold up the frame. Last of all come the agents that other threads
+ * removed, so that on_removed finds an agent where the host has moved it. */
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->commands->deferred_count;
   ASSERT(count <= world->def.limits.commands_max);
@@ -273,14 +303,8 @@ static void apply_commands(struct muster_world *world) {
   for (uint32_t i = 0; i < count; i += TOGETHER)
     apply_group(world, deferred + i, count - i < TOGETHER ? count - i : TOGETHER);
   apply_wakes(world);
-  intake_share share = begin_share(world);
-  uint32_t left = ring_count(&world->commands->queues.commands);
-  while (goes_on(world, &share, left > 0)) {
-    uint32_t taken = apply_few(world, left);
-    if (!taken) break;
-    share.taken += taken;
-    left -= taken;
-  }
+  intake_asked asked = {begin_share(world), ring_count(&world->commands->queues.commands)};
+  while (asks_more(world, &asked) && apply_few(world, &asked)) continue;
   world->sums->report.commands_waiting = ring_count(&world->commands->queues.commands);
 }
 
@@ -418,6 +442,8 @@ static void answer_alarms(struct muster_world *world) {
 
 void intake_run(struct muster_world *world) {
   ASSERT(!world->commit->open && world->queues->ready.count >= world->queues->ready.begun);
+  removals_take(&world->agents.removals,
+                &world->agents.ids); /* what is removed from here on waits for the next intake */
   answer_alarms(world);
   reactions_run(&world->agents, world->queues, world->frame);
   tune_run(world);

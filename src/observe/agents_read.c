@@ -76,7 +76,7 @@ uint32_t muster_agents_read(const muster_world *world, const muster_agent *agent
     if (!world->zone) prefetch_read(world, agents, i, count, &columns);
     muster_agent agent = world_find_seen(world, agents[i]);
     uint32_t index = muster_agent_index(agent);
-    bool there = world_is_live(world, agent) && (world_is_active(world, index) || is_ghost(world, index));
+    bool there = world_exists(world, agent) && (world_is_active(world, index) || is_ghost(world, index));
     if (columns.found) columns.found[i] = there;
     if (!there) continue;
     found++;

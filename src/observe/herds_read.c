@@ -104,7 +104,7 @@ muster_herd muster_herd_of(const muster_world *world, muster_agent id) {
   const muster_herd none = {0};
   if (guard_read(world, "herd of an agent")) return none;
   muster_agent agent = world_find(world, id);
-  if (!world->herds->table.count || !world_is_live(world, agent)) return none;
+  if (!world->herds->table.count || !world_exists(world, agent)) return none;
   const herd_link *link = &world->herds->table.links[muster_agent_index(agent)];
   if (link->tie == HERD_TIE_LEAF)
     return herds_id(world, herds_entry(&world->herds->table.types[link->type], link->entry)->herd);

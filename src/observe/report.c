@@ -179,14 +179,14 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {
-  return !guard_any(world, "agent exists") && world_is_live(world, world_find(world, agent));
+  return !guard_any(world, "agent exists") && world_exists(world, world_find(world, agent));
 }
 
 muster_result muster_agent_read(const muster_world *world, muster_agent id, muster_agent_info *info) {
   muster_result result = guard_read(world, "agent");
   if (result) return result;
   muster_agent agent = world_find(world, id);
-  if (!world_is_live(world, agent)) return guard_gone(id);
+  if (!world_exists(world, agent)) return guard_gone(id);
   const agent_row *row = &world->agents.store.rows[muster_agent_index(agent)];
   const agent_type *type = &world->agents.types.types[row->type];
   muster_agent_info whole = {
@@ -211,9 +211,9 @@ muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
   muster_agent after = world_find_seen(world, agent);
   bool first = muster_agent_is_null(agent);
   if (!first && muster_agent_is_null(after)) return after; /* of a zone, and gone */
-  uint32_t index = store_next_active(&world->agents.store, first ? 0 : muster_agent_index(after) + 1);
-  if (index == UINT32_MAX) return (muster_agent){0};
-  return world_id(world, index);
+  for (uint32_t index = first ? 0 : muster_agent_index(after) + 1; store_finds(&world->agents.store, &index); index++)
+    if (world_exists(world, world_agent(world, index))) return world_id(world, index);
+  return (muster_agent){0};
 }
 
 static bool observer_is_present(const muster_world *world, muster_observer observer) {

@@ -10,6 +10,7 @@
 #include "run/flight.h"
 #include "run/overrun_check.h"
 #include "run/passes.h"
+#include "run/removals.h"
 #include "run/slices.h"
 #include "run/strands.h"
 #include "run/taking.h"
@@ -240,7 +241,6 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   update_context *context = &state->context;
   batch_result *result = &runner->batch->results[entry_index];
   uint32_t next = row->atom_next;
-  context->entry = entry_index;
   context->result = result;
   state->away_ns = 0;
   state->overran = false;
@@ -305,6 +305,13 @@ static inline bool has_time_for(const worker_state *state, const struct runner *
   return clock_ns + runner->batch->entries[entry_index].predicted_ns <= runner_stop_ns(runner, state);
 }
 
+/* Whether a host has removed the agent of an entry: its update is not started. One that was interrupted in this frame
+ * goes on. Under the virtual clock what other threads remove counts from the frame's end. */
+static inline bool is_removed(const struct runner *runner, uint32_t entry_index) {
+  if (runner->virtual || !removals_waits(runner->removals, runner->batch->entries[entry_index].agent)) return false;
+  return runner->batch->outcomes[entry_index] != OUTCOME_PREEMPTED;
+}
+
 /* Runs a claim and times each of its updates on its own. Returns the clock at its end. */
 static uint64_t run_timed(worker_state *state, struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   struct fetching fetching = fetching_for(state, runner, claim);
@@ -312,6 +319,8 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
   for (uint32_t i = claim->first; i < claim->end; i++) {
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
+    state->context.entry = i;
+    if (__builtin_expect(is_removed(runner, i), false)) continue;
     uint32_t next = runner_begin_entry(state, runner, i);
     if (overrun_check_suspects(state->context.type, state->context.index))
       overrun_check_begin_suspect(state, runner, state->context.index);
@@ -344,6 +353,8 @@ static uint64_t runner_run_claim(worker_state *state, struct runner *runner, con
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, &fetching, i);
+    state->context.entry = i;
+    if (__builtin_expect(is_removed(runner, i), false)) continue;
     uint32_t next = runner_begin_entry(state, runner, i);
     enum interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
     if (interruption) guess_cost(runner, i);

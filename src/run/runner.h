@@ -157,6 +157,7 @@ struct runner {
   struct space *space;
   const struct herd_table *herds; /* null while there is no herd type */
   struct identity *agents;
+  const struct removals *removals;
   struct wakes *wakes;
   struct muster_pool *pool;
   struct team *early_team, *team; /* they run runner_work_early and runner_work */

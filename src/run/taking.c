@@ -2,17 +2,18 @@
 
 #include "pool/identity.h"
 #include "pool/ticket.h"
+#include "run/removals.h"
 #include "run/strands.h"
 #include "run/wakes.h"
 
 /* ----------------------------------------------------------------------------------------------------- woken agents */
 
-/* Whether a woken agent can be run at once. */
+/* Whether a woken agent can be run at once. Agents are woken for workers on the wall clock alone. */
 static bool takes_wake(const struct runner *runner, uint32_t agent) {
   const agent_row *row = &runner->store->rows[agent];
   if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
-      !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
-      row->atom_next)
+      removals_waits(runner->removals, agent) || !store_is_active(runner->store, agent) ||
+      (row->status != AGENT_WAITING && row->status != AGENT_READY) || row->atom_next)
     return false;
   const agent_type *type = &runner->types->types[row->type];
   bool quiet = type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns;

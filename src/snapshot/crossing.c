@@ -83,7 +83,7 @@ muster_result crossing_check_leaving(const struct muster_world *world, uint32_t 
     why = "it waits for its first intake";
   else if (row->atom_next || row->status == AGENT_ACTING || row->acts)
     why = "an update of it is under way";
-  else if (row->removal_pending || is_asked(world, index))
+  else if (row->removal_pending || !world_exists(world, world_agent(world, index)) || is_asked(world, index))
     why = "the next intake has something to do with it";
   else if (stands_for_herd(world, index, with_herd))
     why = "it is a herd's";

@@ -185,6 +185,8 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   bool taken = saved_agent_take(world, saved, (1u << SAVED_COLUMNS) - 1, user);
   ASSERT(taken && !store_is_active(&world->agents.store, index));
   if (row->status == AGENT_PENDING) {
+    if (row->removal_pending)
+      removals_mark(&world->agents.removals, index, identity_generation(&world->agents.ids, index));
     spawn_queue_add(&world->commands->queues.spawns, index);
     return;
   }

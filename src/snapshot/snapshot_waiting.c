@@ -161,6 +161,42 @@ static void exchange_command(struct snapshot *snapshot, void *value) {
                   "command %u for %u cannot have been given", command->kind, command->index);
 }
 
+/* The next of the removals that were looked for, as a command. */
+static void next_removal(struct muster_world *world, struct command *command) {
+  *command = (struct command){.kind = COMMAND_REMOVE};
+  removals_pop(&world->agents.removals, &command->index, &command->generation);
+}
+
+static void return_command(struct muster_world *world, const struct command *command) {
+  if (command->kind == COMMAND_REMOVE)
+    removals_add(&world->agents.removals, &world->agents.ids, command->index, command->generation);
+  else
+    ring_push(&world->commands->queues.commands, command);
+}
+
+/* What other threads asked for: commands, and behind them removals, for which there is always room. */
+static void exchange_commands(struct snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  const struct ring *ring = &world->commands->queues.commands;
+  struct command command;
+  bool saves = snapshot_saves(snapshot);
+  uint32_t commands = 0, others = 0;
+  if (saves) removals_look(&world->agents.removals, &world->agents.ids);
+  while (saves && ring_peek(ring, commands, &command)) commands++;
+  uint32_t count = commands + (saves ? world->agents.removals.seen_count : 0);
+  count = snapshot_count(snapshot, count, ring->mask + 1 + snapshot->high, "commands");
+  for (uint32_t i = 0; i < count; i++) {
+    if (i < commands)
+      ring_peek(ring, i, &command);
+    else if (saves)
+      next_removal(world, &command);
+    exchange_command(snapshot, &command);
+    others += command.kind != COMMAND_REMOVE;
+    snapshot_expect(snapshot, others <= ring->mask + 1, "more commands than there is room for");
+    if (snapshot_loads(snapshot)) return_command(world, &command);
+  }
+}
+
 /* What updates asked of other agents. */
 static void exchange_deferred(struct snapshot *snapshot) {
   struct world_commands *commands = snapshot->world->commands;
@@ -186,10 +222,9 @@ static void exchange_outgoing(struct snapshot *snapshot, void *value) {
 /* What other threads asked for, and what updates did; without a type that has boxes there is no ring of messages. */
 static void exchange_asked(struct snapshot *snapshot) {
   struct intake_queues *queues = &snapshot->world->commands->queues;
-  struct command command;
   muster_world_tuning tuning;
   outgoing message = {0};
-  snapshot_ring(snapshot, &queues->commands, "commands", &command, exchange_command);
+  exchange_commands(snapshot);
   exchange_deferred(snapshot);
   snapshot_ring(snapshot, &queues->tunings, "tunings", &tuning, exchange_tuning);
   if (intake_queues_take_messages(queues))

@@ -44,7 +44,7 @@ bool guard_asks_agent(const struct muster_world *world, muster_agent id, const c
                       muster_result *result) {
   if (!guard_asks(world, what, result)) return false;
   *agent = world_find(world, id);
-  if (world_is_live(world, *agent)) return true;
+  if (world_exists(world, *agent)) return true;
   *result = guard_gone(id);
   return false;
 }

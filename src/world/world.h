@@ -139,4 +139,11 @@ static inline muster_agent world_agent(const struct muster_world *world, uint32_
   return muster_agent_make(index, identity_generation(&world->agents.ids, index));
 }
 
+/* Whether a handle is that of an agent that exists for hosts: it is live, and no host has removed it. What happens
+ * inside a frame asks world_is_live() instead, since other threads remove agents at any time. Any thread. */
+static inline bool world_exists(const struct muster_world *world, muster_agent agent) {
+  return world_is_live(world, agent) &&
+         !removals_has(&world->agents.removals, muster_agent_index(agent), muster_agent_generation(agent));
+}
+
 #endif

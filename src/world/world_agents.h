@@ -7,6 +7,7 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "pool/identity.h"
+#include "run/removals.h"
 #include "run/zone_ids.h"
 
 struct world_agents {
@@ -15,6 +16,7 @@ struct world_agents {
   struct space space;
   space_moves moves; /* that a commit makes at once */
   struct identity ids;
+  struct removals removals; /* by hosts, until the next intake */
   struct zone_ids *zone;  /* null: the world is no zone */
   muster_agent *handles;  /* likewise; else agents_max: of the ids of an array */
   struct identity *slots; /* by type */

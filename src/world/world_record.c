@@ -72,6 +72,23 @@ void world_record_newborns(struct muster_world *world) {
 
 _Static_assert(sizeof(muster_agent) == sizeof(muster_observer), "ids of both kinds stand alike in a record");
 
+/* The ids of an array. Agents that hosts had removed by then are left out: a replay removes them with its next intake.
+ */
+static void put_ids(struct muster_world *world, recorder_tag tag, const muster_agent *ids, uint32_t count) {
+  struct tape *tape = &world->recorder->tape;
+  const struct removals *removals = &world->agents.removals;
+  if (tag == TAG_OBSERVER_MOVES || removals->seen_count == 0) {
+    tape_put(tape, ids, count * sizeof *ids);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    muster_agent agent = world_find(world, ids[i]);
+    bool gone = world_is_live(world, agent) && removals_saw(removals, muster_agent_index(agent));
+    muster_agent id = gone ? (muster_agent){0} : ids[i];
+    tape_put(tape, &id, sizeof id);
+  }
+}
+
 bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t number, const void *ids,
                         const void *values, size_t each, uint32_t count) {
   if (!recorder_records(world->recorder)) return !recorder_replays(world->recorder);
@@ -80,7 +97,7 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
   recorder_put_tag(world->recorder, tag);
   tape_put_number(tape, number);
   tape_put_number(tape, count);
-  tape_put(tape, ids, count * sizeof(muster_agent));
+  put_ids(world, tag, ids, count);
   tape_put(tape, values, count * each);
   return true;
 }

@@ -41,8 +41,16 @@ static void put_values(struct muster_world *world, const struct ring *ring, uint
   for (uint32_t i = 0; i < count && ring_peek(ring, i, value); i++) tape_put(&world->recorder->tape, value, bytes);
 }
 
+/* Removals stand behind the other commands, as an intake takes them. */
+static void put_removals(struct muster_world *world) {
+  struct command command = {.kind = COMMAND_REMOVE};
+  while (removals_pop(&world->agents.removals, &command.index, &command.generation))
+    tape_put(&world->recorder->tape, &command, sizeof command);
+}
+
 /* Other threads may give more meanwhile: what was counted stays. */
 static void waiting_put(struct muster_world *world) {
+  struct removals *removals = &world->agents.removals;
   struct intake_queues *queues = &world->commands->queues;
   struct tape *tape = &world->recorder->tape;
   struct command command;
@@ -50,14 +58,17 @@ static void waiting_put(struct muster_world *world) {
   outgoing message = {0};
   uint32_t index = 0, hints = count_values(&world->commands->wakes.hints, &index);
   bool boxes = intake_queues_take_messages(queues);
+  removals_look(removals, &world->agents.ids);
+  uint32_t commands = count_values(&queues->commands, &command);
   recorder_waiting waiting = {.wakes = hints + world->batch->woken_count,
-                              .commands = count_values(&queues->commands, &command),
+                              .commands = commands + removals->seen_count,
                               .tunings = count_values(&queues->tunings, &tuning),
                               .messages = boxes ? count_values(&queues->messages, &message) : 0};
   exchange_counts(tape, &waiting);
   for (uint32_t i = 0; i < hints && ring_peek(&world->commands->wakes.hints, i, &index); i++) put_wake(world, index);
   for (uint32_t i = world->batch->count; i < adopted_end(world); i++) put_wake(world, world->batch->entries[i].agent);
-  put_values(world, &queues->commands, waiting.commands, &command, sizeof command);
+  put_values(world, &queues->commands, commands, &command, sizeof command);
+  put_removals(world);
   put_values(world, &queues->tunings, waiting.tunings, &tuning, sizeof tuning);
   if (boxes) put_values(world, &queues->messages, waiting.messages, &message, sizeof message);
 }
@@ -119,7 +130,9 @@ static void refill_commands(struct muster_world *world, const unsigned char *fro
   for (uint32_t i = 0; i < count; i++) {
     memcpy(&command, from + i * sizeof command, sizeof command);
     if (!world_record_accepts(world, &command)) return;
-    if (!ring_push(ring, &command))
+    if (command.kind == COMMAND_REMOVE)
+      removals_add(&world->agents.removals, &world->agents.ids, command.index, command.generation);
+    else if (!ring_push(ring, &command))
       recorder_diverges(world->recorder, "%u commands wait, for which there is no room", count);
   }
 }

@@ -321,7 +321,6 @@ static bool run_bots(bot_server *server) {
     const muster_plan_entry *entry = &server->entries[i];
     struct bot *bot = &server->bots[entry->user];
     if (server->options.measured && read_clock() - begin_ns >= plan.run_ns && i > 0) break;
-    if (!bot->present || !muster_agent_equal(bot->agent, entry->agent)) continue; /* its removal is still queued */
     server->results[done] = run_bot(server, bot, entry);
     server->script_ns += server->results[done++].cost_ns;
   }

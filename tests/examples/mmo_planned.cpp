@@ -72,8 +72,7 @@ uint32_t PlannedMap::Plan() {
   entries.resize(creatures.size() + 1);
   Must(muster_plan(world, &frame, entries.data(), static_cast<uint32_t>(entries.size()), &plan) == MUSTER_OK);
   due.assign(creatures.size(), nullptr);
-  for (uint32_t i = 0; i < plan.count; i++) // a removal may still be queued, and its slot be taken by another creature
-    if (muster_agent_equal(entries[i].agent, agents[entries[i].user])) due[entries[i].user] = &entries[i];
+  for (uint32_t i = 0; i < plan.count; i++) due[entries[i].user] = &entries[i];
   return plan.count;
 }
 

@@ -55,7 +55,7 @@ Test(lifecycle, a_removed_agent_is_touched_once_more_and_its_id_never_means_anot
   muster_agent first = spawn_at(&little, 0);
   run_frames(&little, 20);
   cr_assert_eq(muster_agent_remove(little.world, first), MUSTER_OK);
-  cr_assert_eq(muster_agent_remove(little.world, first), MUSTER_OK);
+  cr_assert_eq(muster_agent_remove(little.world, first), MUSTER_E_STALE);
   run_frame(&little);
   cr_assert_eq(ledger.removed, 1);
   cr_assert(!muster_agent_exists(little.world, first));
