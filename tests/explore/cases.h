@@ -20,6 +20,7 @@ extern const explore_case ring_cases[];
 extern const explore_case identity_cases[];
 extern const explore_case wakes_cases[];
 extern const explore_case strands_cases[];
+extern const explore_case removals_cases[];
 
 /* All tables; each ends with a case without a name. */
 extern const explore_case *const all_cases[];
