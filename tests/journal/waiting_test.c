@@ -205,6 +205,7 @@ static void give_late(muster_journal *journal, void *user) {
   must(muster_agent_send(host->little->world, crowd->ids[1], "abc", 3) == MUSTER_OK, "a message");
   must(muster_agent_move(host->little->world, crowd->ids[2], (muster_position){77, 0, 0}) == MUSTER_OK, "a move");
   must(muster_agent_tune(host->little->world, crowd->ids[2], &tuning) == MUSTER_OK, "a tuning");
+  must(muster_agent_remove(host->little->world, crowd->ids[3]) == MUSTER_OK, "a removal");
   crowd_spawn(host->crowd, host->little);
 }
 
@@ -216,7 +217,7 @@ static void late_live(void *user) {
   def.end_frame = give_late;
   def.user = &host;
   journal_begin_as(&little, def, crowd->path);
-  for (uint32_t i = 0; i < 3; i++) crowd_spawn(crowd, &little);
+  for (uint32_t i = 0; i < 4; i++) crowd_spawn(crowd, &little);
   run_frames(&little, 3);
   told_frame(crowd->told, &little, 3);
 }
@@ -232,10 +233,12 @@ Test(journal_waiting, what_was_given_during_the_last_frame_arrives) {
   cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(info.frames, 3);
   uint64_t woken = sum_of(&little, crowd->ids[0]);
-  run_frames(&little, 3);
+  cr_expect_not(muster_agent_exists(little.world, crowd->ids[3]), "the removal");
+  cr_expect_eq(run_frame(&little).agents, 4, "the removal, and the spawn");
+  run_frames(&little, 2);
   cr_expect_eq(sum_of(&little, crowd->ids[0]), woken + 1, "the wake");
   cr_expect_eq(info_of(&little, crowd->ids[2]).position.x, 77.0, "the move");
-  cr_expect(muster_agent_exists(little.world, crowd->ids[3]), "the spawn");
+  cr_expect(muster_agent_exists(little.world, crowd->ids[4]), "the spawn");
   muster_agent_wake(little.world, crowd->ids[1]);
   run_frames(&little, 3);
   cr_expect_eq(sum_of(&little, crowd->ids[1]) / 1000, 3, "the message");

@@ -1,0 +1,525 @@
+/* A removed agent is gone from the call on: no call finds it, no plan names it, no worker starts it, and what only
+ * atoms read may be freed at once. */
+#include "support/planned_world.h"
+#include "support/recording.h"
+#include "support/sanitized.h"
+#include "support/snapshots.h"
+
+#include <muster/bulk.h>
+#include <muster/overruns.h>
+#include <muster/replicate.h>
+#include <muster/sets.h>
+#include <muster/tune.h>
+
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------------------ what calls say */
+
+static muster_atom_result count_up(muster_update *update) {
+  ++*(uint32_t *)update->state;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void note_removed(muster_update *update) {
+  ++*(uint32_t *)update->type_user;
+}
+
+static little_world counting_world(const muster_world_def *def, uint32_t *removed) {
+  static const muster_atom atoms[] = {{count_up, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  little_world little = little_world_create(1, def);
+  muster_type_def type = type_with(atoms, 1);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.state_bytes = sizeof(uint32_t);
+  type.messages.waiting_max = 2;
+  type.messages.bytes_max = 8;
+  type.on_removed = note_removed;
+  type.user = removed;
+  register_type(&little, &type);
+  return little;
+}
+
+static void check_gone(muster_world *world, muster_agent gone, muster_agent other) {
+  muster_agent_tuning tuning = muster_agent_tuning_default();
+  muster_agent_info info = muster_agent_info_default();
+  muster_agent_columns columns = muster_agent_columns_default();
+  muster_position there = {1, 2, 3};
+  float factor = 0.5f;
+  cr_expect_not(muster_agent_exists(world, gone));
+  cr_expect_eq(muster_agent_remove(world, gone), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_wake(world, gone), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_wake_at(world, gone, 1), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_send(world, gone, "a", 1), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_move(world, gone, there), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_tune(world, gone, &tuning), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_link(world, gone, other), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_link(world, other, gone), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_reinstate(world, gone), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_quarantine(world, gone), MUSTER_E_STALE);
+  cr_expect_eq(muster_agent_read(world, gone, &info), MUSTER_E_STALE);
+  cr_expect_eq(muster_agents_read(world, &gone, 1, &columns), 0);
+  cr_expect_eq(muster_agents_move(world, &gone, &there, 1), 0);
+  cr_expect_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, &gone, &factor, 1), 0);
+  for (muster_agent next = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(next);
+       next = muster_agent_next(world, next))
+    cr_expect_not(muster_agent_equal(next, gone));
+}
+
+Test(removal, is_seen_by_every_call_from_its_return_on) {
+  uint32_t removed = 0;
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
+  little_world little = counting_world(&def, &removed);
+  muster_agent active = spawn_at(&little, 0), other = spawn_at(&little, 1);
+  run_frames(&little, 3);
+  muster_agent pending = spawn_at(&little, 2);
+  cr_assert_eq(muster_agent_remove(little.world, active), MUSTER_OK);
+  cr_assert_eq(muster_agent_remove(little.world, pending), MUSTER_OK);
+  check_gone(little.world, active, other);
+  check_gone(little.world, pending, other);
+  cr_expect_eq(removed, 0, "it is told at the intake");
+  run_frame(&little);
+  cr_expect_eq(removed, 1);
+  check_gone(little.world, active, other);
+  check_gone(little.world, pending, other);
+  cr_expect(muster_agent_exists(little.world, other));
+  little_world_destroy(&little);
+}
+
+Test(removal, leaves_an_array_as_it_is_for_the_others) {
+  enum { SOME = 100 };
+  uint32_t removed = 0;
+  little_world little = counting_world(NULL, &removed);
+  muster_agent agents[SOME];
+  muster_position there[SOME];
+  for (uint32_t i = 0; i < SOME; i++) agents[i] = spawn_at(&little, i);
+  for (uint32_t i = 0; i < SOME; i++) there[i] = (muster_position){1000.0 + i, 0, 0};
+  run_frame(&little);
+  for (uint32_t i = 0; i < SOME; i += 2) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
+  cr_assert_eq(muster_agents_move(little.world, agents, there, SOME), SOME / 2);
+  for (uint32_t i = 1; i < SOME; i += 2) cr_assert_eq(info_of(&little, agents[i]).position.x, 1000.0 + i);
+  little_world_destroy(&little);
+}
+
+Test(removal, always_finds_room) {
+  enum { MANY = 2000 };
+  uint32_t removed = 0;
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.commands_max = 16;
+  little_world little = counting_world(&def, &removed);
+  muster_agent agents[MANY];
+  for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, i);
+  run_frame_with(&little, 100000000u);
+  while (muster_agent_move(little.world, agents[0], (muster_position){7, 0, 0}) == MUSTER_OK) continue;
+  for (uint32_t i = 0; i < MANY; i++) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
+  for (uint32_t i = 0; i < MANY; i++) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_E_STALE);
+  muster_frame_report report = run_frame_with(&little, 10000);
+  cr_assert_eq(removed, MANY, "in the next frame, whatever its budget");
+  cr_assert(report.agents == 0 && report.commands_waiting == 0);
+  little_world_destroy(&little);
+}
+
+static void note_place(muster_update *update) {
+  *(muster_position *)update->type_user = update->position;
+}
+
+Test(removal, comes_after_what_its_host_asked_for_before_it) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  muster_position last = {0};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = type_with(atoms, 1);
+  type.on_removed = note_place;
+  type.user = &last;
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frames(&little, 2);
+  cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){50, 60, 0}), MUSTER_OK);
+  cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
+  run_frame(&little);
+  cr_assert(last.x == 50.0 && last.y == 60.0, "at (%g, %g)", last.x, last.y);
+  little_world_destroy(&little);
+}
+
+/* ---------------------------------------------------------------------------------------------- inside of a frame */
+
+enum { PEERS = 64 };
+
+/* Agents of which the first that runs removes all others. */
+struct peers {
+  muster_agent agents[PEERS];
+  uint32_t ran, removed;
+};
+
+static muster_atom_result remove_the_others(muster_update *update) {
+  struct peers *peers = update->type_user;
+  if (peers->ran++ || update->now_ns < 3 * FRAME_NS) return MUSTER_ATOM_NEXT;
+  for (uint32_t i = 0; i < PEERS; i++)
+    if (!muster_agent_equal(peers->agents[i], update->agent))
+      peers->removed += muster_agent_remove(update->world, peers->agents[i]) == MUSTER_OK;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* How many of them ran in the frame of the removal. */
+static uint32_t run_peers(muster_clock clock) {
+  static const muster_atom atoms[] = {{remove_the_others, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  struct peers peers = {0};
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = clock;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = type_with(atoms, 1);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.user = &peers;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < PEERS; i++) peers.agents[i] = spawn_at(&little, i);
+  uint32_t ran = 0;
+  while (!peers.removed) {
+    peers.ran = 0;
+    run_frame_with(&little, 1000000000u);
+    ran = peers.ran;
+  }
+  cr_assert_eq(peers.removed, PEERS - 1);
+  for (uint32_t i = 0, left = 0; i < PEERS; i++) {
+    left += muster_agent_exists(little.world, peers.agents[i]);
+    cr_assert_leq(left, 1);
+  }
+  peers.ran = 0;
+  cr_assert_eq(run_frame_with(&little, 1000000000u).agents, 1);
+  cr_assert_eq(peers.ran, 1);
+  little_world_destroy(&little);
+  return ran;
+}
+
+Test(removal, while_a_frame_runs_keeps_workers_from_starting_an_update) {
+  cr_assert_eq(run_peers(MUSTER_CLOCK_WALL), 1);
+}
+
+Test(removal, under_the_virtual_clock_counts_from_the_end_of_the_frame) {
+  cr_assert_eq(run_peers(MUSTER_CLOCK_VIRTUAL), PEERS);
+}
+
+/* ------------------------------------------------------------------------------------------------- hosts that free */
+
+enum { LIVING = 0x11fe11fe, SOULS = 600 };
+
+/* What an agent's user pointer points at. AddressSanitizer sees who reads it after its end; without it, it stays and
+ * tells by itself. */
+struct soul {
+  uint32_t lives, number;
+  struct soul *next;
+};
+
+struct host {
+  little_world little;
+  muster_type types[3];
+  muster_agent agents[SOULS];
+  struct soul *souls[SOULS], *dead;
+};
+
+static uint32_t dangling; /* updates and plan entries with a dead soul */
+
+static void bury(struct host *host, struct soul *soul) {
+  soul->lives = 0;
+#if UNDER_SANITIZER && !UNDER_THREAD_SANITIZER
+  (void)host;
+  free(soul);
+#else
+  soul->next = host->dead;
+  host->dead = soul;
+#endif
+}
+
+static void spend(uint32_t turns) {
+  for (volatile uint32_t i = 0; i < turns; i++) continue;
+}
+
+static muster_atom_result live(muster_update *update) {
+  const struct soul *soul = update->user;
+  __atomic_fetch_add(&dangling, soul->lives != LIVING, __ATOMIC_RELAXED);
+  spend(2000);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result live_and_wake(muster_update *update) {
+  muster_neighbour near[2];
+  uint32_t count = muster_update_nearby(update, 10.0f, (muster_type){0}, near, 2);
+  for (uint32_t i = 0; i < count; i++) muster_update_wake(update, near[i].agent);
+  return live(update);
+}
+
+/* One type that acts, one of several long atoms, and one with sets. */
+static void register_souls(struct host *host) {
+  static const muster_atom acting[] = {{live, MUSTER_ROLE_BEHAVIOUR, 4000}, {live, MUSTER_ROLE_ACTION, 4000}};
+  static const muster_atom long_ones[] = {{live_and_wake, MUSTER_ROLE_PERCEPTION, 4000},
+                                          {live, MUSTER_ROLE_BEHAVIOUR, 4000},
+                                          {live, MUSTER_ROLE_BEHAVIOUR, 4000},
+                                          {live, MUSTER_ROLE_BEHAVIOUR, 4000}};
+  muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
+  sets[0].atoms = long_ones;
+  sets[0].atom_count = 4;
+  sets[0].mode = MUSTER_MODE_SLICEABLE;
+  sets[1].atoms = acting;
+  sets[1].atom_count = 1;
+  sets[1].period_updates = 3;
+  muster_type_def defs[3] = {type_with(acting, 2), type_with(long_ones, 4), muster_type_def_default()};
+  defs[2].sets.list = sets;
+  defs[2].sets.count = 2;
+  for (uint32_t i = 0; i < 3; i++) {
+    defs[i].period_ns = FRAME_NS;
+    host->types[i] = muster_type_register(host->little.world, &defs[i]);
+    cr_assert_neq(host->types[i].index, 0, "%s", muster_last_error());
+  }
+}
+
+static void bear(struct host *host, uint32_t number) {
+  muster_agent_def def = muster_agent_def_default();
+  host->souls[number] = malloc(sizeof(struct soul));
+  *host->souls[number] = (struct soul){LIVING, number, NULL};
+  def.type = host->types[number % 3];
+  def.position = (muster_position){number % 25 * 3.0, number / 25.0 * 3.0, 0};
+  def.user = host->souls[number];
+  host->agents[number] = muster_agent_spawn(host->little.world, &def);
+  cr_assert_not(muster_agent_is_null(host->agents[number]), "%s", muster_last_error());
+}
+
+static void kill_soul(struct host *host, uint32_t number) {
+  cr_assert_eq(muster_agent_remove(host->little.world, host->agents[number]), MUSTER_OK);
+  bury(host, host->souls[number]);
+}
+
+static void end_host(struct host *host) {
+  muster_world_destroy(host->little.world);
+  if (host->little.pool) muster_pool_destroy(host->little.pool);
+  for (struct soul *soul = host->dead, *next; soul; soul = next) next = soul->next, free(soul);
+  for (uint32_t i = 0; i < SOULS; i++) free(host->souls[i]);
+  free(host);
+}
+
+/* Frames with too little time, so that agents are carried, held, preempted, woken and wait for their actions. */
+static void run_host(muster_clock clock, uint32_t workers, uint32_t frames) {
+  struct host *host = calloc(1, sizeof *host);
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = clock;
+  def.limits.agents_max = 4 * SOULS;
+  host->little = little_world_create(workers, &def);
+  register_souls(host);
+  for (uint32_t i = 0; i < SOULS; i++) bear(host, i);
+  dangling = 0;
+  muster_statistics sums = muster_statistics_default();
+  for (uint32_t frame = 0; frame < frames; frame++) {
+    run_frame_with(&host->little, 300000);
+    for (uint32_t i = frame % 5; i < SOULS; i += 5) {
+      if (i % 2) muster_agent_wake(host->little.world, host->agents[i]);
+      kill_soul(host, i);
+      bear(host, i);
+    }
+  }
+  muster_statistics_read(host->little.world, &sums);
+  cr_assert(sums.preempted && sums.carried && sums.woken && sums.removed > frames, "%lu preempted, %lu carried",
+            (unsigned long)sums.preempted, (unsigned long)sums.carried);
+  cr_assert_eq(dangling, 0);
+  end_host(host);
+}
+
+Test(removal, between_frames_lets_a_host_free_at_the_call) {
+  run_host(MUSTER_CLOCK_VIRTUAL, 2, 200);
+  run_host(MUSTER_CLOCK_WALL, 2, 200);
+}
+
+/* ------------------------------------------------------------------------------------------------ hosts of planners */
+
+struct planner {
+  planned_world *planned;
+  muster_agent agents[SOULS * 4];
+  bool present[SOULS * 4];
+  uint32_t dangling, planned_entries;
+};
+
+static void plan_spawn(struct planner *planner, uint32_t number) {
+  muster_agent_def def = muster_agent_def_default();
+  def.type = planner->planned->little.type;
+  def.position = (muster_position){number, 0, 0};
+  def.user = (void *)(uintptr_t)number;
+  planner->agents[number] = muster_agent_spawn(planner->planned->little.world, &def);
+  cr_assert_not(muster_agent_is_null(planner->agents[number]), "%s", muster_last_error());
+  planner->present[number] = true;
+}
+
+static void plan_remove(struct planner *planner, uint32_t number) {
+  if (!planner->present[number]) return;
+  cr_assert_eq(muster_agent_remove(planner->planned->little.world, planner->agents[number]), MUSTER_OK);
+  planner->present[number] = false;
+}
+
+/* Runs half of the plan, in steps, and removes meanwhile. Entries of removed agents are reported as well. */
+static void run_half(struct planner *planner, uint32_t frame) {
+  planned_world *planned = planner->planned;
+  uint32_t count = plan(planned), all = (uint32_t)(sizeof planner->agents / sizeof *planner->agents);
+  planner->planned_entries += count;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t number = (uint32_t)planned->entries[i].user;
+    bool own = muster_agent_equal(planned->entries[i].agent, planner->agents[number]);
+    planner->dangling += !own || !planner->present[number];
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    planned->results[i] = result_as_planned(&planned->entries[i], 3);
+    planned->results[i].moved = 1;
+  }
+  for (uint32_t i = frame % 7; i < all; i += 7) plan_remove(planner, i);
+  report(planned, count / 2);
+}
+
+static void run_planner(muster_clock clock) {
+  struct planner planner = {0};
+  uint32_t all = (uint32_t)(sizeof planner.agents / sizeof *planner.agents);
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = clock;
+  def.limits.agents_max = 4 * all;
+  def.limits.commands_max = 16;
+  planner.planned = planned_world_create(&def);
+  muster_type_def type = parts_type(3);
+  type.period_ns = FRAME_NS;
+  type.parts.part_ns = 1000;
+  register_type(&planner.planned->little, &type);
+  for (uint32_t i = 0; i < all; i++) plan_spawn(&planner, i);
+  for (uint32_t frame = 0; frame < 60; frame++) {
+    run_half(&planner, frame);
+    for (uint32_t i = frame % 3; i < all; i += 3) plan_remove(&planner, i);
+    for (uint32_t i = 0; i < all; i++)
+      if (!planner.present[i]) plan_spawn(&planner, i);
+  }
+  cr_assert_gt(planner.planned_entries, 10000);
+  cr_assert_eq(planner.dangling, 0, "of %u entries", planner.planned_entries);
+  planned_world_destroy(planner.planned);
+}
+
+Test(removal, is_never_planned_for_again) {
+  run_planner(MUSTER_CLOCK_VIRTUAL);
+  run_planner(MUSTER_CLOCK_WALL);
+}
+
+Test(removal, of_an_entry_of_the_open_plan_drops_its_result) {
+  muster_world_def def = muster_world_def_default();
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = parts_type(1);
+  type.period_ns = FRAME_NS;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 10; i++) spawn_at(&planned->little, i);
+  while (plan_with(planned, 1000000000u, ENTRIES_MAX) < 10) report(planned, 0);
+  for (uint32_t i = 0; i < 10; i++) planned->results[i] = result_as_planned(&planned->entries[i], 1);
+  for (uint32_t i = 0; i < 10; i++) planned->results[i].cost_ns = 1000;
+  for (uint32_t i = 0; i < 4; i++) muster_agent_remove(planned->little.world, planned->entries[i].agent);
+  muster_frame_report told = report(planned, 10);
+  cr_assert_eq(told.completed, 6);
+  cr_assert_eq(told.update_cpu_ns, 10000, "they took their time");
+  muster_agent gone = planned->entries[0].agent;
+  plan(planned);
+  for (uint32_t i = 0; i < planned->plan.count; i++) cr_assert_not(muster_agent_equal(planned->entries[i].agent, gone));
+  cr_assert_eq(report(planned, 0).agents, 6);
+  planned_world_destroy(planned);
+}
+
+/* ------------------------------------------------------------------------------------------------------- snapshots */
+
+Test(removal, that_no_intake_has_taken_is_in_a_snapshot) {
+  enum { MANY = 300 };
+  uint32_t removed = 0, removed_again = 0;
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.commands_max = 16;
+  little_world little = counting_world(&def, &removed), loaded = counting_world(&def, &removed_again);
+  muster_agent agents[MANY];
+  for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, i);
+  run_frames(&little, 3);
+  muster_agent pending = spawn_at(&little, 7);
+  cr_assert_eq(muster_agent_move(little.world, agents[1], (muster_position){777, 0, 0}), MUSTER_OK);
+  for (uint32_t i = 0; i < MANY; i += 2) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
+  cr_assert_eq(muster_agent_remove(little.world, pending), MUSTER_OK);
+  saved_world saved = save_world(little.world);
+  loaded.now_ns = little.now_ns;
+  cr_assert_eq(load_world(loaded.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_not(muster_agent_exists(loaded.world, pending));
+  for (uint32_t i = 0; i < MANY; i++) {
+    cr_assert_eq(muster_agent_exists(loaded.world, agents[i]), i % 2 == 1, "agent %u", i);
+    cr_assert_eq(muster_agent_remove(loaded.world, agents[i - i % 2]), MUSTER_E_STALE);
+  }
+  removed = removed_again = 0;
+  cr_assert_eq(run_frame(&little).agents, MANY / 2);
+  cr_assert_eq(run_frame(&loaded).agents, MANY / 2);
+  cr_assert(removed == MANY / 2 && removed_again == removed);
+  cr_assert_eq(info_of(&loaded, agents[1]).position.x, 777.0);
+  cr_assert_eq(muster_world_hash(loaded.world), muster_world_hash(little.world));
+  for (uint32_t i = 0; i < 10; i++) cr_assert(muster_agent_equal(spawn_at(&little, i), spawn_at(&loaded, i)));
+  little_world_destroy(&little);
+  little_world_destroy(&loaded);
+  free(saved.bytes);
+}
+
+/* --------------------------------------------------------------------------------------------------------- records */
+
+enum { MOURNED = 200, MOURNED_FRAMES = 40 };
+
+/* Leaves another agent where it was, so that the place of its end counts. */
+static void leave_another(muster_update *update) {
+  muster_agent_def def = muster_agent_def_default();
+  def.type = update->type;
+  def.position = update->position;
+  muster_update_spawn(update, &def);
+}
+
+static little_world mourning_world(muster_clock clock, uint32_t workers) {
+  static const muster_atom atoms[] = {{count_up, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = clock;
+  def.limits.agents_max = 2000;
+  def.limits.commands_max = 16;
+  little_world little = little_world_create(workers, &def);
+  muster_type_def type = type_with(atoms, 1);
+  type.period_ns = FRAME_NS;
+  type.state_bytes = sizeof(uint32_t);
+  type.spawns_max = 1;
+  type.on_removed = leave_another;
+  register_type(&little, &type);
+  return little;
+}
+
+/* The host removes every seventh agent, and moves all that it knows by an array: those as well. */
+static void mourn(const little_world *little, uint32_t frame) {
+  muster_agent agents[MOURNED];
+  muster_position there[MOURNED];
+  uint32_t count = 0;
+  for (muster_agent next = muster_agent_next(little->world, (muster_agent){0});
+       !muster_agent_is_null(next) && count < MOURNED; next = muster_agent_next(little->world, next))
+    agents[count++] = next;
+  for (uint32_t i = 0; i < count; i++) there[i] = (muster_position){frame * 10.0 + i, frame, 0};
+  for (uint32_t i = frame % 7; i < count; i += 7)
+    cr_assert_eq(muster_agent_remove(little->world, agents[i]), MUSTER_OK);
+  uint32_t moved = muster_agents_move(little->world, agents, there, count);
+  cr_assert_eq(moved, count - (count + 6 - frame % 7) / 7);
+}
+
+static void check_record(muster_clock clock) {
+  static struct recorded run;
+  little_world little = mourning_world(clock, 2), again = mourning_world(clock, 3);
+  recorded_begin(&run, little.world);
+  for (uint32_t i = 0; i < MOURNED; i++) spawn_at(&little, i);
+  for (uint32_t frame = 0; frame < MOURNED_FRAMES; frame++) {
+    recorded_note(&run, &little, run_frame(&little));
+    if (frame > 2) mourn(&little, frame);
+  }
+  recorded_end(&run, little.world);
+  cr_assert_gt(run.sums.removed, MOURNED);
+  recorded_replay(&run, again.world);
+  for (uint32_t frame = 0; frame < MOURNED_FRAMES; frame++) {
+    cr_assert_eq(muster_replay_frame(again.world), MUSTER_OK, "frame %u: %s", frame, muster_last_error());
+    cr_assert_eq(muster_world_hash(again.world), run.hashes[frame], "frame %u", frame);
+  }
+  recorded_forget(&run);
+  little_world_destroy(&little);
+  little_world_destroy(&again);
+}
+
+Test(removal, is_recorded_with_arrays_that_name_the_removed) {
+  check_record(MUSTER_CLOCK_VIRTUAL);
+  check_record(MUSTER_CLOCK_WALL);
+}
