@@ -442,8 +442,8 @@ static void answer_alarms(struct muster_world *world) {
 
 void intake_run(struct muster_world *world) {
   ASSERT(!world->commit->open && world->queues->ready.count >= world->queues->ready.begun);
-  removals_take(&world->agents.removals,
-                &world->agents.ids); /* what is removed from here on waits for the next intake */
+  /* What is removed from here on waits for the next intake. */
+  removals_take(&world->agents.removals, &world->agents.ids);
   answer_alarms(world);
   reactions_run(&world->agents, world->queues, world->frame);
   tune_run(world);
