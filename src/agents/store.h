@@ -16,6 +16,7 @@
  *   row.last_update_ns, .runs,
  *      .atom_next, .owes commit                         release, rank, run
  *   row.generation       pool/identity                  any thread, atomically
+ *   removals             run/removals                   intake; any thread, atomically
  *   row.user, .type, .state_slot,
  *      .floor,
  *      .elasticity_step  intake                         score, run

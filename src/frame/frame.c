@@ -39,6 +39,7 @@
  * (plan/ready.h, act.c). Other queues do not ask for importance, and this is why they may be first in, first out:
  *
  *   1  commands, and what updates asked of others   their order is their meaning; each takes nanoseconds
+ *   1  removals, by index    a removed agent is gone already: none may wait, and the host knows that they take time
  *   1  spawns, by index      an agent has no importance before it is placed; spawns have a share of each frame, and
  *                            the report says how many wait
  *   2  looks of the score    what they find is importance itself; places where observers walk come before the rounds

@@ -216,8 +216,8 @@ static const char *const scale[] = {
     "+10,000@10000",
     "+100,000@100000",
     "+1,000,000@1000000",
-    "\nSpawning takes {scale spawning[].spawn_ns|*1e-3} us for each agent and removing ",
-    "{scale spawning[].remove_ns|*1e-3} us, in shares of each frame's budget.\n",
+    "\nSpawning takes {scale spawning[].spawn_ns|*1e-3} us for each agent, in shares of each frame's budget. Removing "
+    "takes\n{scale spawning[].remove_ns|*1e-3} us, in the next frame.\n",
     NULL};
 
 #define CORES(what)          " {cores rows[name=$2]." what "}"
