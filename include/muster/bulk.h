@@ -12,10 +12,11 @@ extern "C" {
 #endif
 
 /* Moves many agents at once: agents[i] to positions[i], now, as muster_agent_move() would at the next intake. Returns
- * how many were moved: stale ids, also of removed agents, are passed over, and so are positions that are not finite or out of range, which
- * statistics count as positions_refused; of two positions for one agent the later one holds. 0 with a message inside a
- * frame or when an array is missing. Works on the pool; the time that it takes is taken off the next frame's budget.
- * Fastest when the agents come in ascending order, each once. Thread of the frames, between frames. O(count).
+ * how many were moved: stale ids, also of removed agents, are passed over, and so are positions that are not finite or
+ * out of range, which statistics count as positions_refused; of two positions for one agent the later one holds. 0 with
+ * a message inside a frame or when an array is missing. Works on the pool; the time that it takes is taken off the next
+ * frame's budget. Fastest when the agents come in ascending order, each once. Thread of the frames, between frames.
+ * O(count).
  */
 MUSTER_API uint32_t muster_agents_move(muster_world *world, const muster_agent *agents,
                                        const muster_position *positions, uint32_t count);

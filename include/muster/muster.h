@@ -337,17 +337,17 @@ MUSTER_API muster_agent muster_agent_spawn(muster_world *world, const muster_age
  *
  *   - Between two frames: no atom and no plan reads its user pointer again. What only they read may be freed now.
  *   - While a frame runs: an update that a worker has taken finishes, and what it asked for takes effect. Free what it
- *     may read in on_removed. A worker that starts an update looks at removals first; under the virtual clock they count
- *     from the end of the frame instead, so that runs are alike whatever threads do.
+ *     may read in on_removed. A worker that starts an update looks at removals first; under the virtual clock they
+ *     count from the end of the frame instead, so that runs are alike whatever threads do.
  *   - While a plan of a planner world is open: its entries are the host's, which may run one or leave it. A result for
  *     it is accepted. On the wall clock its cost counts and the rest is dropped.
  *
  * The next intake calls on_removed, the last callback for the agent, and closes the id; until then the agent takes its
  * place of agents_max, other agents see it, and reports count it. That intake takes all removals, in order of agents,
  * some tenths of a microsecond each: a frame after tens of thousands of them may be late. An agent that was still
- * queued is never active, and no callback hears of it. A name_user of a record or a snapshot may be asked for its user
- * pointer until then. A leaf of a herd takes the members with it that it stands for; agents of herds' blocks stay (use
- * muster_herd_remove()), and exist again after the next intake.
+ * queued is never active, and no callback hears of it. The name_user of a record or a snapshot may be asked about its
+ * user pointer until then. A leaf of a herd takes the members with it that it stands for; agents of herds' blocks stay
+ * (use muster_herd_remove()), and exist again after the next intake.
  *
  * There is always room for it. MUSTER_E_STALE when the agent is gone: of several threads that remove it one gets
  * MUSTER_OK. Inside an atom use muster_update_remove(), whose effects come in agent order. Any thread. O(1). */

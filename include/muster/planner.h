@@ -52,9 +52,9 @@
  * fit come then, and no agent runs twice. Such a plan counts as a frame, and has no pressure of its own, since no time
  * has passed.
  *
- * Between the two calls any thread may spawn, remove, move, wake and tune as always; this is queued for the next plan. A
- * removed agent is gone at once and no later plan names it; entries of the open plan are the host's, and a result for a
- * removed agent is accepted (see muster_agent_remove()). Calls that take effect at once (such as
+ * Between the two calls any thread may spawn, remove, move, wake and tune as always; this is queued for the next plan.
+ * A removed agent is gone at once, and no later plan names it; entries of the open plan are the host's, and a result
+ * for a removed agent is accepted (see muster_agent_remove()). Calls that take effect at once (such as
  * muster_agents_move()) are refused with MUSTER_E_STATE; calls that only read, such as muster_agent_read(), are allowed
  * between the two calls, except for muster_agent_explain(), muster_trace_write() and muster/view.h. */
 #ifndef MUSTER_PLANNER_H

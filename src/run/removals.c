@@ -35,7 +35,7 @@ static void see(struct removals *removals, const struct identity *ids, uint32_t 
   }
 }
 
-static void look(struct removals *removals, const struct identity *ids, bool any, bool takes) {
+static void find_marked(struct removals *removals, const struct identity *ids, bool any, bool takes) {
   uint32_t words = bits_words(identity_high(ids));
   if (removals->seen_count) memset(removals->seen, 0, bits_words(ids->maximum) * sizeof *removals->seen);
   removals->seen_count = removals->seen_next = 0;
@@ -47,12 +47,12 @@ static void look(struct removals *removals, const struct identity *ids, bool any
 }
 
 void removals_look(struct removals *removals, const struct identity *ids) {
-  look(removals, ids, load_acquire_u32(&removals->any), false);
+  find_marked(removals, ids, load_acquire_u32(&removals->any), false);
 }
 
 void removals_take(struct removals *removals, const struct identity *ids) {
   bool any = load_relaxed_u32(&removals->any) && exchange_acquire_u32(&removals->any, 0);
-  look(removals, ids, any, true);
+  find_marked(removals, ids, any, true);
 }
 
 bool removals_pop(struct removals *removals, uint32_t *index, uint32_t *generation) {

@@ -77,6 +77,7 @@ _Static_assert(sizeof(muster_agent) == sizeof(muster_observer), "ids of both kin
 static void put_ids(struct muster_world *world, recorder_tag tag, const muster_agent *ids, uint32_t count) {
   struct tape *tape = &world->recorder->tape;
   const struct removals *removals = &world->agents.removals;
+  ASSERT(tag == TAG_MOVES || tag == TAG_FACTORS || tag == TAG_OBSERVER_MOVES);
   if (tag == TAG_OBSERVER_MOVES || removals->seen_count == 0) {
     tape_put(tape, ids, count * sizeof *ids);
     return;

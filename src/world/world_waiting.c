@@ -44,6 +44,7 @@ static void put_values(struct muster_world *world, const struct ring *ring, uint
 /* Removals stand behind the other commands, as an intake takes them. */
 static void put_removals(struct muster_world *world) {
   struct command command = {.kind = COMMAND_REMOVE};
+  ASSERT(recorder_records(world->recorder));
   while (removals_pop(&world->agents.removals, &command.index, &command.generation))
     tape_put(&world->recorder->tape, &command, sizeof command);
 }
