@@ -6,7 +6,7 @@
  *
  *   remover: look at the mark (acquire) [a]  ->  look whether the id is live  ->  swap the mark (ordered) [b]
  *            ->  set the bit (ordered)  ->  say that there are some (release) [c]
- *   worker:  look at the bit (relaxed)  ->  start an update of the agent
+ *   worker:  ask whether there are some (relaxed), and then look at the bit  ->  start an update of the agent
  *   intake:  ask whether there are some, and say that there are none (acquire, pairs with [c])  ->  clear the bits that
  *            are found  ->  compare the marks
  *
@@ -45,8 +45,10 @@ static inline bool removals_has(const struct removals *removals, uint32_t index,
   return load_relaxed_u32(&removals->marks[index]) == generation;
 }
 
-/* Whether an agent waits to be taken out, for a worker that is about to start its update. Any thread. */
+/* Whether an agent waits to be taken out, for a worker that is about to start its update: one load when none does. No
+ * intake runs meanwhile. Any thread. */
 static inline bool removals_waits(const struct removals *removals, uint32_t index) {
+  if (__builtin_expect(!load_relaxed_u32(&removals->any), true)) return false;
   return load_relaxed_u64(&removals->bits[index / 64]) >> (index % 64) & 1;
 }
 

@@ -241,6 +241,7 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   update_context *context = &state->context;
   batch_result *result = &runner->batch->results[entry_index];
   uint32_t next = row->atom_next;
+  context->entry = entry_index;
   context->result = result;
   state->away_ns = 0;
   state->overran = false;
@@ -319,8 +320,10 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
   for (uint32_t i = claim->first; i < claim->end; i++) {
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
-    state->context.entry = i;
-    if (__builtin_expect(is_removed(runner, i), false)) continue;
+    if (__builtin_expect(is_removed(runner, i), false)) {
+      state->context.entry = i;
+      continue;
+    }
     uint32_t next = runner_begin_entry(state, runner, i);
     if (overrun_check_suspects(state->context.type, state->context.index))
       overrun_check_begin_suspect(state, runner, state->context.index);
@@ -353,8 +356,10 @@ static uint64_t runner_run_claim(worker_state *state, struct runner *runner, con
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, &fetching, i);
-    state->context.entry = i;
-    if (__builtin_expect(is_removed(runner, i), false)) continue;
+    if (__builtin_expect(is_removed(runner, i), false)) {
+      state->context.entry = i;
+      continue;
+    }
     uint32_t next = runner_begin_entry(state, runner, i);
     enum interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
