@@ -38,7 +38,8 @@ typedef enum muster_reason {
   MUSTER_REASON_REMOVAL_WAITING = 1 << 18,  /* will be removed at the next intake */
   MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
   MUSTER_REASON_TIME_ASKED = 1 << 20,       /* waits for a time that was asked for: wake_at_ns */
-  MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
+  MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns, or where no time had passed for
+                                                it: waits for the end of that */
   MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own overruns or its type's: muster/overruns.h */
   MUSTER_REASON_PENALTY = 1 << 23,          /* its overruns, or its type's, keep it from better levels */
   MUSTER_REASON_SHED = 1 << 24,             /* the pressure lowers its level: `shed` */

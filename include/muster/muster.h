@@ -363,8 +363,9 @@ MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent age
  * first. In other orders, while another agent waits for longer than guarantee_ns, woken agents get half of each frame
  * at most, and after that wait for their turn. Several wakes before a run count as one; when a wake may have come too
  * late for the agent's run in this frame, the agent runs again in the next. A wake that comes within the type's
- * wake_gap_ns waits until the gap has passed. MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes
- * wait. Any thread. */
+ * wake_gap_ns waits until the gap has passed. An agent for which no time has passed, since it began or ran at the
+ * sim_now_ns of the frame, keeps its wake for the first frame of a later time. MUSTER_E_STALE when the id is gone,
+ * MUSTER_E_FULL when commands_max wakes wait. Any thread. */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
 
 /* In place of a time: cancels the time that was asked for. */
@@ -374,7 +375,7 @@ MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent age
  * the first frame whose sim_now_ns is not before at_ns, or in the next when that is past; pressure does not stretch it.
  * The update is told the time as wake_at_ns. (When more than 8,192 times come due in one frame, those beyond what an
  * eighth of its budget holds at 40 ns each are released in the next frames, the earliest first. An agent whose update
- * is under way, or that is not active yet, is released in the first frame after that.)
+ * is under way, that is not active yet, or for which no time has passed, is released in the first frame after that.)
  *
  * An agent waits for one time: the earliest that was asked for since its last timed wake. So no caller can make the
  * agent miss a time that another caller asked for; a caller that wants a later time than the stored one asks again when

@@ -88,7 +88,9 @@ typedef struct muster_update {
   uint64_t now_ns;          /* simulation time that this update brings its agent to */
   uint64_t elapsed_ns;      /* exactly the simulation time since the agent's last completed update (or its spawn):
                                integrate over it, and throttling cannot change what happens per hour. Other contracts
-                               (muster_elapsed) tell this time in parts; on_removed is told all of it */
+                               (muster_elapsed) tell this time in parts; on_removed is told all of it. Never 0 but in
+                               further cycles of an update (`cycle`), and where no whole step is due to an agent that is
+                               woken (MUSTER_ELAPSED_STEPS) */
   muster_position position; /* own position as of the last commit; stays what it is when the agent moves. In action
                                atoms: where the parallel atoms moved to */
   void *state;              /* own state_bytes; null when the type has none */

@@ -167,7 +167,7 @@ typedef struct agent_alarm {
   uint64_t wake_at_ns;     /* the time that it waits for; 0 = none */
   uint64_t answered_ns;    /* the time that its next update answers */
   uint64_t asked_ns;       /* what its update asks for itself, until the commit */
-  uint64_t quiet_until_ns; /* a wake before that is delayed */
+  uint64_t quiet_until_ns; /* a wake before that is delayed: a gap, or the time at which it began or ran */
   uint64_t react_by_ns;    /* its next update must begin by then, */
   uint64_t react_from_ns;  /* asked at this time */
   uint64_t react_asked_ns; /* what its update asks for itself, until the commit */

@@ -393,14 +393,15 @@ static void set_ids_aside(struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- alarms */
 
-/* Makes the agent's next update answer its time. False when an earlier update is under way, or the agent is not active
- * yet. */
+/* Makes the agent's next update answer its time. False when an earlier update is under way, the agent is not active
+ * yet, or it is at this very time already. */
 static bool release_timed(struct muster_world *world, uint32_t index) {
   agent_row *row = world_row(world, index);
   agent_alarm *alarm = &world->agents.store.alarms[index];
   bool waits = row->status == AGENT_WAITING;
   ASSERT(alarm->wake_at_ns > 0 && row->status != AGENT_FREE);
   if (!waits && row->status != AGENT_READY && row->status != AGENT_ADMITTED) return false;
+  if (row->last_update_ns >= world->frame->now_ns) return false;
   if (row->status == AGENT_READY && !row->woken) ready_wake(&world->queues->ready, &world->agents.store, index);
   row->woken = 1;
   if (!waits && row->atom_next) return false;

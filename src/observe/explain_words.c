@@ -213,7 +213,7 @@ static void put_turn(struct words *words, const muster_agent_explanation *explan
     else
       put(words, "asleep; due in %s%s%s.\n", duration_of(due_ns > now_ns ? due_ns - now_ns : 0).text,
           due_ns == explanation->wake_at_ns ? ", as was asked for" : "",
-          has(explanation, MUSTER_REASON_WAKE_DELAYED) ? "; it was woken, and waits for the end of the gap" : "");
+          has(explanation, MUSTER_REASON_WAKE_DELAYED) ? "; it was woken, and waits for time to pass" : "");
     return;
   }
   if (has(explanation, MUSTER_REASON_WAITS_FOR_ACTION)) {

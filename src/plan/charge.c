@@ -160,7 +160,7 @@ void charge_begin_pass(struct filling *filling, const agent_type *type, const ba
   const agent_row *row = &filling->store->rows[entry->agent];
   filling->batch->passes[filling->batch->count] =
       (batch_pass){.slice_ns = charge_slice_of(filling, type, row->type),
-                   .continues = periods_continues(filling->limits->classes, row)};
+                   .continues = periods_continues(filling->limits->classes, row, filling->limits->now_ns)};
   filling->batch->shares[row->type] = filling->batch->passes[filling->batch->count].slice_ns;
 }
 

@@ -42,11 +42,11 @@ void due_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns) 
   classes_follow_rate(classes, class);
 }
 
-void due_sweep(class_table *classes, agent_store *store, uint32_t *agents) {
+void due_sweep(class_table *classes, agent_store *store, uint64_t now_ns, uint32_t *agents) {
   uint32_t count = looks_sweep(&classes->looks, agents);
   for (uint32_t i = 0; i < count; i++) {
     due_prefetch_rows(store, agents, i, count);
-    if (due_has_come(classes, store, agents[i])) due_put_back(classes, store, agents[i]);
+    if (due_has_come(classes, store, agents[i], now_ns)) due_put_back(classes, store, agents[i]);
   }
 }
 

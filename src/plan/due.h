@@ -108,15 +108,16 @@ void due_advance(class_table *classes, agent_class *class, uint64_t elapsed_ns);
 /* A type that was frozen is so no longer: its waiting agents are looked at in time again. O(agents). */
 void due_thaw(class_table *classes, agent_store *store, uint32_t type);
 
-/* Looks at an agent whose turn has come: true when its time has. Else it is put in again, unless it has left. Agents of
- * different shards may be looked at at the same time. */
-static inline bool due_has_come(class_table *classes, agent_store *store, uint32_t index) {
+/* Looks at an agent whose turn has come: true when its time has. Else it is put in again, unless it has left. An agent
+ * that is at `now_ns` already, since it ran or began then, has no time to be told of: it waits until some has passed.
+ * Agents of different shards may be looked at at the same time. */
+static inline bool due_has_come(class_table *classes, agent_store *store, uint32_t index, uint64_t now_ns) {
   agent_row *row = &store->rows[index];
   ASSERT(store_is_active(store, index));
   if (row->status != AGENT_WAITING || !row->scheduled) return false;
   const agent_class *class = &classes->classes[row->class];
   bool frozen = classes->frozen[class->type];
-  if (row->virtual_due_ns <= class->clock_ns && !frozen) return true;
+  if (row->virtual_due_ns <= class->clock_ns && !frozen && row->last_update_ns < now_ns) return true;
   uint64_t left_ns = frozen ? class->nominal_ns : due_remaining_ns(class, row);
   looks_put(&classes->looks, class->look_band, due_look_ns(classes, class, left_ns), index);
   return false;
@@ -130,6 +131,6 @@ static inline void due_put_back(class_table *classes, const agent_store *store, 
 
 /* Goes on with the sweep: puts agents in anew that a band holds which is to be emptied. After the clocks have gone on,
  * and before agents are looked at; there is room for all in `agents`. */
-void due_sweep(class_table *classes, agent_store *store, uint32_t *agents);
+void due_sweep(class_table *classes, agent_store *store, uint64_t now_ns, uint32_t *agents);
 
 #endif

@@ -215,7 +215,7 @@ static void release_now(releasing *release, const uint32_t *agents, uint32_t cou
   uint64_t *fresh = release->ready->fresh + release->ready->fresh_count;
   for (uint32_t i = 0; i < count; i++) {
     due_prefetch_rows(release->store, agents, i, count);
-    if (due_has_come(release->classes, release->store, agents[i]))
+    if (due_has_come(release->classes, release->store, agents[i], release->now_ns))
       hand_over(release, agents[i], sums, fresh + sums->count);
   }
   release->done = true;
@@ -236,7 +236,7 @@ static void periods_look(void *argument, uint32_t first, uint32_t end, uint32_t 
   }
   for (uint32_t i = 0; i < count; i++) {
     due_prefetch_rows(release->store, agents, i, count);
-    if (due_has_come(release->classes, release->store, agents[i])) agents[due++] = agents[i];
+    if (due_has_come(release->classes, release->store, agents[i], release->now_ns)) agents[due++] = agents[i];
   }
   for (uint32_t shard = first; shard < end; shard++) release->periods->parts[shard].due = shard == first ? due : 0;
   release->periods->parts[first].vain = count - due;
@@ -326,7 +326,7 @@ static bool release_all(releasing *release, const struct parts *parts) {
 }
 
 static inline uint32_t release_if_due(const releasing *release, uint32_t index) {
-  if (!due_has_come(release->classes, release->store, index)) return 0;
+  if (!due_has_come(release->classes, release->store, index, release->now_ns)) return 0;
   ready_release(release->ready, release->store, index, release->now_ns, release->frame);
   return 1;
 }
@@ -372,7 +372,7 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
                        .most = frame->most < room ? frame->most : room};
   advance(classes, frame->elapsed_ns);
   looks_pass(&classes->looks);
-  due_sweep(classes, store, periods->agents);
+  due_sweep(classes, store, frame->now_ns, periods->agents);
   if (classes->looks.left || !release_all(&release, parts)) periods->released = release_in_order(&release, frame->most);
   return periods->released;
 }
@@ -461,13 +461,15 @@ void periods_resume(class_table *classes, agent_store *store, uint32_t index, in
   due_insert(classes, class, store, index);
 }
 
-void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random) {
+void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t behind_ns, uint64_t random) {
   agent_row *row = &store->rows[index];
   agent_class *class = &classes->classes[row->class];
   double share = (double)(random >> 11) * 0x1p-53;
   uint64_t ahead_ns = (uint64_t)(share * (double)class->nominal_ns);
   if (ahead_ns < class->step_ns) ahead_ns += class->nominal_ns; /* no whole step would be due */
-  row->virtual_due_ns = class->clock_ns + ahead_ns;
+  /* The rate that the clock makes up for it with is not known before the fit: the last one is about as fast. */
+  double passes_ns = (double)behind_ns * class->rate, most_ns = (double)class->nominal_ns;
+  row->virtual_due_ns = class->clock_ns + (uint64_t)(passes_ns < most_ns ? passes_ns : most_ns) + ahead_ns;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
     return;

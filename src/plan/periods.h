@@ -70,8 +70,9 @@ uint32_t periods_release(struct periods *periods, class_table *classes, agent_st
                          const release_frame *frame, const struct parts *parts);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
- * at once, and then by plan. Schedules it, if it has a period. */
-void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
+ * at once, and then by plan. The agent begins `behind_ns` after the time to which the clocks of the classes were
+ * advanced: the next release advances them over it. Schedules the agent, if it has a period. */
+void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t behind_ns, uint64_t random);
 
 /* How far ahead of its class's clock an agent is due by its period, which may be past; and an agent that has this from
  * elsewhere begins to wait, when so much simulation time has passed since it was there. */
@@ -165,11 +166,13 @@ static inline void periods_continued(class_table *classes, const agent_class *cl
 void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
                    bool continued, uint64_t frame);
 
-/* Whether a ready agent runs only the sets that are owed time: its own time has not come, and it was not woken. */
-static inline bool periods_continues(const class_table *classes, const agent_row *row) {
+/* Whether a ready agent runs only the sets that are owed time: its own time has not come, or it is at this time
+ * already, and it was not woken. */
+static inline bool periods_continues(const class_table *classes, const agent_row *row, uint64_t now_ns) {
   if (!row->owes || row->woken) return false;
   const agent_class *class = &classes->classes[row->class];
-  return class->elapsed == MUSTER_ELAPSED_EVENTS || row->virtual_due_ns > class->clock_ns;
+  return class->elapsed == MUSTER_ELAPSED_EVENTS || row->virtual_due_ns > class->clock_ns ||
+         row->last_update_ns >= now_ns;
 }
 
 /* A waiting agent is released ahead of its period: it was woken, or a time has come that was asked for. */

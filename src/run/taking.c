@@ -13,7 +13,8 @@ static bool takes_wake(const struct runner *runner, uint32_t agent) {
   const agent_row *row = &runner->store->rows[agent];
   if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
       removals_waits(runner->removals, agent) || !store_is_active(runner->store, agent) ||
-      (row->status != AGENT_WAITING && row->status != AGENT_READY) || row->atom_next)
+      (row->status != AGENT_WAITING && row->status != AGENT_READY) || row->atom_next ||
+      row->last_update_ns >= runner->now_ns)
     return false;
   const agent_type *type = &runner->types->types[row->type];
   bool quiet = type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns;

@@ -63,6 +63,13 @@ static void begin_phase(struct muster_world *world, uint32_t index) {
       phases_join(&world->plan->phases, row->type, index, time);
 }
 
+/* How far the clocks of the classes are behind a time: within a frame the release advances them. */
+static uint64_t clocks_behind_ns(const struct muster_world *world, uint64_t time_ns) {
+  uint64_t clocks_ns = world_is_in_frame(world) ? world->frame->now_ns - world->frame->elapsed_ns : world->last_now_ns;
+  ASSERT(clocks_ns <= INT64_MAX && time_ns <= INT64_MAX); /* no frame is earlier than it is long */
+  return time_ns > clocks_ns ? time_ns - clocks_ns : 0;
+}
+
 void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
   agent_row *row = world_row(world, index);
   uint32_t generation = identity_generation(&world->agents.ids, index);
@@ -73,7 +80,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   space_link(&world->agents.space, &world->agents.store, index);
   score_new_agent(&world->score->board, index);
   store_activate(&world->agents.store, index);
-  periods_begin(&world->queues->classes, &world->agents.store, index,
+  periods_begin(&world->queues->classes, &world->agents.store, index, clocks_behind_ns(world, last_update_ns),
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
   if (world_type(world, row->type)->has_sets) begin_phase(world, index);
   ASSERT(row->status == AGENT_WAITING && row->level < world_type(world, row->type)->def.levels.count);

@@ -28,6 +28,7 @@ static void hurry(struct world_agents *agents, struct world_queues *queues, cons
     return;
   }
   timers_set(&queues->reactions, index, now_ns + 1);
+  if (row->status == AGENT_WAITING && row->last_update_ns >= now_ns) return; /* no time has passed for it */
   if (row->status == AGENT_WAITING)
     reactions_release(agents, queues, frame, index, presses);
   else if (row->status == AGENT_READY && !row->woken && presses)

@@ -41,15 +41,19 @@ void timing_ask_own(struct world_agents *agents, struct world_queues *queues, ui
 bool timing_delays_wake(struct world_agents *agents, struct world_queues *queues, muster_statistics *statistics,
                         uint64_t now_ns, uint32_t index) {
   agent_row *row = &agents->store.rows[index];
-  if (!agents->types.types[row->type].gapped) return false;
+  agent_alarm *alarm = &agents->store.alarms[index];
+  bool gapped = agents->types.types[row->type].gapped, there = row->last_update_ns >= now_ns;
   ASSERT(row->status == AGENT_WAITING || row->status == AGENT_READY);
   if (row->delayed) return true;
-  if (now_ns >= agents->store.alarms[index].quiet_until_ns) {
+  if (!gapped && !there) return false;
+  bool within = gapped && now_ns < alarm->quiet_until_ns;
+  if (!within && !there) {
     row->called = 1;
     return false;
   }
   row->delayed = 1;
-  statistics->wakes_delayed++;
+  statistics->wakes_delayed += within;
+  if (!within) alarm->quiet_until_ns = now_ns + 1;
   timing_set(agents, queues, index);
   return true;
 }

@@ -21,8 +21,8 @@ void timing_ask(struct world_agents *agents, struct world_queues *queues, uint32
 void timing_ask_own(struct world_agents *agents, struct world_queues *queues, uint64_t now_ns, uint32_t index,
                     const struct batch_result *result);
 
-/* Intake: whether a wake comes within the agent's gap; the wake is then kept until the gap is over. No update of the
- * agent may be under way. */
+/* Intake: whether a wake comes within the agent's gap, or finds the agent at this very time already; the wake is then
+ * kept until the gap is over, or time has passed. No update of the agent may be under way. */
 bool timing_delays_wake(struct world_agents *agents, struct world_queues *queues, muster_statistics *statistics,
                         uint64_t now_ns, uint32_t index);
 

@@ -57,11 +57,11 @@ static uint32_t advance(struct fixture *fixture, uint64_t elapsed_ns) {
   for (uint32_t i = 0; i < classes->active_count; i++)
     due_advance(classes, &classes->classes[classes->active[i]], elapsed_ns);
   looks_pass(looks);
-  due_sweep(classes, &fixture->store, fixture->seen);
+  due_sweep(classes, &fixture->store, UINT64_MAX, fixture->seen);
   uint32_t count = looks_take(looks, 0, looks->map.count, fixture->seen);
   fixture->looks += count;
   for (uint32_t i = 0; i < count; i++)
-    if (due_has_come(classes, &fixture->store, fixture->seen[i])) fixture->due[due++] = fixture->seen[i];
+    if (due_has_come(classes, &fixture->store, fixture->seen[i], UINT64_MAX)) fixture->due[due++] = fixture->seen[i];
   looks->vain += count - due;
   return due;
 }

@@ -81,7 +81,7 @@ static inline uint32_t planner_add(struct planner *planner, uint32_t type, doubl
   space_place(&planner->space, &planner->store.places[index], (muster_position){0, 0, 0});
   score_new_agent(&planner->board, index);
   store_activate(&planner->store, index);
-  periods_begin(&planner->classes, &planner->store, index, random);
+  periods_begin(&planner->classes, &planner->store, index, 0, random);
   return index;
 }
 

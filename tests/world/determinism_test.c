@@ -133,7 +133,7 @@ static muster_atom_result note_frame(muster_update *update) {
  * hold. */
 Test(determinism, where_in_its_period_an_agent_begins_is_the_same_everywhere) {
   enum { AGENTS = 5 };
-  static const uint32_t frames[AGENTS] = {88, 22, 19, 95, 45};
+  static const uint32_t frames[AGENTS] = {88, 22, 19, 95, 46};
   const muster_atom atom = {note_frame, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_agent agents[AGENTS];
   little_world little = little_world_create(1, NULL);

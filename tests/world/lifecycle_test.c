@@ -154,6 +154,8 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
   cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_OK);
   run_frame(&little);
+  cr_assert_eq(ledger.updates, 0, "no time has passed for it");
+  run_frame(&little);
   muster_agent_info info = info_of(&little, agent);
   cr_assert_eq(ledger.updates, 1);
   cr_assert_float_eq(info.position.x, -77.5, 1e-5);

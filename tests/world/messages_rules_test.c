@@ -242,6 +242,7 @@ Test(messages_rules, what_arrives_while_an_update_is_under_way_wakes_its_agent_w
   register_type(&little, &def);
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_wake(little.world, agent);
+  run_frame(&little);
   run_frame_with(&little, 400000);
   cr_assert_eq(info_of(&little, agent).atoms_done, 1);
   muster_agent_send(little.world, agent, "", 0);

@@ -167,6 +167,7 @@ Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
     register_type(&little, &type);
     stage.agents[1] = spawn_at(&little, 0);
     for (uint32_t i = 0; i < 2; i++) cr_assert_eq(muster_agent_wake(little.world, stage.agents[i]), MUSTER_OK);
+    run_frame(&little); /* they begin */
     /* Enough time for the other worker to come, however busy the machine is. */
     cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 2);
     cr_assert_str_eq(stage.course, "0u12");

@@ -246,7 +246,9 @@ static void expect_type_refused(const struct recorded *run, const muster_type_de
   little_world little = little_world_create(1, &def);
   recorded_replay(run, little.world);
   if (type) register_type(&little, type);
-  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_INPUT);
+  muster_result result = MUSTER_OK;
+  for (uint32_t i = 0; i < FRAMES && result == MUSTER_OK; i++) result = muster_replay_frame(little.world);
+  cr_assert_eq(result, MUSTER_E_INPUT);
   cr_assert_not_null(strstr(muster_last_error(), says), "%s", muster_last_error());
   cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_INPUT, "what diverged stays so");
   little_world_destroy(&little);
@@ -295,7 +297,7 @@ Test(record_refusals, an_update_that_does_something_else_diverges_in_its_frame) 
   muster_type_def type = type_def();
   const muster_atom lazy[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
   type.atoms = lazy;
-  expect_type_refused(&run, &type, "frame 1: it");
+  expect_type_refused(&run, &type, "frame 2: it"); /* the first that runs an update */
   recorded_forget(&run);
 }
 

@@ -79,6 +79,7 @@ Test(sets_urgency, a_slice_that_is_used_up_cuts_on_the_wall_clock) {
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_wake(little.world, agent);
+  run_frame(&little); /* it begins */
   for (uint32_t frame = 0; frame < sizeof expected / sizeof *expected; frame++) {
     run_frame_with(&little, 1000000000u);
     const char *text = text_of(&noted);
@@ -127,6 +128,7 @@ static const char *run_into_the_end(muster_mode mode) {
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_wake(little.world, agent);
+  run_frame(&little); /* it begins */
   urgent_until_ns = real_ns() + 2 * BUDGET_NS;
   run_frame_with(&little, BUDGET_NS);
   urgent_until_ns = 0;

@@ -91,11 +91,16 @@ static muster_type register_as(struct stage *stage, const char *name, const must
   return stage->little.type;
 }
 
+/* The agent begins in a frame, and runs in the next. */
 static muster_agent spawn_woken(struct stage *stage, muster_type type) {
   stage->little.type = type;
   muster_agent agent = spawn_at(&stage->little, 0);
   cr_assert_eq(muster_agent_wake(stage->little.world, agent), MUSTER_OK);
   return agent;
+}
+
+static void let_begin(struct stage *stage) {
+  cr_assert_eq(run_frame(&stage->little).completed, 0);
 }
 
 static muster_agent set_sticky(struct stage *stage) {
@@ -149,6 +154,7 @@ Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
   muster_agent sticky = set_sticky(&stage);
   stage.other = register_as(&stage, "other", atoms, 1);
   for (uint32_t i = 0; i < OTHERS; i++) spawn_woken(&stage, stage.other);
+  let_begin(&stage);
   muster_frame_report report = run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(load_acquire_u32(&stage.done_when_told), OTHERS, "all of them, before the stuck one was let go");
   cr_assert_eq(report.completed, OTHERS + 1);
@@ -177,6 +183,7 @@ Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
   open_stage(&stage, 2, &def);
   muster_type type = register_as(&stage, "actor", atoms, 2);
   muster_agent actor = spawn_woken(&stage, type);
+  let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
   expect_told_for_each_claim(&stage, statistics_of(&stage).stuck);
   cr_assert(info_of(&stage.little, actor).quarantined);
@@ -211,6 +218,7 @@ Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
   muster_agent sticky = spawn_woken(&stage, stage.sticky);
   stage.other = register_parallel(&stage, "other", run_other);
   for (uint32_t i = 0; i < OTHERS; i++) spawn_woken(&stage, stage.other);
+  let_begin(&stage);
   muster_frame_report report = run_frame_with(&stage.little, 10000000000u);
   cr_assert_geq(load_acquire_u32(&stage.done_when_told), OTHERS - 16);
   cr_assert_eq(report.completed, OTHERS + 1);
@@ -226,6 +234,7 @@ Test(watchdog, under_the_virtual_clock_nobody_is_penalised) {
   def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   open_stage(&stage, 2, &def);
   muster_agent sticky = set_sticky(&stage);
+  let_begin(&stage);
   run_frame(&stage.little);
   cr_assert_eq(statistics_of(&stage).stuck, 1);
   cr_assert_not(info_of(&stage.little, sticky).quarantined);
@@ -245,6 +254,7 @@ Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   type.user = &stage;
   register_type(&stage.little, &type);
   muster_agent sticky = spawn_woken(&stage, stage.little.type);
+  let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(statistics_of(&stage).stuck, 1);
   cr_assert_eq(info_of(&stage.little, sticky).penalty, 1);
@@ -260,6 +270,7 @@ Test(watchdog, nobody_is_penalised_for_wall_time_alone) {
   open_stage(&stage, 2, &def);
   stage.opens = "waiting";
   muster_agent dozing = spawn_woken(&stage, register_as(&stage, "dozing", atoms, 1));
+  let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
   muster_overrun overrun;
   cr_assert_eq(statistics_of(&stage).stuck, 1);
@@ -282,6 +293,7 @@ static void expect_told_alone(muster_pool *pool) {
   stage.little.world = muster_world_create(&def);
   cr_assert_not_null(stage.little.world);
   spawn_woken(&stage, register_as(&stage, "endless", atoms, 1));
+  let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(statistics_of(&stage).stuck, 1);
   cr_assert_geq(load_relaxed_u32(&stage.stuck_lines), 1);
@@ -317,6 +329,7 @@ Test(watchdog, a_world_without_one_says_nothing) {
   type.limit_ns = 20000000u;
   register_type(&stage.little, &type);
   muster_agent agent = spawn_woken(&stage, stage.little.type);
+  let_begin(&stage);
   cr_assert_eq(run_frame_with(&stage.little, 10000000000u).completed, 1);
   cr_assert_eq(statistics_of(&stage).stuck, 0);
   cr_assert_eq(statistics_of(&stage).atoms_over_limit, 0);
@@ -334,6 +347,7 @@ Test(watchdog, ends_with_its_world_at_any_time) {
     if (i % 4 >= 2) {
       store_release_u32(&stage.gate, 1);
       set_sticky(&stage);
+      let_begin(&stage);
       run_frame(&stage.little);
     }
     little_world_destroy(&stage.little);
