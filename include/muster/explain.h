@@ -46,7 +46,8 @@ typedef enum muster_reason {
   MUSTER_REASON_REACTION = 1 << 25,         /* must react by a time: react_by_ns */
   MUSTER_REASON_COMPANY = 1 << 26,          /* a more important agent that it is in company with raises it: `company` */
   MUSTER_REASON_OWED = 1 << 27,             /* one of its sets is owed time: it does not wait for its period */
-  MUSTER_REASON_BEYOND_WISH = 1 << 28       /* its period is longer than its type's period_max_ns, which is a wish */
+  MUSTER_REASON_BEYOND_WISH = 1 << 28,      /* its period is longer than its type's period_max_ns, which is a wish */
+  MUSTER_REASON_OWN_PERIOD = 1 << 29        /* has periods of its own: muster_agent_set_periods() */
 } muster_reason;
 
 /* For an agent that is not active yet only reasons, type, position and the values of its definition are filled in. */

@@ -94,6 +94,43 @@ static inline void muster_world_def_policy(muster_world_def *def, muster_policy 
   def->priority.reduction = tuning.priority.reduction;
 }
 
+/* --------------------------------------------------------------------------------------------------------- periods */
+
+/* Queue other periods, from the next intake on: of a type, for all its agents without periods of their own, those to
+ * come as well; and of one agent, which then no longer follows its type. The part of its period that an agent has
+ * waited for stays what it is: one that has waited for half of its period waits for half of the new one. Elasticity,
+ * pressure and importance go on to stretch the new periods.
+ *
+ * Ranges are those of muster_type_def: period_ns 100 us .. 24 h, period_max_ns period_ns .. 24 h. period_max_ns 0 = the
+ * type's (that of its definition, for a type), and at least period_ns. period_ns 0 = back to what they were: an agent
+ * follows its type again, and a type has the periods of its definition; period_max_ns must be 0 then. Types with
+ * bounded steps (MUSTER_ELAPSED_STEPS) need periods that their steps allow; those of an agent are brought into what
+ * they allow. Agents without a period (MUSTER_ELAPSED_EVENTS) have no use for them.
+ *
+ * A world has room for 1,024 combinations of a type, a level, an elasticity and periods, and 64 more for each of
+ * types_max. When all are in use, an agent gets the nearest that its type has.
+ *
+ * The last call before an intake counts. MUSTER_E_STALE when the agent is gone, MUSTER_E_ARGUMENT for a type that is
+ * not registered or a period out of range, MUSTER_E_FULL when commands_max commands wait. Any thread. The intake then
+ * takes O(agents that are active) for a type, O(1) for an agent. */
+MUSTER_API muster_result muster_type_set_periods(muster_world *world, muster_type type, uint64_t period_ns,
+                                                 uint64_t period_max_ns);
+MUSTER_API muster_result muster_agent_set_periods(muster_world *world, muster_agent agent, uint64_t period_ns,
+                                                  uint64_t period_max_ns);
+
+/* The same from an update: of any agent, the updated one among them, and of a type; from the next intake on, in agent
+ * order. Inside an atom, on_spawned or on_removed. */
+MUSTER_API muster_result muster_update_set_periods(muster_update *update, muster_agent agent, uint64_t period_ns,
+                                                   uint64_t period_max_ns);
+MUSTER_API muster_result muster_update_set_type_periods(muster_update *update, muster_type type, uint64_t period_ns,
+                                                        uint64_t period_max_ns);
+
+/* Copies the periods in force for agents of a type without periods of their own. Those of an agent are nominal_ns and
+ * longest_ns of muster_agent_explain(). MUSTER_E_ARGUMENT for a type that is not registered. Thread of the frames,
+ * between frames. */
+MUSTER_API muster_result muster_type_periods_read(const muster_world *world, muster_type type, uint64_t *period_ns,
+                                                  uint64_t *period_max_ns);
+
 /* --------------------------------------------------------------------------------------------------------- company */
 
 #define MUSTER_COMPANIONS_MAX 4u

@@ -6,13 +6,14 @@
  *   column               written by                     read by
  *   active               intake                         every stage, muster_agent_next
  *   row.importance       score (intake at activation)   rank, run
- *   row.level, .class    score (intake at activation)   fit, release, rank, run
+ *   row.level            score (intake at activation)   fit, release, rank, run
+ *   row.class            score, intake                  fit, release, rank, run
  *   row.scheduled        intake, commit                 release
  *   row.filed            ready                          rank
  *   row.queued           ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
- *   row.virtual_due_ns   due                            release, rank
+ *   row.virtual_due_ns   due, intake (periods)          release, rank
  *   row.last_update_ns, .runs,
  *      .atom_next, .owes commit                         release, rank, run
  *   row.generation       pool/identity                  any thread, atomically

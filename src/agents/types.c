@@ -138,15 +138,30 @@ static muster_result check_sharing(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+static muster_result check_order(const char *what, const muster_type_def *def) {
+  if (def->period_max_ns >= def->period_ns) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "%s '%s': period_max_ns %llu must be period_ns (%llu) .. 24 h", what, def->name,
+                   (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
+}
+
+muster_result types_check_periods(const muster_type_def *type, uint64_t period_ns, uint64_t period_max_ns) {
+  const char *what = type ? "type" : "agent";
+  muster_type_def def = type ? *type : muster_type_def_default();
+  if (!type) def.name = "periods";
+  def.period_ns = period_ns;
+  def.period_max_ns = period_max_ns;
+  muster_result result = fields_check(fields_type, what, def.name, &def, FIELD_OF_SETS | FIELD_OF_PLANNER);
+  if (!result) result = check_order(what, &def);
+  return result ? result : check_elapsed(&def);
+}
+
 static muster_result check_definition(const muster_type_def *def, bool planned) {
   bool sets = def->sets.list || def->sets.count;
   muster_result result =
       fields_check(fields_type, "type", def->name, def, (sets ? 0 : FIELD_OF_SETS) | (planned ? 0 : FIELD_OF_PLANNER));
   if (result) return result;
-  if (def->period_max_ns < def->period_ns)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': period_max_ns %llu must be period_ns (%llu) .. 24 h", def->name,
-                     (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
-  result = check_reserved(def);
+  result = check_order("type", def);
+  if (result == MUSTER_OK) result = check_reserved(def);
   if (result == MUSTER_OK) result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);

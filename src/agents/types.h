@@ -57,6 +57,9 @@ void types_create(type_table *table, uint32_t maximum, struct arena *arena);
  * an error message; nothing is registered then. */
 uint32_t types_register(type_table *table, const muster_type_def *def, uint32_t agents_max, struct arena *arena);
 
+/* Whether a type can have these periods; null = whether an agent can, of whatever type. Any thread. */
+muster_result types_check_periods(const muster_type_def *type, uint64_t period_ns, uint64_t period_max_ns);
+
 /* What the models of the atoms [first, end) of a type say that these cost. */
 static inline uint64_t type_model_ns(const agent_type *type, uint32_t first, uint32_t end) {
   uint64_t cost_ns = 0;

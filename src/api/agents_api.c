@@ -9,6 +9,7 @@
 #include "world/lifecycle.h"
 #include "world/observer_ids.h"
 #include "world/world_commands.h"
+#include "world/world_queues.h"
 #include "world/zone_mail.h"
 
 #include <muster/tune.h>
@@ -143,6 +144,60 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
                                       .rated = tuning.designer >= 0.0f || tuning.role >= 0.0f,
                                       .designer = rating_or_none(tuning.designer),
                                       .role = rating_or_none(tuning.role)});
+}
+
+static muster_result check_periods(const muster_type_def *type, uint64_t period_ns, uint64_t period_max_ns) {
+  if (period_ns || !period_max_ns) return period_ns ? types_check_periods(type, period_ns, period_max_ns) : MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "periods: period_max_ns %llu needs a period_ns",
+                   (unsigned long long)period_max_ns);
+}
+
+muster_result agents_ask_periods(uint64_t period_ns, uint64_t period_max_ns, struct command *command) {
+  bool own_longest = period_max_ns || !period_ns;
+  muster_result result = check_periods(NULL, period_ns, own_longest ? period_max_ns : period_ns);
+  *command = (struct command){.kind = COMMAND_PERIODS};
+  command->periods = (command_periods){period_ns, period_max_ns};
+  return result;
+}
+
+muster_result muster_agent_set_periods(muster_world *world, muster_agent agent, uint64_t period_ns,
+                                       uint64_t period_max_ns) {
+  struct command command;
+  muster_result result = agents_ask_periods(period_ns, period_max_ns, &command);
+  return result ? result : agents_send(world, agent, "agent", command);
+}
+
+muster_result agents_ask_type_periods(const muster_world *world, muster_type type, uint64_t period_ns,
+                                      uint64_t period_max_ns, struct command *command) {
+  muster_result result = agents_check_type(world, type);
+  if (result) return result;
+  const muster_type_def *def = &world_type(world, type.index - 1)->def;
+  if (period_ns && !period_max_ns) period_max_ns = def->period_max_ns > period_ns ? def->period_max_ns : period_ns;
+  *command = (struct command){.kind = COMMAND_TYPE_PERIODS, .index = type.index - 1};
+  command->periods = (command_periods){period_ns, period_max_ns};
+  return check_periods(def, period_ns, period_max_ns);
+}
+
+muster_result muster_type_set_periods(muster_world *world, muster_type type, uint64_t period_ns,
+                                      uint64_t period_max_ns) {
+  struct command command;
+  muster_result result = guard_any(world, "periods of a type");
+  if (!result) result = agents_ask_type_periods(world, type, period_ns, period_max_ns, &command);
+  if (result || !guard_asks(world, "periods of a type", &result)) return result;
+  return guard_queue(world, &command);
+}
+
+muster_result muster_type_periods_read(const muster_world *world, muster_type type, uint64_t *period_ns,
+                                       uint64_t *period_max_ns) {
+  muster_result result = guard_read(world, "periods of a type");
+  if (!result) result = agents_check_type(world, type);
+  if (!result && (!period_ns || !period_max_ns)) result = error_missing("periods of a type", "places for the two");
+  if (result) return result;
+  uint32_t index = type.index - 1;
+  class_periods periods = classes_periods_of(&world->queues->classes, &world_type(world, index)->def, index);
+  *period_ns = periods.nominal_ns;
+  *period_max_ns = periods.longest_ns;
+  return MUSTER_OK;
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {

@@ -23,6 +23,12 @@ muster_result agents_check_company(const struct muster_world *world, muster_agen
 /* Whether a type is registered. Any thread. In agents_api.c. */
 muster_result agents_check_type(const struct muster_world *world, muster_type type);
 
+/* Checks periods and makes the command that sets them; for an agent it yet has to be said which. Any thread. In
+ * agents_api.c. */
+muster_result agents_ask_periods(uint64_t period_ns, uint64_t period_max_ns, struct command *command);
+muster_result agents_ask_type_periods(const struct muster_world *world, muster_type type, uint64_t period_ns,
+                                      uint64_t period_max_ns, struct command *command);
+
 /* Sends a command from an update: at the next intake, in the order of entries. In update_api.c. */
 muster_result update_send(muster_update *update, const struct command *command);
 

@@ -178,6 +178,27 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
   return MUSTER_OK;
 }
 
+muster_result muster_update_set_periods(muster_update *update, muster_agent id, uint64_t period_ns,
+                                        uint64_t period_max_ns) {
+  struct command command;
+  muster_result result = callback_check(update, "periods");
+  if (!result) result = agents_ask_periods(period_ns, period_max_ns, &command);
+  if (result) return result;
+  muster_agent agent = world_find(update->world, id);
+  if (!world_is_live(update->world, agent)) return guard_gone(id);
+  command.index = muster_agent_index(agent);
+  command.generation = muster_agent_generation(agent);
+  return update_send(update, &command);
+}
+
+muster_result muster_update_set_type_periods(muster_update *update, muster_type type, uint64_t period_ns,
+                                             uint64_t period_max_ns) {
+  struct command command;
+  muster_result result = callback_check(update, "periods");
+  if (!result) result = agents_ask_type_periods(update->world, type, period_ns, period_max_ns, &command);
+  return result ? result : update_send(update, &command);
+}
+
 /* Sends a command about the updated agent's company. */
 static muster_result send_companions(muster_update *update, muster_agent other, command_kind kind) {
   muster_result result = callback_check(update, "company");

@@ -54,6 +54,20 @@ static void apply_tune(struct muster_world *world, const struct command *command
   if (world_is_active(world, command->index)) score_tuned_agent(&world->score->board, command->index);
 }
 
+static class_periods periods_of(const struct command *command) {
+  return (class_periods){command->periods.nominal_ns, command->periods.longest_ns};
+}
+
+/* An agent that is not active yet is of no class: it gets its periods at the next intake. */
+static void apply_periods(struct muster_world *world, const struct command *command) {
+  ASSERT(command->kind == COMMAND_PERIODS);
+  if (herds_is_block(world, command->index)) return; /* herds live there */
+  if (world_is_active(world, command->index))
+    tune_periods(world, command->index, periods_of(command), false);
+  else
+    lifecycle_defer(world, command);
+}
+
 static void apply_remove(struct muster_world *world, const struct command *command) {
   struct removals *removals = &world->agents.removals;
   if (herds_is_block(world, command->index)) { /* herds live there */
@@ -99,6 +113,9 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
     break;
   case COMMAND_QUARANTINE_TYPE:
     penalties_quarantine_type(world, command->index, true);
+    break;
+  case COMMAND_TYPE_PERIODS:
+    tune_type_periods(world, command->index, periods_of(command));
     break;
   case COMMAND_SET_SHARE:
     type->def.sets.share = command->tuning.share;
@@ -151,6 +168,9 @@ static void intake_apply(struct muster_world *world, const struct command *comma
   case COMMAND_LINK:
   case COMMAND_UNLINK:
     tune_companions(world, command);
+    break;
+  case COMMAND_PERIODS:
+    apply_periods(world, command);
     break;
   default:
     apply_tune(world, command);

@@ -48,8 +48,9 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
   whole->elasticity_of_type = type->def.elasticity;
   whole->elasticity_derived = row->elasticity_step == ELASTICITY_DERIVED;
   whole->level_count = type->def.levels.count;
-  whole->nominal_ns = type->def.period_ns;
-  whole->longest_ns = type->def.period_max_ns;
+  class_periods periods = classes_periods_of(&world->queues->classes, &type->def, row->type);
+  whole->nominal_ns = periods.nominal_ns;
+  whole->longest_ns = periods.longest_ns;
   whole->by_importance = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE;
   whole->longest_is_wish = whole->by_importance && !type->def.period_max_hard;
   whole->atoms = type->parallel_atoms;
@@ -96,6 +97,9 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
   bool follows = whole->elasticity_derived || (world->score->board.rule.weighs_set && row->elasticity_step != 0);
   if (!follows) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) whole->reasons |= MUSTER_REASON_NO_PERIOD;
+  if (class->own) whole->reasons |= MUSTER_REASON_OWN_PERIOD;
+  whole->nominal_ns = class->nominal_ns;
+  whole->longest_ns = class->longest_ns;
   if (class->step == 0) whole->reasons |= MUSTER_REASON_EXEMPT;
   if (class->rate >= nearly) return;
   whole->reasons |= MUSTER_REASON_PERIOD_STRETCHED;

@@ -14,7 +14,7 @@ static const char *const reasons[] = {
     "modelled",      "floor",          "cheaper_level", "period_stretched", "period_longest",
     "exempt",        "elasticity_set", "overload",      "removal_waiting",  "no_period",
     "time_asked",    "wake_delayed",   "quarantined",   "penalty",          "shed",
-    "reaction",      "company",        "owed",          "beyond_wish"};
+    "reaction",      "company",        "owed",          "beyond_wish",      "own_period"};
 
 static void write_importance(json_writer *writer, const muster_agent_explanation *whole) {
   json_print(writer,

@@ -59,6 +59,8 @@ static void put_headline(struct words *words, const muster_agent_explanation *ex
     put(words, "runs every %s", duration_of(explanation->period_ns).text);
   if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
     put(words, " instead of every %s", duration_of(explanation->nominal_ns).text);
+  if (has(explanation, MUSTER_REASON_OWN_PERIOD) && !has(explanation, MUSTER_REASON_NO_PERIOD))
+    put(words, ", a period of its own");
   if (explanation->level_count > 1)
     put(words, ", at level %u of 0..%u", explanation->level, explanation->level_count - 1);
   put(words, ", with importance %.2f.\n", explanation->importance);

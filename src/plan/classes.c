@@ -7,24 +7,31 @@
 
 void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, uint32_t shards, struct arena *arena) {
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
-  uint32_t usual = types_max * 64 + 1024; /* derived elasticities of all levels, and some that designers set */
-  *table = (class_table){.maximum = keys < usual ? keys : usual < UINT16_MAX ? usual : UINT16_MAX};
+  /* Derived elasticities of all levels, some that designers set, and agents' own periods. */
+  uint32_t usual = types_max * 64 + 1024;
+  *table = (class_table){.maximum = usual < UINT16_MAX ? usual : UINT16_MAX};
   ARENA_ARRAY(arena, table->classes, table->maximum);
   ARENA_ARRAY(arena, table->active, table->maximum);
   ARENA_ARRAY(arena, table->lookup, keys);
+  ARENA_ARRAY(arena, table->tuned, types_max);
   ARENA_ARRAY(arena, table->frozen, types_max);
   for (uint32_t i = 0; i < CLASS_KINDS; i++) table->look_band_of[i] = (uint8_t)i;
   looks_create(&table->looks, agents_max, shards, arena);
 }
 
-/* For a full table, which takes more than a hundred types of all levels and elasticities: searches the type's classes.
- */
-static agent_class *nearest_class(class_table *table, uint32_t type_index, uint32_t step) {
-  const uint16_t *of_type = &table->lookup[type_index * MUSTER_LEVELS * ELASTICITY_STEPS];
+/* How far a class is from what was asked for: an octave of the period counts more than any elasticity. */
+static double distance_of(const agent_class *class, uint32_t step, uint64_t nominal_ns) {
+  return fabs(log2((double)class->nominal_ns / (double)nominal_ns)) * ELASTICITY_STEPS + abs(class->step - (int)step);
+}
+
+/* For a full table, which takes more than a hundred types of all levels and elasticities, or a thousand periods of
+ * agents: searches the type's classes. */
+static agent_class *nearest_class(class_table *table, uint32_t type_index, uint32_t step, uint64_t nominal_ns) {
   agent_class *nearest = NULL;
-  for (uint32_t i = 0; i < MUSTER_LEVELS * ELASTICITY_STEPS; i++) {
-    agent_class *class = of_type[i] ? &table->classes[of_type[i] - 1] : NULL;
-    if (class && (!nearest || abs(class->step - (int)step) < abs(nearest->step - (int)step))) nearest = class;
+  for (uint32_t i = 0; i < table->count; i++) {
+    agent_class *class = &table->classes[i];
+    if (class->type != type_index) continue;
+    if (!nearest || distance_of(class, step, nominal_ns) < distance_of(nearest, step, nominal_ns)) nearest = class;
   }
   ASSERT(nearest);
   return nearest;
@@ -39,27 +46,56 @@ void classes_reserve(class_table *table, const muster_type_def *type, uint32_t t
   classes_get(table, type, type_index, 0, ELASTICITY_STEP_OF_ONE);
 }
 
+void classes_set_periods(class_table *table, agent_class *class, class_periods periods) {
+  ASSERT(periods.nominal_ns > 0 && periods.longest_ns >= periods.nominal_ns);
+  class->nominal_ns = periods.nominal_ns;
+  class->longest_ns = periods.longest_ns;
+  class->per_nominal = 1.0f / (float)class->nominal_ns;
+  classes_set_rate(class, class->rate);
+  if (class->members) classes_follow_rate(table, class);
+}
+
+/* Whether a class has the periods that are asked for: the type's, or an agent's own. */
+static bool has_periods(const agent_class *class, const class_periods *own) {
+  if (!own) return !class->own;
+  return class->own && class->nominal_ns == own->nominal_ns && class->longest_ns == own->longest_ns;
+}
+
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
                          uint32_t step) {
-  ASSERT(level < MUSTER_LEVELS && step < ELASTICITY_STEPS);
+  return classes_get_own(table, type, type_index, level, step, NULL);
+}
+
+agent_class *classes_make(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
+                          uint32_t step, const class_periods *own) {
   uint16_t *entry = &table->lookup[(type_index * MUSTER_LEVELS + level) * ELASTICITY_STEPS + step];
-  if (*entry) return &table->classes[*entry - 1];
-  if (table->count == table->maximum) return nearest_class(table, type_index, step);
+  ASSERT(table->count < table->maximum && level < MUSTER_LEVELS && step < ELASTICITY_STEPS);
+  while (*entry) entry = &table->classes[*entry - 1].next;
   agent_class *class = &table->classes[table->count++];
   *entry = (uint16_t)table->count;
   class->number = (uint16_t)(table->count - 1);
   class->type = (uint16_t)type_index;
   class->level = (uint8_t)level;
   class->step = (uint8_t)step;
-  class->nominal_ns = type->period_ns;
-  class->longest_ns = type->period_max_ns;
+  class->own = own != NULL;
   class->hard = type->period_max_hard;
   class->elasticity = elasticity_of_step(step);
-  classes_set_rate(class, 1.0);
-  class->per_nominal = 1.0f / (float)class->nominal_ns;
+  class->rate = 1.0;
   class->elapsed = (uint8_t)type->elapsed.contract;
   class->step_ns = type->elapsed.contract == MUSTER_ELAPSED_STEPS ? type->elapsed.step_ns : 0;
+  classes_set_periods(table, class, own ? *own : classes_periods_of(table, type, type_index));
   return class;
+}
+
+agent_class *classes_get_own(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
+                             uint32_t step, const class_periods *own) {
+  ASSERT(level < MUSTER_LEVELS && step < ELASTICITY_STEPS);
+  uint16_t number = table->lookup[(type_index * MUSTER_LEVELS + level) * ELASTICITY_STEPS + step];
+  for (; number; number = table->classes[number - 1].next)
+    if (has_periods(&table->classes[number - 1], own)) return &table->classes[number - 1];
+  if (table->count < table->maximum) return classes_make(table, type, type_index, level, step, own);
+  return nearest_class(table, type_index, step,
+                       own ? own->nominal_ns : classes_periods_of(table, type, type_index).nominal_ns);
 }
 
 /* Rates of four octaves are of a kind, and 1 is by itself: agents that stretch need not be looked at because others do

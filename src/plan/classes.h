@@ -1,7 +1,8 @@
 /* plan/classes.h - agents that stretch alike: the unit in which periods are planned.
  *
  * A class is (type, level, elasticity step): its members share cost, period bounds and elasticity, so one number, the
- * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave: so classes are
+ * rate, describes the periods of all of them. Agents that have periods of their own are in further classes of the same
+ * three: one for each pair of periods. Elasticity is taken in steps of an eighth of an octave: so classes are
  * few, and what holds for the class holds exactly for each member.
  * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure). A member
  * is due every T_io of that clock. So re-timing every waiting agent when the pressure changes costs one step per class,
@@ -22,6 +23,11 @@ typedef struct class_stay {
   double old_rate, rate; /* INFINITY: none */
   uint64_t old_end_ns, end_ns;
 } class_stay;
+
+/* T_io and T_imax. */
+typedef struct class_periods {
+  uint64_t nominal_ns, longest_ns;
+} class_periods;
 
 /* The first two lines are what each frame's fit and clock need of a class, the last what looking at its members needs.
  */
@@ -52,6 +58,8 @@ typedef struct agent_class {
   uint64_t step_ns;               /* bounded steps: the type's; else 0 */
   activation_pace pace;           /* of its clock */
   double rate_before;             /* as the band's pace knows it */
+  uint16_t next;                  /* another class of its type, level and step: number + 1; 0 = none */
+  bool own;                       /* its periods are its members' own: they do not follow the type's */
   class_stay stays[LOOK_BANDS];
 } agent_class;
 
@@ -65,7 +73,8 @@ enum { CLASS_RATES = 4, CLASS_OF_FEW = CLASS_RATES, CLASS_KINDS, CLASS_FEW_PART 
 typedef struct class_table {
   uint32_t maximum, count;
   agent_class *classes;
-  uint16_t *lookup; /* [type][level][step] -> class + 1 */
+  uint16_t *lookup;     /* [type][level][step] -> class + 1: the first of them */
+  class_periods *tuned; /* by type: in place of the definition's; nominal 0 = none */
   uint32_t active_count;
   uint16_t *active;                  /* classes with members */
   struct looks looks;                /* when waiting members are to be looked at */
@@ -88,6 +97,31 @@ void classes_reserve(class_table *table, const muster_type_def *type, uint32_t t
  * nearest elasticity. */
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
                          uint32_t step);
+
+/* The same for agents with periods of their own; null = the type's. When no more classes can be made, the one with the
+ * nearest period and elasticity. */
+agent_class *classes_get_own(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
+                             uint32_t step, const class_periods *own);
+
+/* Makes such a class, whether there is one or not: for what is read from files. There must be room. */
+agent_class *classes_make(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
+                          uint32_t step, const class_periods *own);
+
+/* The periods in force for agents of a type that have none of their own. */
+static inline class_periods classes_periods_of(const class_table *table, const muster_type_def *type,
+                                               uint32_t type_index) {
+  class_periods tuned = table->tuned[type_index];
+  return tuned.nominal_ns ? tuned : (class_periods){type->period_ns, type->period_max_ns};
+}
+
+/* The periods of a class's members, where they are their own; else null. */
+static inline const class_periods *classes_own(const agent_class *class, class_periods *room) {
+  *room = (class_periods){class->nominal_ns, class->longest_ns};
+  return class->own ? room : NULL;
+}
+
+/* Other periods for the members of a class, which its caller files anew. */
+void classes_set_periods(class_table *table, agent_class *class, class_periods periods);
 
 /* The simulation time in which virtual_ns pass on the class's clock at its rate: for nominal_ns the period T_i. */
 static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtual_ns) {

@@ -77,15 +77,19 @@ static uint32_t grade_step_for(const grade_type *type, const agent_row *row, flo
   return step < 1.0f ? 1 : (uint32_t)((step < most ? step : most) + 0.5f);
 }
 
+/* The class of an active agent at another level or elasticity: periods of its own go along. */
 static agent_class *class_for(class_table *classes, const type_table *types, const agent_row *row, uint32_t level,
                               uint32_t step) {
-  return classes_get(classes, &types->types[row->type].def, row->type, level, step);
+  class_periods room;
+  const class_periods *own = classes_own(&classes->classes[row->class], &room);
+  return classes_get_own(classes, &types->types[row->type].def, row->type, level, step, own);
 }
 
 agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row) {
   float importance = share_value(row->importance);
   row->level = level_for(type, row, importance, UINT32_MAX) & 15u;
-  return class_for(classes, types, row, row->level, grade_step_for(type, row, importance, 0));
+  return classes_get(classes, &types->types[row->type].def, row->type, row->level,
+                     grade_step_for(type, row, importance, 0));
 }
 
 bool grade_decide(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index,
@@ -127,7 +131,7 @@ static void rebase_due(agent_row *row, const agent_class *from, const agent_clas
   row->virtual_due_ns = due > 0 ? (uint64_t)due : 0;
 }
 
-static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
+void grade_change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   if (row->status == AGENT_QUARANTINED) { /* it is a member of neither class */
     row->class = to->number;
@@ -158,7 +162,7 @@ void grade_apply(class_table *classes, const type_table *types, agent_store *sto
   if (change->level >= GRADE_STAYS) return;
   agent_class *from = &classes->classes[row->class];
   agent_class *to = class_for(classes, types, row, change->level, change->step);
-  if (to != from) change_class(classes, from, to, store, change->agent);
+  if (to != from) grade_change_class(classes, from, to, store, change->agent);
   if (to != from && ready && ready_by_deadline(ready) && row->status == AGENT_READY)
     ready_refresh(ready, store, change->agent);
   if (change->level != row->level) store_set_level(store, change->agent, change->level);

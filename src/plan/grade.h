@@ -71,6 +71,10 @@ bool grade_shed(const struct class_table *classes, const grade_type *type, struc
 /* Counts the agent in the band of its new importance, still in its old class. Frame's thread, before grade_apply. */
 void grade_move_band(struct class_table *classes, const struct agent_store *store, const grade_change *change);
 
+/* Moves an active agent to another class of its type, with what remains of its period. Frame's thread. */
+void grade_change_class(struct class_table *classes, struct agent_class *from, struct agent_class *to,
+                        struct agent_store *store, uint32_t index);
+
 /* Applies a decided change of level and class. An agent that waits in the order of deadlines is filed anew, if there is
  * a ready set. Frame's thread. */
 void grade_apply(struct class_table *classes, const struct type_table *types, struct agent_store *store,

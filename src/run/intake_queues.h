@@ -72,6 +72,7 @@ typedef enum command_kind {
   COMMAND_QUARANTINE,
   COMMAND_LINK,
   COMMAND_UNLINK,
+  COMMAND_PERIODS,
   COMMAND_OBSERVER_ADD,
   COMMAND_OBSERVER_MOVE,
   COMMAND_OBSERVER_REMOVE,
@@ -79,6 +80,7 @@ typedef enum command_kind {
   COMMAND_SET_TUNE,
   COMMAND_SET_SHARE,
   COMMAND_QUARANTINE_TYPE,
+  COMMAND_TYPE_PERIODS,
   COMMAND_HERD_WAKE, /* from here on the index is a herd's, and the partition a member's number */
   COMMAND_HERD_REMOVE,
   COMMAND_KINDS
@@ -92,6 +94,11 @@ typedef struct command_tuning {
   uint8_t share, mode;
 } command_tuning;
 
+/* Of an agent or a type; nominal 0 = back to what they were. */
+typedef struct command_periods {
+  uint64_t nominal_ns, longest_ns;
+} command_periods;
+
 /* Records and snapshots keep its bytes, so it has no gaps. Initialise only the first member of the union, and assign
  * another one afterwards: an initialiser would leave the rest of the union as it was in memory. */
 struct command {
@@ -103,6 +110,7 @@ struct command {
     uint64_t at_ns;           /* wake at */
     command_tuning tuning;    /* set tune, set share */
     muster_agent other;       /* link, unlink: an id */
+    command_periods periods;  /* periods, type periods */
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   uint8_t derive;      /* tune; it and the next hold with any value but 0: files have them */

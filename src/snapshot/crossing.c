@@ -6,6 +6,7 @@
 #include "base/fields.h"
 #include "frame/frame.h"
 #include "plan/periods.h"
+#include "plan/retime.h"
 #include "record/recorder.h"
 #include "snapshot/prepare.h"
 #include "world/frame_state.h"
@@ -17,6 +18,7 @@
 #include "world/penalties.h"
 #include "world/saved_agent.h"
 #include "world/timing.h"
+#include "world/tune.h"
 #include "world/world_commands.h"
 #include "world/world_herds.h"
 #include "world/world_links.h"
@@ -35,7 +37,7 @@ chunks_format crossing_format(void) {
                                  sizeof(set_pass),      sizeof(struct message_head), sizeof(ghost_def)};
   return (chunks_format){.name = "crossing",
                          .magic = {'M', 'U', 'C', 'R', 'O', 'S', 'S', '\n'},
-                         .version = 2,
+                         .version = 3,
                          .layout = chunks_layout(sizes, sizeof sizes / sizeof *sizes)};
 }
 
@@ -134,6 +136,7 @@ static void crossing_describe(const struct muster_world *world, crossing_agent *
                                   .shape = crossing_shape_of(world_type(world, saved->row.type)),
                                   .ahead_ns = periods_ahead_ns(&world->queues->classes, &world->agents.store, index),
                                   .now_ns = world->last_now_ns,
+                                  .own = retime_own(&world->queues->classes, world_row(world, index)),
                                   .hop = own->hop + 1,
                                   .woken = crossing_is_woken(world, index),
                                   .cell_m = world->def.cell_m};
@@ -191,6 +194,7 @@ static void crossing_check(struct snapshot *snapshot, const crossing_agent *cros
                             saved->alarm.react_from_ns};
   for (uint32_t i = 0; i < sizeof times / sizeof *times; i++)
     snapshot_expect(snapshot, times[i] <= (uint64_t)INT64_MAX / 2, "it has times that none can have");
+  snapshot_expect(snapshot, retime_is_possible(NULL, head->own), "it has periods that none can have");
   snapshot_expect(snapshot, head->ahead_ns < INT64_MAX / 4 && head->ahead_ns > -(INT64_MAX / 4),
                   "it is due when none can be");
 }
@@ -310,6 +314,7 @@ static void crossing_enter(struct muster_world *world, const crossing_agent *cro
   if ((ready || row->owes) && ahead_ns > 0) ahead_ns = 0;
   uint64_t now_ns = world->last_now_ns, then_ns = crosser->head.now_ns;
   lifecycle_resume(world, index, ahead_ns, now_ns > then_ns ? now_ns - then_ns : 0);
+  if (crosser->head.own.nominal_ns) tune_periods(world, index, crosser->head.own, true);
   resume_times(world, index, crosser->saved);
   resume_links(world, index, &crosser->head);
   resume_overruns(world, index, crosser->saved);

@@ -3,6 +3,7 @@
 #ifndef CROSSING_H
 #define CROSSING_H
 
+#include "plan/classes.h"
 #include "snapshot/snapshot.h"
 #include "world/world_zone.h"
 
@@ -14,10 +15,11 @@ bool crossing_repeat(struct muster_world *world, const zone_call *call, const vo
 /* An agent outside of any world, beside what saved_agent says of it. */
 typedef struct crossing_head {
   muster_agent id;
-  uint64_t sent;    /* as zone_row.sent */
-  uint64_t shape;   /* of its type */
-  int64_t ahead_ns; /* when it is due: so far ahead of its class's clock */
-  uint64_t now_ns;  /* of the last frame of the world that it left */
+  uint64_t sent;     /* as zone_row.sent */
+  uint64_t shape;    /* of its type */
+  int64_t ahead_ns;  /* when it is due: so far ahead of its class's clock */
+  uint64_t now_ns;   /* of the last frame of the world that it left */
+  class_periods own; /* periods of its own; nominal 0 = none */
   uint32_t hop;
   uint32_t lost;  /* messages of it that were dropped, of which it was not told */
   uint32_t woken; /* something happened to it that it has not answered */

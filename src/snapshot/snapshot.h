@@ -16,7 +16,7 @@
 #include <muster/snapshot.h>
 #include <setjmp.h>
 
-enum { SNAPSHOT_VERSION = 12 };
+enum { SNAPSHOT_VERSION = 13 };
 
 struct outgoing;
 struct saved_agent;
@@ -100,7 +100,7 @@ struct snapshot {
   uint16_t *marks;  /* by agent */
   uint16_t *types;  /* by class: its type, */
   uint8_t *members; /* and 1 when it is said to have members, 2 when members were found */
-  uint64_t *seen;   /* bitmap: combinations of type, level and step that have a class */
+  uint64_t *seen;   /* bitmap: combinations of type, level and step that have a class of the type's periods */
   uint32_t classes;
   uint32_t observer_ids;        /* that were ever in use */
   uint8_t *observers;           /* of each: what it is, as below */

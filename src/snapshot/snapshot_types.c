@@ -1,6 +1,7 @@
 /* snapshot_types.c - what a snapshot says of types and of the classes of their agents. */
 #include "base/assert.h"
 #include "base/bits.h"
+#include "plan/retime.h"
 #include "snapshot/snapshot.h"
 #include "world/overruns_state.h"
 #include "world/world_learnt.h"
@@ -42,6 +43,13 @@ static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t n
   set->unit = saved.unit;
 }
 
+/* The ring of ready agents must reach as far as the longest period. */
+static void snapshot_widen(struct snapshot *snapshot, uint64_t longest_ns) {
+  struct muster_world *world = snapshot->world;
+  ASSERT(snapshot_loads(snapshot) && longest_ns > 0);
+  ready_widen(&world->queues->ready, &world->agents.store, longest_ns);
+}
+
 /* What changes of a type after it is registered. */
 static const snapshot_column type_columns[] = {COUNT(agent_type, def.sets.share, MUSTER_SHARE_MAX),
                                                ANY(agent_type, unused), COUNT(agent_type, watched, 1),
@@ -80,6 +88,19 @@ static void exchange_fate(struct snapshot *snapshot, uint32_t number) {
   take_type(world, number, &grade);
 }
 
+/* The periods that a type has in place of those of its definition. */
+static void exchange_periods(struct snapshot *snapshot, uint32_t number) {
+  class_periods checked,
+      *periods = snapshot_object(snapshot, &snapshot->world->queues->classes.tuned[number], &checked);
+  const agent_type *type = &snapshot->world->agents.types.types[number];
+  snapshot_exchange(snapshot, periods, sizeof *periods);
+  snapshot_expect(snapshot, snapshot_saves(snapshot) || retime_is_possible(&type->def, *periods),
+                  "type '%s' has periods that "
+                  "it cannot have",
+                  type->name);
+  if (snapshot_loads(snapshot) && periods->longest_ns) snapshot_widen(snapshot, periods->longest_ns);
+}
+
 static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
   static const snapshot_column columns[] = {DOUBLE(cost_actions, per_update, 0.0, 1.0), ANY(cost_actions, begun),
                                             COLUMNS_END};
@@ -105,6 +126,7 @@ void snapshot_types(struct snapshot *snapshot) {
     snapshot_types_exchange_shape(snapshot, i);
     for (uint32_t k = 0; k < table->types[i].sets.count; k++) exchange_set(snapshot, &table->types[i], k);
     exchange_fate(snapshot, i);
+    exchange_periods(snapshot, i);
     exchange_costs(snapshot, i);
   }
 }
@@ -123,6 +145,8 @@ static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (ui
 typedef struct class_key {
   uint16_t type;
   uint8_t level, step;
+  uint32_t zero;
+  class_periods own; /* nominal 0 = the type's */
 } class_key;
 
 /* Forgets the classes of a new world, to make the saved ones in the order in which they appeared. */
@@ -136,31 +160,44 @@ static void forget_classes(struct muster_world *world) {
 }
 
 static bool is_class(const struct snapshot *snapshot, const class_key *key) {
-  return key->type < snapshot->world->agents.types.count && key->level < MUSTER_LEVELS && key->step < ELASTICITY_STEPS;
+  return key->type < snapshot->world->agents.types.count && key->level < MUSTER_LEVELS &&
+         key->step < ELASTICITY_STEPS && retime_is_possible(NULL, key->own);
 }
 
-/* Whether a class was not read before: none may appear twice, whatever is read. */
+/* Whether a class was not read before: none may appear twice, whatever is read. Of classes with agents' own periods the
+ * first is found. */
 static bool is_new_class(const class_key *key, uint64_t *seen) {
+  if (key->own.nominal_ns) return true;
   uint32_t number = ((uint32_t)key->type * MUSTER_LEVELS + key->level) * ELASTICITY_STEPS + key->step;
   if (bits_has(seen, number)) return false;
   bits_set(seen, number);
   return true;
 }
 
+static agent_class *take_class(struct snapshot *snapshot, const class_key *key) {
+  struct muster_world *world = snapshot->world;
+  const class_periods *own = key->own.nominal_ns ? &key->own : NULL;
+  ASSERT(snapshot_loads(snapshot) && key->type < world->agents.types.count);
+  if (own) snapshot_widen(snapshot, own->longest_ns);
+  return classes_make(&world->queues->classes, &world->agents.types.types[key->type].def, key->type, key->level,
+                      key->step, own);
+}
+
 static void exchange_class(struct snapshot *snapshot, uint32_t number) {
   struct muster_world *world = snapshot->world;
   agent_class substitute, *class = snapshot_object(snapshot, &world->queues->classes.classes[number], &substitute);
   class_key key = {0};
-  if (snapshot_saves(snapshot)) key = (class_key){class->type, class->level, class->step};
+  if (snapshot_saves(snapshot)) {
+    key = (class_key){.type = class->type, .level = class->level, .step = class->step};
+    if (class->own) key.own = (class_periods){class->nominal_ns, class->longest_ns};
+  }
   snapshot_exchange(snapshot, &key, sizeof key);
   snapshot_expect(snapshot, is_class(snapshot, &key), "class %u is what none can be", number);
   if (snapshot_checks(snapshot)) {
     snapshot_expect(snapshot, is_new_class(&key, snapshot->seen), "class %u is there twice", number);
     snapshot->types[number] = key.type;
   }
-  if (snapshot_loads(snapshot))
-    class =
-        classes_get(&world->queues->classes, &world->agents.types.types[key.type].def, key.type, key.level, key.step);
+  if (snapshot_loads(snapshot)) class = take_class(snapshot, &key);
   snapshot_columns(snapshot, class_columns, class);
   snapshot_expect(snapshot, activation_pace_is_possible(&class->pace), "class %u is what none can be", number);
   if (!snapshot_loads(snapshot)) return;

@@ -3,6 +3,7 @@
 #include "agents/observers.h"
 #include "base/fatal.h"
 #include "base/fields.h"
+#include "plan/retime.h"
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "world/world_commands.h"
@@ -106,11 +107,19 @@ static bool is_possible_of_herd(const struct muster_world *world, const struct c
   return command->kind < COMMAND_KINDS && type && command->partition < type->tree.below[0];
 }
 
+/* Of a type; null = of an agent, whose longest period may be left to its type. */
+static bool are_possible_periods(const muster_type_def *type, const command_periods *given) {
+  class_periods periods = {given->nominal_ns, given->longest_ns};
+  if (!type && !periods.longest_ns) periods.longest_ns = periods.nominal_ns;
+  return retime_is_possible(type, periods);
+}
+
 static bool is_possible_of_type(const struct muster_world *world, const struct command *command) {
   if (command->kind >= COMMAND_HERD_WAKE) return is_possible_of_herd(world, command);
   if (command->index >= world->agents.types.count) return false;
   const agent_type *type = world_type(world, command->index);
   if (command->kind == COMMAND_REINSTATE_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
+  if (command->kind == COMMAND_TYPE_PERIODS) return are_possible_periods(&type->def, &command->periods);
   if (command->kind == COMMAND_SET_SHARE) return type->has_sets && command->tuning.share <= MUSTER_SHARE_MAX;
   muster_set_tuning tuning = command_set_tuning(command);
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
@@ -133,6 +142,7 @@ bool command_is_possible(const struct muster_world *world, const struct command 
   if (command->kind == COMMAND_REINSTATE || command->kind == COMMAND_QUARANTINE) return true;
   if (command->kind == COMMAND_UNLINK) return true; /* of any other agent: the list is searched for it */
   if (command->kind == COMMAND_LINK) return is_possible_link(world, command);
+  if (command->kind == COMMAND_PERIODS) return are_possible_periods(NULL, &command->periods);
   if (command->kind == COMMAND_TUNE)
     return command->first <= 1.0f && command->second <= (float)ELASTICITY_MOST && command->position.x <= 1.0 &&
            command->position.y <= 1.0 && command->position.z <= 1.0;

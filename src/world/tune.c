@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/fields.h"
 #include "base/sized.h"
+#include "plan/retime.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
 #include "world/penalties.h"
@@ -207,6 +208,28 @@ void tune_ratings(struct muster_world *world, const struct command *command) {
   agent_ratings *ratings = &world->agents.store.ratings[command->index];
   if (command->designer != RATING_OF_TYPE) ratings->designer = command->designer;
   if (command->role != RATING_OF_TYPE) ratings->role = command->role;
+}
+
+/* --------------------------------------------------------------------------------------------------------- periods */
+
+static retime_input tune_retiming(struct muster_world *world) {
+  return (retime_input){&world->queues->classes, &world->agents.types, &world->agents.store, &world->queues->ready};
+}
+
+void tune_type_periods(struct muster_world *world, uint32_t type, class_periods periods) {
+  ASSERT(type < world->agents.types.count);
+  retime_input retiming = tune_retiming(world);
+  retime_type(&retiming, type, periods);
+}
+
+void tune_periods(struct muster_world *world, uint32_t index, class_periods own, bool counted) {
+  const agent_row *row = world_row(world, index);
+  retime_input retiming = tune_retiming(world);
+  uint64_t longest_ns =
+      classes_periods_of(&world->queues->classes, &world_type(world, row->type)->def, row->type).longest_ns;
+  ASSERT(world_is_active(world, index));
+  if (own.nominal_ns && !own.longest_ns) own.longest_ns = longest_ns > own.nominal_ns ? longest_ns : own.nominal_ns;
+  retime_agent(&retiming, index, own, counted);
 }
 
 /* ------------------------------------------------------------------------------------------------------ companions */

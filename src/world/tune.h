@@ -3,6 +3,7 @@
 #ifndef TUNE_H
 #define TUNE_H
 
+#include "plan/classes.h"
 #include "world/world.h"
 
 #include <muster/tune.h>
@@ -24,6 +25,11 @@ void tune_run(struct muster_world *world);
 /* Intake: what the host says about one agent. */
 void tune_ratings(struct muster_world *world, const struct command *command);
 void tune_companions(struct muster_world *world, const struct command *command);
+
+/* Intake: other periods of a type, and of an active agent; nominal 0 = back to what they were. `counted` as in
+ * plan/retime.h. */
+void tune_type_periods(struct muster_world *world, uint32_t type, class_periods periods);
+void tune_periods(struct muster_world *world, uint32_t index, class_periods own, bool counted);
 
 /* After the score: looks at what company is worth now to some of the agents that have any; agents with an importance
  * that changes by it are noted. */

@@ -55,8 +55,7 @@ static const float values[1];
 static unsigned char bytes[64];
 
 static void job(void *argument, uint32_t worker) {
-  (void)argument;
-  (void)worker;
+  (void)argument, (void)worker;
 }
 
 static void piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
@@ -135,6 +134,8 @@ static bool is_none(muster_agent agent) {
   X(muster_type_reinstate, REFUSES(muster_type_reinstate(NULL, g->type)))                                              \
   X(muster_type_quarantine, REFUSES(muster_type_quarantine(NULL, g->type)))                                            \
   X(muster_type_set_share, REFUSES(muster_type_set_share(NULL, g->type, 1)))                                           \
+  X(muster_type_set_periods, REFUSES(muster_type_set_periods(NULL, g->type, 1000000, 0)))                              \
+  X(muster_type_periods_read, REFUSES(muster_type_periods_read(NULL, g->type, NULL, NULL)))                            \
   X(muster_set_tune,                                                                                                   \
     REFUSES(muster_set_tune(NULL, g->type, 0, &set)) && REFUSES(muster_set_tune(g->world, g->type, 0, NULL)))          \
   X(muster_flight_bytes, REFUSES(muster_flight_bytes(NULL) == 0))                                                      \
@@ -169,6 +170,7 @@ static bool is_none(muster_agent agent) {
     REFUSES(muster_agent_send(NULL, g->agent, bytes, 1)) && REFUSES(muster_agent_send(g->world, g->agent, NULL, 1)))   \
   X(muster_agent_tune,                                                                                                 \
     REFUSES(muster_agent_tune(NULL, g->agent, &tune)) && REFUSES(muster_agent_tune(g->world, g->agent, NULL)))         \
+  X(muster_agent_set_periods, REFUSES(muster_agent_set_periods(NULL, g->agent, 1000000, 0)))                           \
   X(muster_agent_exists, REFUSES(!muster_agent_exists(NULL, g->agent)))                                                \
   X(muster_agent_read,                                                                                                 \
     REFUSES(muster_agent_read(NULL, g->agent, &agent)) && REFUSES(muster_agent_read(g->world, g->agent, NULL)))        \
@@ -235,6 +237,8 @@ static bool is_none(muster_agent agent) {
   X(muster_update_wake, REFUSES(muster_update_wake(NULL, g->agent)))                                                   \
   X(muster_update_wake_at, REFUSES(muster_update_wake_at(NULL, g->agent, 1)))                                          \
   X(muster_update_react_by, REFUSES(muster_update_react_by(NULL, 1)))                                                  \
+  X(muster_update_set_periods, REFUSES(muster_update_set_periods(NULL, g->agent, 1000000, 0)))                         \
+  X(muster_update_set_type_periods, REFUSES(muster_update_set_type_periods(NULL, g->type, 1000000, 0)))                \
   X(muster_update_link, REFUSES(muster_update_link(NULL, g->agent)))                                                   \
   X(muster_update_unlink, REFUSES(muster_update_unlink(NULL, g->agent)))                                               \
   X(muster_update_send, REFUSES(muster_update_send(NULL, g->agent, bytes, 1)) &&                                       \

@@ -178,7 +178,7 @@ Test(record_begin, files_of_the_formats_before_are_refused_by_name) {
                      muster_last_error());
   saved.bytes[8]--;
   cr_assert_eq(muster_snapshot_look(saved.bytes, saved.count, &snapshot), MUSTER_E_INPUT);
-  cr_assert_not_null(strstr(muster_last_error(), "version 11; this program reads version 12"), "%s",
+  cr_assert_not_null(strstr(muster_last_error(), "version 12; this program reads version 13"), "%s",
                      muster_last_error());
   free(saved.bytes);
   recorded_forget(&run);

@@ -169,6 +169,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
   command.tuning.mode = (uint8_t)tuning.mode;
   for (uint32_t kind = COMMAND_REINSTATE_TYPE; kind < COMMAND_KINDS; kind++) {
     command.kind = kind;
+    if (kind == COMMAND_TYPE_PERIODS) command.periods = (command_periods){1000000, 1000000};
     cr_assert_eq(command_is_possible(little.world, &command), kind < COMMAND_HERD_WAKE, "command %u", kind);
   }
   little_world_destroy(&little);
