@@ -7,6 +7,7 @@
 #include "lua/values.h"
 
 #include <muster/random.h>
+#include <muster/tune.h>
 
 #include <string.h>
 
@@ -62,6 +63,29 @@ static int call_wake_at(lua_State *L) {
   luaL_argcheck(L, seconds >= 0.0, 1, "give a time in seconds");
   uint64_t at_ns = seconds < 9e9 ? (uint64_t)(seconds * 1e9 + 0.5) : MUSTER_WAKE_NEVER;
   lua_pushboolean(L, succeeded(L, muster_update_wake_at(update, agent, at_ns)));
+  return 1;
+}
+
+/* Seconds, in steps of a microsecond; nothing is 0. */
+static uint64_t duration_at(lua_State *L, int index) {
+  double seconds = luaL_optnumber(L, index, 0.0);
+  luaL_argcheck(L, seconds >= 0.0 && seconds <= 1e6, index, "give a time in seconds");
+  return (uint64_t)(seconds * 1e6 + 0.5) * 1000;
+}
+
+/* `muster.set_period(period [, longest [, who]])`: of oneself, of an agent, or of a type. */
+static int call_set_period(lua_State *L) {
+  muster_update *update = calling_update(L, "set_period");
+  luaL_checknumber(L, 1);
+  uint64_t period_ns = duration_at(L, 1), period_max_ns = duration_at(L, 2);
+  muster_agent agent = update->agent;
+  if (lua_istable(L, 3) || lua_type(L, 3) == LUA_TSTRING) {
+    muster_type type = state_of(L)->scripts->types[types_find(L, 3)].id;
+    lua_pushboolean(L, succeeded(L, muster_update_set_type_periods(update, type, period_ns, period_max_ns)));
+    return 1;
+  }
+  if (!lua_isnone(L, 3)) agent = agent_at(L, 3); /* a nil is a mistake, not oneself */
+  lua_pushboolean(L, succeeded(L, muster_update_set_periods(update, agent, period_ns, period_max_ns)));
   return 1;
 }
 
@@ -399,24 +423,15 @@ void calls_refuse_fields(lua_State *L) {
 }
 
 void calls_open(lua_State *L) {
-  static const luaL_Reg calls[] = {{"type", types_define},
-                                   {"move", call_move},
-                                   {"now", call_now},
-                                   {"wake_at", call_wake_at},
-                                   {"wake", call_wake},
-                                   {"progress", call_progress},
-                                   {"publish", call_publish},
-                                   {"read", call_read},
-                                   {"position", call_position},
-                                   {"exists", call_exists},
-                                   {"nearby", call_nearby},
-                                   {"nearest", call_nearest},
-                                   {"send", call_send},
-                                   {"messages", call_messages},
-                                   {"spawn", call_spawn},
-                                   {"remove", call_remove},
-                                   {"world", host_define},
-                                   {"observe", host_observe},
-                                   {NULL, NULL}};
+  static const luaL_Reg calls[] = {{"type", types_define},      {"move", call_move},
+                                   {"now", call_now},           {"wake_at", call_wake_at},
+                                   {"wake", call_wake},         {"set_period", call_set_period},
+                                   {"progress", call_progress}, {"publish", call_publish},
+                                   {"read", call_read},         {"position", call_position},
+                                   {"exists", call_exists},     {"nearby", call_nearby},
+                                   {"nearest", call_nearest},   {"send", call_send},
+                                   {"messages", call_messages}, {"spawn", call_spawn},
+                                   {"remove", call_remove},     {"world", host_define},
+                                   {"observe", host_observe},   {NULL, NULL}};
   luaL_newlib(L, calls);
 }

@@ -94,6 +94,20 @@ Test(calls, wakes_come_when_they_were_asked_for) {
              60, "woken\ttrue\t0.3", 1);
 }
 
+Test(calls, periods_change_from_the_next_frame_on) {
+  static const char text[] = "local a = muster.type { name = 'a', period = '100ms', period_max = '100ms' }\n"
+                             "function a:think() self.n = (self.n or 0) + 1\n"
+                             " local apart = math.floor(self.elapsed * 1000 + 0.5)\n"
+                             " if self.n == 1 then print(muster.set_period(0.02), muster.set_period(0.03, 0.03, a),\n"
+                             "  muster.set_period(0.04, nil, 'a'), pcall(muster.set_period, 1e-6))\n"
+                             " elseif self.n == 3 then print('its own', apart) muster.set_period(0)\n"
+                             " elseif self.n == 6 then print('as its type', apart) end end\n"
+                             "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n";
+  calls_says(text, 60, "true\ttrue\ttrue\tfalse", 1);
+  calls_says(text, 60, "its own\t20", 1);
+  calls_says(text, 60, "as its type\t40", 1);
+}
+
 Test(calls, refusals_are_errors_with_the_sentence_of_c) {
   calls_says("local a = muster.type { name = 'a' }\n"
              "function a:think() local ok, why = pcall(muster.send, self.id, 1) print(ok, why)\n"

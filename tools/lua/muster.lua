@@ -210,6 +210,14 @@ function muster.wake(id) end
 ---@return boolean # false: the agent is gone
 function muster.wake_at(seconds, id) end
 
+---Other periods from the next frame on, in seconds: of an agent, by default itself, or of a type and all its agents
+---without one of their own. The part of its period that an agent has waited for counts. 0 = back to what it was.
+---@param period number the shortest
+---@param longest number|nil the longest under load; default: the type's
+---@param who muster.Id|muster.TypeOrName|nil
+---@return boolean # false: the agent is gone
+function muster.set_period(period, longest, who) end
+
 ---Simulation time in seconds.
 ---@return number
 function muster.now() end
