@@ -5,6 +5,7 @@
 
 #include <muster/explain.h>
 #include <muster/overruns.h>
+#include <muster/tune.h>
 
 void api_write_agent(json_writer *writer, const muster_world *world, muster_agent agent,
                      const muster_agent_info *info) {
@@ -61,6 +62,13 @@ static void tune(api_call *call) {
   api_confirm(call, muster_agent_tune(call->world->world, agent_of(call), call->input), NULL);
 }
 
+static void set_periods(api_call *call) {
+  const periods_order *order = call->input;
+  api_confirm(call,
+              muster_agent_set_periods(call->world->world, agent_of(call), order->period_ns, order->period_max_ns),
+              "period_ns");
+}
+
 static void reinstate(api_call *call) {
   api_confirm(call, muster_agent_reinstate(call->world->world, agent_of(call)), NULL);
 }
@@ -88,6 +96,8 @@ const http_route api_agent_routes[] = {
      API_ORDER(wake, wake_order_read, sizeof(wake_order)), .body_max = SMALL_BODY},
     {"PUT", AGENTS "/{agent}/position", "move it", API_ORDER(move, position_read, sizeof(muster_position)),
      .body_max = SMALL_BODY},
+    {"PUT", AGENTS "/{agent}/periods", "periods of its own: {period_ns, period_max_ns}; 0 = its type's",
+     API_ORDER(set_periods, periods_read, sizeof(periods_order)), .body_max = SMALL_BODY},
     {"POST", AGENTS "/{agent}/reinstate", "forget its overruns; it leaves quarantine", API_ORDER(reinstate)},
     {0},
 };

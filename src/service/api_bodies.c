@@ -76,6 +76,19 @@ bool priority_read(const void *body, size_t bytes, void *out, api_problem *probl
   return read_object(body, bytes, fields, out, NULL, problem);
 }
 
+/* The library says which do not go together. */
+bool periods_read(const void *body, size_t bytes, void *out, api_problem *problem) {
+  const double least_ns = 1e5, day_ns = 86400e9;
+  const field_row fields[] = {
+      {"period_ns", NULL, offsetof(periods_order, period_ns), 0, FIELD_TIME, least_ns, day_ns,
+       FIELD_REQUIRED | FIELD_OR_ZERO},
+      {"period_max_ns", NULL, offsetof(periods_order, period_max_ns), 0, FIELD_TIME, least_ns, day_ns, FIELD_OR_ZERO},
+      {0}};
+  periods_order *order = out;
+  *order = (periods_order){0};
+  return read_object(body, bytes, fields, order, NULL, problem);
+}
+
 bool node_name_read(const void *body, size_t bytes, void *out, api_problem *problem) {
   static const field_row fields[] = {{"node", NULL, 0, 0, FIELD_TEXT, 1, 31, FIELD_REQUIRED}, {0}};
   return read_object(body, bytes, fields, out, NULL, problem);

@@ -67,6 +67,14 @@ bool step_read(const void *body, size_t bytes, void *out /* uint32_t */, api_pro
 /* {"priority": 0 .. 100}. */
 bool priority_read(const void *body, size_t bytes, void *out /* uint32_t */, api_problem *problem);
 
+/* Periods of a type, or of an agent. */
+typedef struct periods_order {
+  uint64_t period_ns, period_max_ns;
+} periods_order;
+
+/* {"period_ns": 100 us .. 24 h, "period_max_ns"}; 0 = back to what they were. */
+bool periods_read(const void *body, size_t bytes, void *out /* periods_order */, api_problem *problem);
+
 /* {"node": "name"}; and {"drain": true}. */
 bool node_name_read(const void *body, size_t bytes, void *out /* char[32] */, api_problem *problem);
 bool drain_read(const void *body, size_t bytes, void *out /* bool */, api_problem *problem);

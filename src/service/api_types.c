@@ -1,10 +1,11 @@
-/* api_types.c - agent types: what they cost, their overruns, reinstating and priority. */
+/* api_types.c - agent types: what they cost, their overruns, reinstating, priority and periods. */
 #include "service/api.h"
 
 #include "service/api_bodies.h"
 
 #include <muster/overruns.h>
 #include <muster/sets.h>
+#include <muster/tune.h>
 
 static void write_costs(json_writer *writer, const published_type *type) {
   for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
@@ -36,9 +37,15 @@ static void read_types(api_call *call) {
   json_begin_array(&call->writer, "types");
   for (uint32_t i = 0; i < published->type_count; i++) {
     muster_overrun_counts counts = muster_overrun_counts_default();
-    if (!api_succeeded(call, muster_overrun_counts_read(call->world->world, (muster_type){i + 1}, &counts), NULL))
+    periods_order periods;
+    const muster_world *world = call->world->world;
+    if (!api_succeeded(call, muster_overrun_counts_read(world, (muster_type){i + 1}, &counts), NULL) ||
+        !api_succeeded(
+            call, muster_type_periods_read(world, (muster_type){i + 1}, &periods.period_ns, &periods.period_max_ns),
+            NULL))
       return;
-    json_print(&call->writer, "{ type=%s levels[", published->types[i].name);
+    json_print(&call->writer, "{ type=%s period_ns=%lu period_max_ns=%lu levels[", published->types[i].name,
+               periods.period_ns, periods.period_max_ns);
     write_costs(&call->writer, &published->types[i]);
     json_print(&call->writer, "]");
     write_overrun_counts(&call->writer, &counts);
@@ -65,6 +72,16 @@ static void prioritise(api_call *call) {
     json_print(&call->writer, "type=%s priority=%u", name, *priority);
 }
 
+static void set_type_periods(api_call *call) {
+  const periods_order *order = call->input;
+  const char *name = http_path_value(call->request, "type");
+  muster_type type = api_find_type(call, name);
+  if (type.index &&
+      api_succeeded(call, muster_type_set_periods(call->world->world, type, order->period_ns, order->period_max_ns),
+                    "period_ns"))
+    json_print(&call->writer, "type=%s period_ns=%lu period_max_ns=%lu", name, order->period_ns, order->period_max_ns);
+}
+
 enum { TYPES_ROOM = 1024 + WORLD_TYPES_MAX * 2048 };
 
 const http_route api_type_routes[] = {
@@ -75,5 +92,8 @@ const http_route api_type_routes[] = {
     {"PUT", "/v1/worlds/{world}/types/{type}/priority",
      "share of the frame that a type with sets has: 1 .. 100, 0 = none",
      API_ORDER(prioritise, priority_read, sizeof(uint32_t)), .body_max = 1024},
+    {"PUT", "/v1/worlds/{world}/types/{type}/periods",
+     "its agents' shortest and longest period: {period_ns, period_max_ns}; 0 = as defined",
+     API_ORDER(set_type_periods, periods_read, sizeof(periods_order)), .body_max = 1024},
     {0},
 };

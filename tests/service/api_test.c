@@ -144,6 +144,35 @@ Test(api, types_are_reinstated_by_name) {
       {"PUT", WORLD "/types/hare/priority", "{\"priority\": 101}", 400, "out_of_range", "priority"});
 }
 
+/* The period that the first type has after a frame. */
+static long long period_after_a_frame(void) {
+  control_step(&service, 1);
+  json_t *types = ask("GET", WORLD "/types", NULL, 200);
+  long long period_ns = control_count(types, "types.0.period_ns");
+  json_decref(types);
+  return period_ns;
+}
+
+Test(api, periods_of_types_and_agents_change) {
+  json_t *types = ask("GET", WORLD "/types", NULL, 200);
+  char path[128], body[128];
+  long long before_ns = control_count(types, "types.0.period_ns");
+  snprintf(path, sizeof path, WORLD "/types/%s/periods", control_text(types, "types.0.type"));
+  json_decref(types);
+  snprintf(body, sizeof body, "{\"period_ns\": %lld, \"period_max_ns\": 9000000000}", 2 * before_ns);
+  tell("PUT", path, body, 200);
+  cr_expect_eq(period_after_a_frame(), 2 * before_ns);
+  tell("PUT", path, "{\"period_ns\": 0}", 200);
+  cr_expect_eq(period_after_a_frame(), before_ns);
+  CONTROL_EXPECT_REFUSALS(
+      &service, {"PUT", WORLD "/types/unicorn/periods", "{\"period_ns\": 1000000}", 404, "unknown_type", "type"},
+      {"PUT", WORLD "/types/hare/periods", "{}", 400, "missing", "period_ns"},
+      {"PUT", WORLD "/types/hare/periods", "{\"period_ns\": 5}", 400, "out_of_range", "period_ns"},
+      {"PUT", WORLD "/types/hare/periods", "{\"period_ns\": 1000000, \"period_max_ns\": 500000}", 400, "out_of_range",
+       "period_ns"},
+      {"PUT", AGENTS "/999999.1/periods", "{\"period_ns\": 1000000}", 404, "gone", "agent"});
+}
+
 /* ------------------------------------------------------------------------------------------------------- agents */
 
 Test(api, pages_hold_every_agent_once) {

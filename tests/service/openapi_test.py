@@ -200,6 +200,8 @@ class Test:
         body = self.schemas.right(operation.schema)
         if operation.id == "add_observer":
             body.update({"near_m": 10.5, "far_m": 200})
+        if operation.id in ("set_type_periods", "set_agent_periods") and "period_max_ns" in body:
+            body["period_max_ns"] = max(body["period_max_ns"], body["period_ns"]) if body["period_ns"] else 0
         return json.dumps(body)
 
     def right_requests(self, operation):

@@ -99,6 +99,21 @@ static json_t *read_number(const ctl_call *call, const ctl_verb *verb) {
   return json_pack("{s:I}", body->member, (json_int_t)value);
 }
 
+/* One duration, or two. */
+static json_t *read_periods(const ctl_call *call, const ctl_verb *verb) {
+  static const char *const members[] = {"period_ns", "period_max_ns"};
+  json_t *body = json_object();
+  for (int i = verb->body.at; i < call->count; i++) {
+    uint64_t value;
+    if (!parse_duration(verb->name, call->arguments[i], 0, UINT64_MAX / 4, &value)) {
+      json_decref(body);
+      return NULL;
+    }
+    json_object_set_new(body, members[i - verb->body.at], json_integer((json_int_t)value));
+  }
+  return body;
+}
+
 static json_t *read_text(const ctl_call *call, const ctl_verb *verb) {
   const char *text = call->arguments[verb->body.at];
   json_t *body = json_pack("{s:s}", verb->body.member, text);
@@ -246,11 +261,13 @@ static int drain_node(const ctl_call *call, const ctl_verb *verb) {
 }
 
 /* An ID begins with a digit and has a point; else it is a type. */
-static int reinstate(const ctl_call *call, const ctl_verb *verb) {
+static int of_type_or_agent(const ctl_call *call, const ctl_verb *verb) {
   const char *name = call->arguments[1];
+  char path[PATH_BYTES];
   ctl_verb chosen = *verb;
   chosen.run = NULL;
-  if (*name >= '0' && *name <= '9' && strchr(name, '.')) chosen.path = "/agents/@/reinstate";
+  snprintf(path, sizeof path, "/agents/@/%s", verb->name);
+  if (*name >= '0' && *name <= '9' && strchr(name, '.')) chosen.path = path;
   return ask_and_show(call, &chosen);
 }
 
@@ -366,8 +383,10 @@ static const ctl_verb verbs[] = {
     {"types", "", 0, 0, "what types cost, and how they behave", "GET", "/types", .show = show_types},
     {"priority", "TYPE N", 2, 2, "share of the frame of a type with sets", "PUT", "/types/@/priority",
      .body = {read_number, 2, "priority", 0, 100, parse_count}},
+    {"periods", "TYPE|ID 100ms [1s]", 2, 3, "how often it runs: shortest and longest period; 0 = as before", "PUT",
+     "/types/@/periods", .body = {read_periods, 2}, .run = of_type_or_agent},
     {"reinstate", "TYPE|ID", 1, 1, "forget overruns; out of quarantine", "POST", "/types/@/reinstate",
-     .run = reinstate},
+     .run = of_type_or_agent},
     {"agents", "[type= near= limit= ...]", 0, ANY, "agents, page by page", "GET", "/agents", .list = "agents",
      .columns = "agent type position importance level# period_ns cost=expected_cost_ns delays# quarantined?",
      .run = list},

@@ -56,6 +56,11 @@ static const struct help {
               "Example: muster ctl types\n"},
     {"priority", "N is 0 .. 100; 0 = none.\n"
                  "Example: muster ctl priority pursuer 40\n"},
+    {"periods",
+     "The first is the shortest period, the second the longest under load (default: the type's). The part of\n"
+     "its period that an agent has waited for counts. 0 = an agent's type's, or those of the type's definition.\n"
+     "A name that begins with a digit and has a point is an agent's ID, every other one a type.\n"
+     "Example: muster ctl periods pursuer 50ms 2s\n"},
     {"reinstate", "A name that begins with a digit and has a point is an agent's ID, every other one a type.\n"
                   "Example: muster ctl reinstate bobcat\n"},
     {"agents", "Agents that pass all filters, `limit` at a time (1 .. 1000, default 100):\n"
