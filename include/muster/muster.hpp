@@ -33,6 +33,7 @@
 #include <muster/herd.h>
 #include <muster/muster.h>
 #include <muster/replicate.h>
+#include <muster/tune.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -364,6 +365,13 @@ public:
   /* muster_agent_wake_at(). */
   muster_result wake_at(muster_agent agent, std::uint64_t at_ns) noexcept {
     return muster_agent_wake_at(get(), agent, at_ns);
+  }
+  /* muster_agent_set_periods(), muster_type_set_periods(). */
+  muster_result set_periods(muster_agent agent, std::uint64_t period_ns, std::uint64_t period_max_ns = 0) noexcept {
+    return muster_agent_set_periods(get(), agent, period_ns, period_max_ns);
+  }
+  muster_result set_periods(muster_type type, std::uint64_t period_ns, std::uint64_t period_max_ns = 0) noexcept {
+    return muster_type_set_periods(get(), type, period_ns, period_max_ns);
   }
   /* muster_agent_send(): a copy of a value. */
   template <class T> muster_result send(muster_agent to, const T &message) noexcept {

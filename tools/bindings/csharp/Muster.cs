@@ -262,6 +262,11 @@ namespace Muster {
       MusterException.ThrowUnless(Functions.AgentTune(World.Handle, Id, &tuning));
     }
 
+    /// <summary>Periods of its own; 0 = its type's.</summary>
+    public void SetPeriods(ulong periodNs, ulong periodMaxNs = 0) {
+      MusterException.ThrowUnless(Functions.AgentSetPeriods(World.Handle, Id, periodNs, periodMaxNs));
+    }
+
     public AgentInfo Read() {
       AgentInfo info = AgentInfo.Defaults();
       MusterException.ThrowUnless(Functions.AgentRead(World.Handle, Id, &info));

@@ -36,6 +36,11 @@ public final class Agent implements AutoCloseable {
     MusterException.throwUnless(Layout.Native.agentTune(world.handle(), id, tuning.memory));
   }
 
+  /** Periods of its own; 0 = its type's. */
+  public void setPeriods(long periodNs, long periodMaxNs) {
+    MusterException.throwUnless(Layout.Native.agentSetPeriods(world.handle(), id, periodNs, periodMaxNs));
+  }
+
   public Layout.AgentInfo read() {
     Layout.AgentInfo info = Layout.AgentInfo.defaults();
     read(info);
