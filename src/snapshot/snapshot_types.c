@@ -52,8 +52,8 @@ static void snapshot_widen(struct snapshot *snapshot, uint64_t longest_ns) {
 
 /* What changes of a type after it is registered. */
 static const snapshot_column type_columns[] = {COUNT(agent_type, def.sets.share, MUSTER_SHARE_MAX),
-                                               ANY(agent_type, unused), COUNT(agent_type, watched, 1),
-                                               COUNT(agent_type, quarantined, 1), COLUMNS_END};
+                                               COUNT(agent_type, watched, 1), COUNT(agent_type, quarantined, 1),
+                                               COLUMNS_END};
 
 static const snapshot_column grade_columns[] = {COUNT(grade_type, level_floor, MUSTER_LEVELS - 1),
                                                 COUNT(grade_type, checked, 1), COLUMNS_END};

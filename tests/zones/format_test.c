@@ -27,9 +27,9 @@ Test(format, is_what_it_was) {
   cr_expect_eq(head.version, 2);
   parcel_free(&parcel);
   cr_expect_eq(sizeof(stored_note), 576);
-  cr_expect_eq(SNAPSHOT_VERSION, 12);
-  cr_expect_eq(crossing_format().version, 2);
-  cr_expect_eq(crossing_format().layout, 2155844188u, "%u", crossing_format().layout);
+  cr_expect_eq(SNAPSHOT_VERSION, 13);
+  cr_expect_eq(crossing_format().version, 3);
+  cr_expect_eq(crossing_format().layout, 3301343852u, "%u", crossing_format().layout);
   cr_expect(format_least() == 2 && format_most() == 2);
 }
 

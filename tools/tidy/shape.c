@@ -17,7 +17,7 @@ static void check_braces(tidy_run *tidy, const tidy_source *source) {
 }
 
 void rule_length(tidy_run *tidy) {
-  enum { FILE_LINES_MAX = 500, FUNCTION_LINES_MAX = 70 };
+  enum { FILE_LINES_MAX = 1000, FUNCTION_LINES_MAX = 70 };
   for (const tidy_source *source = tidy->sources; source->path; source++) {
     if (source->line_count > FILE_LINES_MAX)
       tidy_report(tidy, source, source->line_count - 1, "length", "the file has %zu lines, more than %d: split it",
