@@ -22,6 +22,17 @@ typedef enum muster_stage {
 } muster_stage;
 
 /* What happened in the last frame. Under the virtual clock wall times are virtual and overheads zero. */
+/* Why a part of a frame's budget was not used though agents waited. */
+typedef enum muster_idle {
+  MUSTER_IDLE_FAULT = 0, /* for none of these reasons: a fault of Muster's */
+  MUSTER_IDLE_X,         /* updates_per_frame was reached */
+  MUSTER_IDLE_LONG,      /* every update that waits is believed to take longer than what was left, as far as was looked:
+                            at 256 of them */
+  MUSTER_IDLE_HOST       /* in a planner world: the host ran all entries; it may plan again */
+} muster_idle;
+
+#define MUSTER_IDLES 4u
+
 typedef struct muster_frame_report {
   uint32_t size;
   uint64_t frame; /* counted from 1 */
@@ -132,6 +143,11 @@ typedef struct muster_frame_report {
    * is, more are ranked. How often the frame ranked (1 under the virtual clock), and how many updates it appended so.
    */
   uint32_t rankings, appended;
+
+  /* The time of all workers that was left before the commit when no update ran any more, though agents waited that were
+   * due, by the reason; less than 20 us a worker is not counted. Wall clock only. Whatever the reason, at most one of
+   * these is not 0. */
+  uint64_t idle_ns[MUSTER_IDLES];
 } muster_frame_report;
 
 MUSTER_DEFAULTS(muster_frame_report);
@@ -240,6 +256,14 @@ typedef struct muster_statistics {
    * measured with two or more: one worker alone does by itself also what others would help with. */
   uint64_t serial_ns, work_ns;
   float serial_share;
+
+  /* Sums of the frame reports, and in how many frames. */
+  uint64_t idle_ns[MUSTER_IDLES], idle_frames[MUSTER_IDLES];
+
+  /* How often estimates were found to be wrong and were mended: when over the longest period in force, and at least 100
+   * updates, these took less than nine tenths of the time that they could have had, though periods were stretched. Wall
+   * clock only. */
+  uint64_t estimates_mended;
 } muster_statistics;
 
 /* 128 ns, twice that, and so on; UINT64_MAX for the last bucket, which has no bound. */

@@ -209,6 +209,7 @@ static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_res
   world->frame->spent_ns = 0; /* until here, what was planned */
   world->sums->report.longest_claim_ns = world->sums->report.longest_atom_ns = 0;
   for (uint32_t i = 0; i < count; i++) take_result(world, &results[i]);
+  if (!world_is_virtual(world)) frame_note_idle(world);
   frame_commit(world);
   frame_end(world);
   HAS_RETURNED();

@@ -30,15 +30,12 @@
 
 #include <math.h>
 
-/* Less time than this is not worth another ranking: a claim is predicted to take as much. */
-enum { APPEND_LEAST_NS = CLAIM_NS };
-
 /* An appending, as a record has it. */
 typedef struct appending {
-  uint64_t capacity_ns;
-  double scale;    /* what updates cost, as a part of what they are believed to cost */
-  uint32_t woken;  /* agents that were woken and ran since the last ranking */
-  uint32_t places; /* for messages, that are taken */
+  uint64_t capacity_ns, longest_ns; /* what may be admitted, and what a worker can still run */
+  double scale;                     /* what updates cost, as a part of what they are believed to cost */
+  uint32_t woken;                   /* agents that were woken and ran since the last ranking */
+  uint32_t places;                  /* for messages, that are taken */
 } appending;
 
 static uint64_t updates_of(const struct muster_world *world) {
@@ -64,7 +61,7 @@ static bool append_is_due(struct muster_world *world) {
   frame->updates_before = updates;
   if (!world->timed || !ran || !world->queues->ready.count) return false;
   if (world->batch->count >= frame->updates_max || !ticket_is_spent(&world->runner->ticket)) return false;
-  return now_ns + APPEND_LEAST_NS < frame->deadline_ns - frame->commit_ns;
+  return now_ns + CLAIM_NS < frame->deadline_ns - frame->commit_ns; /* else less is left than a claim takes */
 }
 
 /* What this frame shows of itself now. The workers have left. */
@@ -73,6 +70,7 @@ static appending append_plan(struct muster_world *world) {
   messages_keep_late(world);
   double scale = append_scale(world);
   return (appending){.capacity_ns = (uint64_t)((double)left_ns * world->runner->workers / scale),
+                     .longest_ns = left_ns,
                      .scale = scale,
                      .woken = world->batch->woken_count,
                      .places = world->batch->places};
@@ -89,9 +87,10 @@ static void append_rank(struct muster_world *world, const appending *more) {
   limits.updates_max = world->frame->updates_max;
   limits.appends = true;
   limits.entries_ran = before;
+  limits.longest_ns = more->longest_ns;
   limits.scale = (float)more->scale;
   ASSERT(before <= world->agents.store.active_count && !world->queues->ready.walks);
-  ranked->predicted_ns = 0;
+  ranked->predicted_ns = ranked->passed_over = 0;
   *ranked = rank_fill(&world->queues->ready, &world->agents.store, &world->agents.types, &world->learnt->costs, &limits,
                       *ranked, world->batch);
   world->sums->admitted_ns += ranked->predicted_ns;

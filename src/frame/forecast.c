@@ -133,6 +133,9 @@ static double predicted_utilisation(struct muster_world *world, const frame_fore
 }
 
 void forecast_frame(struct muster_world *world) {
+  double *mend_costs = &world->learnt->experience.mend_costs;
+  if (*mend_costs > 0.0) costs_scale(&world->learnt->costs, world->agents.types.count, *mend_costs);
+  *mend_costs = 0.0;
   frame_forecast forecast = predicted_commit(world);
   /* In this time no worker runs anything: while one ranks, the others do. */
   forecast.entry_ns = fmin(world->learnt->experience.rank.mean_ns, rank_most_ns) / workers_beside_ranking(world) +
@@ -291,6 +294,28 @@ static void learn_reserve(struct muster_world *world, const controller_sample *s
   if (sample->waited && plan_ns < budget_ns) *learnt_ns = frame_reserve_learn(*learnt_ns, budget_ns, late_ns);
 }
 
+/* Mends estimates that let periods stretch while the budget is idle: those of costs when the next frame begins, which
+ * is what a record says. */
+static void mend_estimates(struct muster_world *world, const controller_sample *sample) {
+  frame_experience *experience = &world->learnt->experience;
+  const muster_frame_report *report = &world->sums->report;
+  bool planned = world_is_planned(world), excused = false;
+  for (uint32_t i = MUSTER_IDLE_FAULT + 1; i < MUSTER_IDLES; i++) excused |= report->idle_ns[i] > 0;
+  usage_sample used = {.now_ns = world->frame->now_ns,
+                       .longest_ns = (uint64_t)fmin(world->frame->longest_ns, 0x1p62),
+                       .updates = report->completed + report->preempted,
+                       .offered_ns = sample->offered_ns,
+                       .took_ns = (double)report->update_cpu_ns,
+                       .believed_ns = sample->used_ns,
+                       .stretched = report->utilisation_fitted < 0.98f * report->utilisation_nominal,
+                       .excused = excused || report->blocked_ns || (planned && !world->def.planner_by_clock)};
+  usage_verdict verdict = usage_add(&experience->usage, &used);
+  if (!verdict.contradicts) return;
+  world->sums->statistics.estimates_mended++;
+  if (verdict.costs < 1.0) experience->mend_costs = verdict.costs;
+  controller_raise(&experience->controller, verdict.plan);
+}
+
 void forecast_learn(struct muster_world *world) {
   frame_experience *experience = &world->learnt->experience;
   muster_frame_report *report = &world->sums->report;
@@ -312,6 +337,7 @@ void forecast_learn(struct muster_world *world) {
   experience->entries = entries;
   forecast_learn_holding(world);
   if (world_is_virtual(world)) return;
+  mend_estimates(world, &sample);
   tell_of_planning(world, plan_ns);
   learn_reserve(world, &sample, plan_ns);
   uint64_t rank_ns = report->stage_ns[MUSTER_STAGE_RANK];

@@ -19,6 +19,8 @@
  *   6 rank     here               the ready set, what fits                 the batch: entries, claims (plan/rank.c);
  *              run.c (beside)     claims as they are cut                   workers go on with them while it ranks
  *   7 run      run.c              the batch                                outcomes, results, logs (run/runner.c)
+ *              append.c           time that is left, ready set             more of the batch
+ *              idle.c             what is left all the same                report.idle_ns, by reason
  *   8 commit   commit.c           these                                    agents that wait anew; what was learnt:
  *              settle.c             each entry's outcome                   ready set, due times
  *              complete.h           an update that is complete             all that follows from it, line by line
@@ -111,6 +113,7 @@ static void stage_fit(struct muster_world *world) {
   report->period_deviation_ns = told.deviation_ns;
   report->agents_beyond_wish = told.beyond_wish;
   world->frame->everybody_ns = told.everybody_ns;
+  world->frame->longest_ns = told.longest_ns;
   report->turn_longest_ns = ready_turn_longest(&world->queues->ready, told.longest_ns);
   report->important_load = (float)fmin(told.important_load, pressure_max);
   report->held_load = (float)fmin(told.wishes.held, pressure_max);
@@ -307,6 +310,10 @@ void frame_end(struct muster_world *world) {
   sums->preempted += report->preempted;
   sums->woken += report->woken;
   sums->cycles += report->cycles;
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) {
+    sums->idle_ns[i] += report->idle_ns[i];
+    sums->idle_frames[i] += report->idle_ns[i] > 0;
+  }
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame->now_ns;
   frame_record_end(world);

@@ -37,6 +37,9 @@ void frame_leave(struct muster_world *world, enum occupation next);
 /* The host has run what was planned: the calling thread takes the world again, and enters the pool. */
 void frame_resume(struct muster_world *world);
 
+/* A host has run its plan, on the wall clock: notes what is left of the budget though agents wait. In idle.c. */
+void frame_note_idle(struct muster_world *world);
+
 /* What is left for the host to run a plan in. In run.c. */
 uint64_t frame_time_to_run(const struct muster_world *world);
 

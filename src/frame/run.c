@@ -135,6 +135,7 @@ void run_by_workers(struct muster_world *world) {
     serial_count_early(world, left);
   }
   if (!world_is_virtual(world)) run_appended(world);
+  if (world->timed) idle_note(world);
   runner_close(world->runner);
   audit_blocked(world);
   frame_record_outcomes(world);

@@ -18,6 +18,9 @@ void run_early(struct muster_world *world);
 /* Before stage 6: on the wall clock the other workers run what is ranked while the caller goes on ranking. */
 void run_beside_ranking(struct muster_world *world, rank_limits *limits);
 
+/* End of stage 7 on the wall clock: notes what is left of the budget though agents wait, and why. In idle.c. */
+void idle_note(struct muster_world *world);
+
 /* End of the frame: learns from what it took for how little work workers are worth calling. */
 void run_note_frame(struct muster_world *world);
 

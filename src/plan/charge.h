@@ -15,10 +15,9 @@ struct filling {
   rank_result result;
   double variance_ns2; /* wall clock: of what was admitted; */
   double unsure_ns;    /* and how far its mean may be off, where few updates were measured */
-  uint32_t passed_over;
-  uint32_t published; /* claims */
-  bool closed;        /* the last claim takes no more */
-  uint64_t weight;    /* sum of the priorities of ready agents of types that have one */
+  uint32_t published;  /* claims */
+  bool closed;         /* the last claim takes no more */
+  uint64_t weight;     /* sum of the priorities of ready agents of types that have one */
 };
 
 /* How much of the capacity the batch takes. */

@@ -66,6 +66,10 @@ static double controller_step_for(struct controller *controller, double error) {
   return error * 0.5;
 }
 
+void controller_raise(struct controller *controller, double factor) {
+  controller->share = fmin(controller->share * fmax(factor, 1.0), most_share);
+}
+
 void controller_learn(struct controller *controller, const controller_sample *sample) {
   owe(controller, sample);
   controller->backlog_ns = sample->backlog_ns;

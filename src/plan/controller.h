@@ -63,6 +63,9 @@ double controller_plan(const struct controller *controller, double offered_ns, d
 /* Takes the part of a budget that goes to the debt, which falls by as much; returns that part. */
 uint64_t controller_repay(struct controller *controller, uint64_t budget_ns);
 
+/* The plan was too careful: raises the share by a factor, as far as it goes. */
+void controller_raise(struct controller *controller, double factor);
+
 /* Learns from a frame. */
 void controller_learn(struct controller *controller, const controller_sample *sample);
 

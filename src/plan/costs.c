@@ -148,6 +148,19 @@ void costs_turn(cost_table *costs, uint32_t types) {
     }
 }
 
+void costs_scale(cost_table *costs, uint32_t types, double factor) {
+  ASSERT(factor > 0.0);
+  for (uint32_t type = 0; type < types; type++)
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
+      cost_estimate *estimate = &costs->estimates[type][level];
+      double *const values[] = {&estimate->mean_ns, &estimate->high_ns, &estimate->usual_ns, &estimate->late_ns,
+                                &estimate->limit_ns};
+      for (size_t i = 0; i < sizeof values / sizeof *values; i++) *values[i] *= factor;
+      estimate->variance_ns2 *= (float)(factor * factor);
+      estimate->predicted_ns = predicted(estimate->mean_ns);
+    }
+}
+
 void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, cost_source source) {
   ASSERT(level < MUSTER_LEVELS);
   estimate_add(&costs->estimates[type][level], (double)cost_ns, source);

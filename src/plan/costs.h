@@ -76,6 +76,9 @@ void costs_turn(cost_table *costs, uint32_t types);
 /* Takes one update in. */
 void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, cost_source source);
 
+/* All costs are taken to be so many times what they are believed to be. O(types). */
+void costs_scale(cost_table *costs, uint32_t types, double factor);
+
 /* The estimate now. */
 static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t type, uint32_t level) {
   return &costs->estimates[type][level];

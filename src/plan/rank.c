@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Virtual clock: how many agents that do not fit are passed over, in the hope that shorter ones after them do. */
+/* How many agents that do not fit are passed over, in the hope that shorter ones after them do. */
 enum { PASSED_OVER_MAX = 256 };
 
 /* Whether the sum of what was admitted fills the capacity. On the wall clock it is a sum of means, and costs vary: it
@@ -29,8 +29,8 @@ static inline bool fills_capacity(const struct filling *filling) {
 
 static inline bool rank_is_full(const struct filling *filling) {
   const struct batch *batch = filling->batch;
-  bool full =
-      batch->count >= filling->limits->updates_max || fills_capacity(filling) || filling->passed_over > PASSED_OVER_MAX;
+  bool full = batch->count >= filling->limits->updates_max || fills_capacity(filling) ||
+              filling->result.passed_over > PASSED_OVER_MAX;
   return full && batch->count > 0;
 }
 
@@ -66,7 +66,14 @@ static void charge_slice(const struct filling *filling, batch_entry *entry) {
   if (slice_ns && slice_ns < entry->predicted_ns) entry->predicted_ns = slice_ns;
 }
 
-/* Charges an agent what its update costs. Virtual clock: false when it does not fit. */
+/* Whether an update can be begun in the time that is left: one of several atoms or sets stops between them. */
+static inline bool fits_in(const rank_limits *limits, const agent_type *type, const batch_entry *entry) {
+  if (!limits->appends || type->has_sets) return true;
+  uint32_t steps = type->parallel_atoms > 1 ? type->parallel_atoms : 1u;
+  return (double)entry->predicted_ns * (double)limits->scale / steps <= (double)limits->longest_ns;
+}
+
+/* Charges an agent what its update costs; false when it does not fit. */
 static inline bool rank_charge(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                                batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
@@ -76,7 +83,7 @@ static inline bool rank_charge(struct filling *filling, const cost_estimate *est
   charge_mean(estimate, row, type, entry);
   if (filling->limits->planned) rank_set_slice(estimate, row, type, entry);
   if (type->has_sets) charge_slice(filling, entry);
-  return true;
+  return fits_in(filling->limits, type, entry);
 }
 
 /* Sets aside ids for an entry's spawns and places for its messages. */
@@ -150,7 +157,7 @@ static inline void admit(struct filling *filling, uint32_t index) {
   }
   batch_entry *entry = rank_begin_entry(filling->batch, index);
   if (!rank_charge(filling, estimate, type, entry)) {
-    filling->passed_over++;
+    filling->result.passed_over++;
     return;
   }
   if (__builtin_expect(filling->limits->cycles_max > 1, false)) charge_cycles(filling, type, entry);

@@ -32,6 +32,7 @@ typedef struct rank_limits {
   uint32_t entries_least; /* and at least so many entries */
   bool appends;           /* wall clock: the batch has entries that ran already: none runs whatever it costs, */
   uint32_t entries_ran;   /* so many take nothing of the capacity, */
+  uint64_t longest_ns;    /* what is believed to take longer is passed over, */
   float scale;            /* and claims are predicted to take this part of what their updates are believed to cost */
   uint64_t seed;
   uint32_t cycles_max;       /* above 1: the most important agents have several cycles, */
@@ -50,6 +51,7 @@ typedef struct rank_result {
   uint64_t longest_ns;   /* virtual: the longest single update, */
   uint64_t atom_ns;      /* and atom */
   uint32_t fits;         /* so many entries of the batch are predicted to fit into the capacity */
+  uint32_t passed_over;  /* agents that did not fit, though others after them did */
   uint32_t spawn_ids;    /* set aside */
   bool guarded;          /* an agent has waited longer than S: woken agents leave half of the capacity, */
   uint64_t woken_ns;     /* and take so much of it */

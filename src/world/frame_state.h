@@ -44,6 +44,7 @@ typedef struct frame_state {
   uint64_t updates_before; /* that workers had run when the last appending was considered (frame/append.c) */
   uint32_t updates_max;    /* x; UINT32_MAX = no limit */
   double everybody_ns;     /* what one update of every agent with a period takes */
+  double longest_ns;       /* the longest period in force */
   double acts_late_ns;     /* what the waiting actions that should have run before now will take */
   uint32_t acts_late;      /* and of how many agents these are */
 } frame_state;

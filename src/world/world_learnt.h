@@ -6,6 +6,7 @@
 #include "agents/types.h"
 #include "plan/controller.h"
 #include "plan/costs.h"
+#include "plan/usage.h"
 
 /* What the frames have taught about their own serial parts. */
 typedef struct frame_experience {
@@ -23,6 +24,8 @@ typedef struct frame_experience {
   double reserve_ns;                 /* kept free at the end of a budget, beyond the least: plan/controller.h */
   uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   struct controller controller;
+  struct usage usage;
+  double mend_costs; /* from the next frame on costs are believed to be this part of what they are; 0 = they stay */
 } frame_experience;
 
 /* Whether frames can have taught this: for what is read from a snapshot or a record. */

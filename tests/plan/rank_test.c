@@ -186,6 +186,7 @@ Test(rank, appends_to_a_batch_that_ran_as_many_as_still_fit) {
   ranking->limits.appends = true;
   ranking->limits.entries_ran = ranking->batch.count;
   ranking->limits.scale = 0.5f;
+  ranking->limits.longest_ns = 1500;
   ranked.predicted_ns = 0;
   ranked = rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, ranked,
                      &ranking->batch);

@@ -36,6 +36,13 @@ static muster_atom_result live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+static muster_atom_result live_short(muster_update *update) {
+  scene.told_ns += COST_NS;
+  scene.own_ns += COST_NS;
+  ((creature *)update->state)->runs++;
+  return MUSTER_ATOM_NEXT;
+}
+
 static little_world scene_create(uint64_t cost_ns, uint32_t agents, const muster_world_def *given) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, GUESS_NS};
   muster_world_def def = given ? *given : muster_world_def_default();
@@ -61,6 +68,12 @@ static uint32_t ran_twice(const little_world *little) {
   uint32_t twice = 0;
   for (uint32_t i = 0; i < AGENTS; i++) twice += ((const creature *)info_of(little, scene.agents[i]).state)->twice;
   return twice;
+}
+
+static muster_statistics statistics_of(const little_world *little) {
+  muster_statistics sums = muster_statistics_default();
+  muster_statistics_read(little->world, &sums);
+  return sums;
 }
 
 /* How many of the next frames end with agents that wait, and how many updates all of them append. */
@@ -92,6 +105,8 @@ Test(append, a_frame_goes_on_until_its_time_is_over_whatever_updates_were_believ
   cr_assert_geq(full.appended, 40);
   run_full(&little, 100);
   cr_assert_eq(ran_twice(&little), 0);
+  muster_statistics sums = statistics_of(&little);
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) cr_assert_eq(sums.idle_frames[i], 0, "reason %u", i);
   scene_destroy(&little);
 }
 
@@ -125,6 +140,9 @@ Test(append, it_ends_at_x) {
     if (completed > most) most = completed;
   }
   cr_assert_eq(most, 50);
+  muster_statistics sums = statistics_of(&little);
+  cr_assert_gt(sums.idle_frames[MUSTER_IDLE_X], 0, "and says why time was left");
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT] + sums.idle_frames[MUSTER_IDLE_LONG], 0);
   scene_destroy(&little);
 }
 
@@ -137,6 +155,32 @@ Test(append, it_does_not_rank_again_and_again_what_does_not_fit) {
     cr_assert_leq(report.rankings, 3, "%u rankings", report.rankings);
     cr_assert_leq(report.completed, 2);
   }
+  muster_statistics sums = statistics_of(&little);
+  cr_assert_gt(sums.idle_ns[MUSTER_IDLE_LONG], 0);
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT] + sums.idle_frames[MUSTER_IDLE_X], 0);
+  scene_destroy(&little);
+}
+
+/* Long updates that do not fit any more wait, and short ones behind them run in what is left. */
+Test(append, short_updates_fill_what_long_ones_leave) {
+  little_world little = scene_create(BUDGET_NS * 3 / 4, 4, NULL);
+  static const muster_atom atom = {live_short, MUSTER_ROLE_BEHAVIOUR, COST_NS};
+  muster_type_def type = type_with(&atom, 1);
+  type.state_bytes = sizeof(creature);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 1000; i++) spawn_at(&little, 1000.0 + i);
+  for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
+  muster_statistics before = statistics_of(&little);
+  uint64_t took_ns = 0, left_ns = 0;
+  for (uint32_t i = 0; i < 100; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    took_ns += report.update_cpu_ns + report.repaid_ns;
+    left_ns += report.carried > 0 ? BUDGET_NS : 0;
+  }
+  cr_assert_gt(left_ns, 50 * (uint64_t)BUDGET_NS);
+  cr_assert_geq(took_ns, left_ns * 9 / 10, "%lu of %lu", (unsigned long)took_ns, (unsigned long)left_ns);
+  muster_statistics after = statistics_of(&little);
+  cr_assert_eq(after.idle_frames[MUSTER_IDLE_FAULT], before.idle_frames[MUSTER_IDLE_FAULT]);
   scene_destroy(&little);
 }
 

@@ -26,7 +26,7 @@ static const struct room rooms[] = {
      {"base", "agents"},
      {"bands.h", "calling.h", "classes.h", "controller.h", "costs.h", "due.h", "factors.h", "fold.h", "importance.h",
       "overrun_table.h", "periods.h", "phases.h", "plan_sound.h", "rank.h", "ready.h", "retime.h", "score.h",
-      "shedding.h", "timers.h"}},
+      "shedding.h", "timers.h", "usage.h"}},
     {"pool", {"base"}, {"pool.h", "atomics.h", "identity.h", "leaving.h", "ring.h", "team.h", "ticket.h", "worker.h"}},
     {"run",
      {"base", "agents", "pool"},

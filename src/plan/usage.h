@@ -1,0 +1,47 @@
+/* plan/usage.h - a consistency check of the estimates: idle budget contradicts stretched periods.
+ *
+ * Periods are stretched because updates are believed to need more time than there is. When, over a window in which each
+ * agent had its turn, they took less than nine tenths of the time that they could have had, that belief is wrong. The
+ * contradiction is counted, and mended by what the window showed: costs are believed to be what they were beside what
+ * they were believed to be, by a factor of two at most; where these agree, the plan was too careful and gets as much
+ * more. A window in which something else kept updates from running (a limit that the host set) shows nothing.
+ *
+ * Pure: no clock, no threads. */
+#ifndef PLAN_USAGE_H
+#define PLAN_USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The window that is open. */
+struct usage {
+  uint64_t begin_ns; /* simulation time */
+  uint64_t updates;
+  double offered_ns, took_ns, believed_ns;
+  bool excused;    /* something else kept updates from running in one of its frames */
+  uint64_t faults; /* windows that ended in contradiction, in all */
+};
+
+/* What one frame showed. */
+typedef struct usage_sample {
+  uint64_t now_ns;     /* simulation time */
+  uint64_t longest_ns; /* the longest period in force */
+  uint64_t updates;    /* that ran */
+  double offered_ns;   /* the time that updates could have had, of all workers */
+  double took_ns;      /* the time that they took, */
+  double believed_ns;  /* and what they were believed to take */
+  bool stretched;      /* periods are longer than wanted */
+  bool excused;
+} usage_sample;
+
+/* What follows from a window. */
+typedef struct usage_verdict {
+  bool contradicts;
+  double costs; /* the factor by which costs are to be believed; 1 = as they are, */
+  double plan;  /* and that for which the fit may plan */
+} usage_verdict;
+
+/* Adds a frame. The verdict of a window that ends with it; else none. */
+usage_verdict usage_add(struct usage *usage, const usage_sample *sample);
+
+#endif

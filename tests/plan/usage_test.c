@@ -1,0 +1,72 @@
+/* Idle budget contradicts stretched periods: which windows say so, and what follows. */
+#include "plan/usage.h"
+
+#include <criterion/criterion.h>
+
+#define FRAME_NS  10000000u
+#define PERIOD_NS 400000000u
+
+/* Frames of 10 ms that offer as much, with 5 updates each, until a window ends. How many that took. */
+static usage_verdict run(struct usage *usage, usage_sample sample, uint32_t *frames) {
+  usage_verdict verdict = {0};
+  uint64_t faults = usage->faults;
+  for (*frames = 0; *frames < 200 && !verdict.contradicts; ++*frames) {
+    sample.now_ns += FRAME_NS;
+    verdict = usage_add(usage, &sample);
+  }
+  cr_assert_eq(usage->faults - faults, verdict.contradicts);
+  return verdict;
+}
+
+static usage_sample frame_of(double took_ns, double believed_ns) {
+  return (usage_sample){.now_ns = 5000000000u,
+                        .longest_ns = PERIOD_NS,
+                        .updates = 5,
+                        .offered_ns = 1e7,
+                        .took_ns = took_ns,
+                        .believed_ns = believed_ns,
+                        .stretched = true};
+}
+
+Test(usage, costs_that_are_believed_too_high_are_mended_by_what_a_window_showed) {
+  struct usage usage = {0};
+  uint32_t frames;
+  usage_verdict verdict = run(&usage, frame_of(7e6, 1e7), &frames);
+  cr_assert(verdict.contradicts);
+  cr_assert_eq(frames, PERIOD_NS / FRAME_NS + 2, "every agent had its turn");
+  cr_assert_float_eq(verdict.costs, 0.7, 1e-9);
+  cr_assert_eq(verdict.plan, 1.0);
+  usage = (struct usage){0};
+  cr_assert_eq(run(&usage, frame_of(1e6, 1e7), &frames).costs, 0.5, "by two at most");
+}
+
+Test(usage, a_plan_that_is_too_careful_gets_more) {
+  struct usage usage = {0};
+  uint32_t frames;
+  usage_verdict verdict = run(&usage, frame_of(8e6, 8e6), &frames);
+  cr_assert(verdict.contradicts);
+  cr_assert_eq(verdict.costs, 1.0);
+  cr_assert_float_eq(verdict.plan, 1.25, 1e-9);
+}
+
+Test(usage, nothing_follows_where_time_is_used_or_periods_are_as_wanted_or_something_else_kept_updates_away) {
+  struct usage usage = {0};
+  uint32_t frames;
+  usage_sample sample = frame_of(9.1e6, 1e7);
+  cr_assert_not(run(&usage, sample, &frames).contradicts);
+  sample = frame_of(1e6, 1e6);
+  sample.stretched = false;
+  cr_assert_not(run(&usage, sample, &frames).contradicts);
+  sample.stretched = sample.excused = true;
+  usage = (struct usage){0};
+  cr_assert_not(run(&usage, sample, &frames).contradicts);
+}
+
+Test(usage, a_window_has_a_hundred_updates) {
+  struct usage usage = {0};
+  uint32_t frames;
+  usage_sample sample = frame_of(7e6, 1e7);
+  sample.updates = 1;
+  cr_assert(run(&usage, sample, &frames).contradicts);
+  cr_assert_eq(frames, 100);
+}

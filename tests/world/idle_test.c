@@ -1,0 +1,106 @@
+/* What a frame leaves of its budget though agents wait is counted by the reason; and estimates that let periods stretch
+ * while the budget is idle are mended. The clock is told the time. */
+#include "agents/batch.h"
+#include "base/clock.h"
+#include "frame/stages.h"
+#include "run/runner.h"
+#include "support/little_world.h"
+#include "world/frame_state.h"
+#include "world/world.h"
+#include "world/world_learnt.h"
+#include "world/world_plan.h"
+#include "world/world_queues.h"
+#include "world/world_sums.h"
+
+enum { AGENTS = 2000, BUDGET_NS = 2000000, COST_NS = 5000 };
+
+static uint64_t told_ns, own_ns, cost_ns;
+
+static muster_atom_result live(muster_update *update) {
+  (void)update;
+  told_ns += cost_ns;
+  own_ns += cost_ns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world idle_world(void) {
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, COST_NS};
+  muster_world_def def = muster_world_def_default();
+  def.watch.stuck_ns = 0;
+  told_ns = 1000000000u;
+  own_ns = 1;
+  cost_ns = COST_NS;
+  little_world little = little_world_create(1, &def);
+  little.world->runner->clock = clock_told(&told_ns);
+  clock_tell_thread_cpu(&own_ns);
+  muster_type_def type = type_with(&atom, 1);
+  type.limit_ns = 1000000000u;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
+  for (uint32_t i = 0; i < 30; i++) run_frame_with(&little, BUDGET_NS);
+  return little;
+}
+
+static void idle_world_destroy(little_world *little) {
+  little_world_destroy(little);
+  clock_tell_thread_cpu(NULL);
+}
+
+/* The state of a world whose stage 7 has just ended, as some stage 7 may leave it: with so much time, so many agents
+ * that wait, and claims of the batch that did not run and are believed to take so long. */
+static const uint64_t *note(little_world *little, uint64_t left_ns, uint32_t waiting, uint32_t claims,
+                            uint32_t predicted_ns) {
+  struct muster_world *world = little->world;
+  world->frame->deadline_ns = told_ns + left_ns;
+  world->frame->forecast = (frame_forecast){.commit_most_ns = 1.0};
+  world->frame->updates_max = UINT32_MAX;
+  world->plan->ranked.passed_over = 0;
+  world->queues->ready.count = waiting;
+  world->batch->count = world->batch->claim_count = claims;
+  for (uint32_t i = 0; i < claims; i++) {
+    world->batch->claims[i] = (batch_claim){.first = i, .end = i + 1, .predicted_ns = predicted_ns};
+    world->batch->outcomes[i] = OUTCOME_NOT_RUN;
+  }
+  memset(world->sums->report.idle_ns, 0, sizeof world->sums->report.idle_ns);
+  idle_note(world);
+  return world->sums->report.idle_ns;
+}
+
+static void expect(const uint64_t *idle_ns, muster_idle reason, uint64_t wanted_ns) {
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++)
+    cr_assert_eq(idle_ns[i], i == reason ? wanted_ns : 0, "reason %u: %lu", i, (unsigned long)idle_ns[i]);
+}
+
+/* The reasons are checked by hand; afterwards the world is as it was, and goes on. */
+Test(idle, a_frame_that_ends_early_for_no_reason_is_counted_as_a_fault) {
+  little_world little = idle_world();
+  uint32_t waiting = little.world->queues->ready.count;
+  expect(note(&little, 1000000, 5, 0, 0), MUSTER_IDLE_FAULT, 1000000);
+  expect(note(&little, 1000000, 5, 3, 999999), MUSTER_IDLE_FAULT, 1000000);
+  expect(note(&little, 1000000, 5, 3, 1000001), MUSTER_IDLE_LONG, 1000000);
+  expect(note(&little, CLAIM_NS, 5, 0, 0), MUSTER_IDLE_FAULT, 0);
+  expect(note(&little, 1000000, 0, 0, 0), MUSTER_IDLE_FAULT, 0);
+  little.world->queues->ready.count = waiting;
+  little.world->batch->count = little.world->batch->claim_count = 0;
+  run_frame_with(&little, BUDGET_NS);
+  idle_world_destroy(&little);
+}
+
+/* Under load periods stretch; costs that are believed four times too high stretch them further, until the budget is
+ * idle. Samples are withheld, so that nothing else tells the truth. */
+Test(idle, estimates_that_leave_the_budget_idle_are_mended) {
+  little_world little = idle_world();
+  muster_statistics sums = muster_statistics_default();
+  cost_estimate *estimate = &little.world->learnt->costs.estimates[0][0];
+  double truth_ns = estimate->mean_ns;
+  for (uint32_t i = 0; i < 300; i++) {
+    run_frame_with(&little, BUDGET_NS / 4);
+    if (i == 50) costs_scale(&little.world->learnt->costs, 1, 4.0);
+    if (i > 50) runner_caller(little.world->runner)->sample_count = 0;
+  }
+  muster_statistics_read(little.world, &sums);
+  cr_assert_lt(estimate->mean_ns, 1.5 * truth_ns, "%g, and it is %g", estimate->mean_ns, truth_ns);
+  cr_assert_gt(sums.estimates_mended, 0);
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0);
+  idle_world_destroy(&little);
+}
