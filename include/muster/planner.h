@@ -49,8 +49,12 @@
  * muster_frame_run() would have run.
  *
  * A host that is done early may plan once more at the same sim_now_ns with the rest of its budget: agents that did not
- * fit come then, and no agent runs twice. Such a plan counts as a frame, and has no pressure of its own, since no time
- * has passed.
+ * fit come then, and no agent runs twice. The report is of all plans of that time: counts and times are their sums,
+ * pressure, utilisation and budget those of the first. In sums over time (muster_statistics) each plan counts as a
+ * frame. A rest of less than 10 us plans nothing, and is no error: the plan is empty, and is reported like any other.
+ *
+ * Costs are best measured by muster_clock_thread_ns(), which leaves out what the kernel gave to other threads. A host
+ * that has only a clock of the time that passes says so: muster_world_def.planner_by_wall.
  *
  * Between the two calls any thread may spawn, remove, move, wake and tune as always; this is queued for the next plan.
  * A removed agent is gone at once, and no later plan names it; entries of the open plan are the host's, and a result
@@ -133,6 +137,12 @@ MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *fr
  * and report only one thread at a time may call either, but it need not be the same. O(count + entries).
  * Thread of the frames, or any other that takes its place. */
 MUSTER_API muster_result muster_plan_report(muster_world *world, const muster_plan_result *results, uint32_t count);
+
+/* The clocks by which hosts time updates: the time that passes (CLOCK_MONOTONIC), by which frames end; and the CPU time
+ * that the calling thread has used, which leaves out what the kernel gave to other threads. In nanoseconds since any
+ * moment; some 0.03 and 0.4 us. Any thread. */
+MUSTER_API uint64_t muster_clock_ns(void);
+MUSTER_API uint64_t muster_clock_thread_ns(void);
 
 #ifdef __cplusplus
 }

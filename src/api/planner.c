@@ -6,7 +6,9 @@
 #include "api/planner.h"
 
 #include "agents/elapsed.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/prefetch.h"
 #include "base/sized.h"
 #include "frame/frame.h"
@@ -29,7 +31,25 @@ void planner_create(struct muster_world *world) {
   if (world_is_planned(world)) ARENA_ARRAY(&world->arena, world->planner->numbers, world->def.limits.agents_max);
 }
 
+uint64_t muster_clock_ns(void) {
+  return clock_system();
+}
+
+uint64_t muster_clock_thread_ns(void) {
+  return clock_thread_cpu();
+}
+
 /* --------------------------------------------------------------------------------------------------------- the plan */
+
+/* Whether a plan goes on with the frame of the last one. */
+static bool goes_on_with(const struct muster_world *world, const muster_frame *frame) {
+  return world->frames > 0 && frame->sim_now_ns == world->last_now_ns;
+}
+
+/* Whether what is left of the frame is too little to be planned. */
+static bool is_rest(const struct muster_world *world, const muster_frame *frame) {
+  return frame && frame->budget_ns < BUDGET_LEAST_NS && goes_on_with(world, frame);
+}
 
 static muster_result check_plan(struct muster_world *world, const muster_frame *frame, const muster_plan_entry *entries,
                                 uint32_t capacity, const muster_plan_summary *summary) {
@@ -41,7 +61,47 @@ static muster_result check_plan(struct muster_world *world, const muster_frame *
     return error_set(MUSTER_E_STATE, "plan: this world was created without planner_workers: use muster_frame_run");
   if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN)
     return error_set(MUSTER_E_STATE, "plan: the last plan was not reported yet");
-  return frame_check(world, frame);
+  if (!is_rest(world, frame)) return frame_check(world, frame);
+  return guard_frame(world, __builtin_frame_address(0), "frame");
+}
+
+/* A plan without entries, which no frame belongs to. */
+static muster_result plan_nothing(struct muster_world *world, muster_plan_summary *summary) {
+  muster_plan_summary whole = {0};
+  ASSERT(!world->commit->open);
+  world->planner->empty = true;
+  world->batch->count = 0;
+  occupancy_set(&world->occupancy, OCCUPIED_BY_PLAN);
+  return sized_write(SIZED(plan_summary), &whole, summary);
+}
+
+/* Adds a further plan of a frame to the report of those before it. */
+static void add_plan(muster_frame_report *sum, const muster_frame_report *more) {
+  const muster_frame_report first = *sum;
+  *sum = *more; /* what is as of now, and the overrun of the last rest, which is that of the frame */
+  sum->budget_ns = first.budget_ns;
+  sum->frame_period_ns = first.frame_period_ns;
+  sum->pressure = first.pressure;
+  sum->utilisation_desired = first.utilisation_desired;
+  sum->utilisation_nominal = first.utilisation_nominal;
+  sum->utilisation_fitted = first.utilisation_fitted;
+  sum->period_deviation_ns = first.period_deviation_ns;
+  sum->important_load = first.important_load;
+  sum->held_load = first.held_load;
+  for (uint32_t i = 0; i < MUSTER_STAGES; i++) sum->stage_ns[i] += first.stage_ns[i];
+  uint64_t *const times[] = {&sum->wall_ns,   &sum->update_cpu_ns, &sum->overhead_ns,
+                             &sum->serial_ns, &sum->work_ns,       &sum->repaid_ns};
+  const uint64_t before[] = {first.wall_ns,   first.update_cpu_ns, first.overhead_ns,
+                             first.serial_ns, first.work_ns,       first.repaid_ns};
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] += before[i];
+  sum->released += first.released;
+  sum->completed += first.completed;
+  sum->preempted += first.preempted;
+  sum->woken += first.woken;
+  sum->rankings += first.rankings;
+  if (first.longest_claim_ns > sum->longest_claim_ns) sum->longest_claim_ns = first.longest_claim_ns;
+  if (first.longest_atom_ns > sum->longest_atom_ns) sum->longest_atom_ns = first.longest_atom_ns;
+  if (first.longest_wait_ns > sum->longest_wait_ns) sum->longest_wait_ns = first.longest_wait_ns;
 }
 
 static muster_plan_entry planner_describe(const struct muster_world *world, const batch_entry *entry) {
@@ -93,7 +153,9 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   MUST_RETURN(leaving_update);
   muster_result result = check_plan(world, frame, entries, capacity, summary);
   if (result) return result;
+  if (is_rest(world, frame)) return plan_nothing(world, summary);
   world->planner->capacity = capacity;
+  world->planner->goes_on = goes_on_with(world, frame);
   frame_begin(world, frame);
   frame_plan(world);
   muster_plan_summary whole = {0};
@@ -212,16 +274,34 @@ static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_res
   if (!world_is_virtual(world)) frame_note_idle(world);
   frame_commit(world);
   frame_end(world);
+  muster_frame_report *whole = &world->planner->report, *last = &world->sums->report;
+  if (world->planner->goes_on)
+    add_plan(whole, last);
+  else
+    *whole = *last;
   HAS_RETURNED();
+}
+
+/* The end of a plan without entries. */
+static void end_nothing(struct muster_world *world) {
+  world->planner->empty = false;
+  occupancy_set(&world->occupancy, OCCUPIED_NOT);
 }
 
 muster_result muster_plan_report(muster_world *world, const muster_plan_result *results, uint32_t count) {
   muster_result found = check_report(world, results, count);
   if (found) return found;
-  end_plan(world, results, count);
+  if (world->planner->empty)
+    end_nothing(world);
+  else
+    end_plan(world, results, count);
   return MUSTER_OK;
 }
 
 void planner_abandon(struct muster_world *world) {
-  if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN) end_plan(world, NULL, 0);
+  if (occupancy_get(&world->occupancy) != OCCUPIED_BY_PLAN) return;
+  if (world->planner->empty)
+    end_nothing(world);
+  else
+    end_plan(world, NULL, 0);
 }

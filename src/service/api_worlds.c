@@ -39,6 +39,13 @@ static void write_zone(json_writer *writer, const zone_published *zone) {
              zone->refused, zone->sent, zone->delivered, zone->lost);
 }
 
+/* What frames left though NPCs waited. */
+static void write_idle(json_writer *writer, const muster_statistics *sums) {
+  json_print(writer, "idle{ fault_ns=%lu fault_frames=%lu at_x_ns=%lu long_ns=%lu estimates_mended=%lu }",
+             sums->idle_ns[MUSTER_IDLE_FAULT], sums->idle_frames[MUSTER_IDLE_FAULT], sums->idle_ns[MUSTER_IDLE_X],
+             sums->idle_ns[MUSTER_IDLE_LONG], sums->estimates_mended);
+}
+
 static void write_world(json_writer *writer, hosted_world *world) {
   world_published published;
   const muster_frame_report *report = &published.report;
@@ -63,6 +70,7 @@ static void write_world(json_writer *writer, hosted_world *world) {
              report->preempted, report->woken, report->commands_waiting, report->utilisation_desired,
              report->utilisation_nominal, report->utilisation_fitted, report->debt_ns, report->serial_ns,
              report->work_ns);
+  write_idle(writer, &published.statistics);
   write_journal(writer, &published.journal);
   write_zone(writer, &published.zone);
   bands_json(writer, &published.statistics);

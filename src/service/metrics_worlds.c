@@ -120,6 +120,16 @@ static const struct field fields[] = {
           "Part of the workers' time in which only the frame's thread may work: 1 / it is the most that workers give."),
     STATS(serial_ns, "muster_serial_seconds_total", "Time of the frame's thread in which no other worker may work."),
     STATS(work_ns, "muster_work_seconds_total", "Time of all workers in frames: updates and stages."),
+    STATS(idle_ns[MUSTER_IDLE_FAULT], "muster_idle_fault_seconds_total",
+          "Time of workers that frames left though NPCs waited, for no known reason."),
+    STATS(idle_frames[MUSTER_IDLE_FAULT], "muster_idle_fault_frames_total", "Frames that left some."),
+    STATS(idle_ns[MUSTER_IDLE_X], "muster_idle_at_x_seconds_total",
+          "The same, where the most updates of a frame were reached."),
+    STATS(idle_ns[MUSTER_IDLE_LONG], "muster_idle_long_seconds_total",
+          "The same, where each update that waited was believed to take longer than what was left."),
+    STATS(
+        estimates_mended, "muster_estimates_mended_total",
+        "Times that periods were found stretched while the budget was idle, and what is believed of costs was mended."),
     STATS(bytes_used, "muster_memory_used_bytes", "All stores of the world, as far as in use."),
     STATS(bytes_scheduling, "muster_memory_scheduling_bytes", "Of these, what is not the types' own state."),
 

@@ -2,12 +2,17 @@
 #ifndef PLANNER_STATE_H
 #define PLANNER_STATE_H
 
+#include <muster/report.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Of a planner world: the plan that the host runs. */
 typedef struct planner_state {
-  uint32_t capacity; /* the most entries that it has room for */
-  uint32_t *numbers; /* by agent: the number of its entry, if that entry names the agent */
+  uint32_t capacity;          /* the most entries that it has room for */
+  bool goes_on;               /* the plan is a further one of the same frame; */
+  bool empty;                 /* or there was nothing left to plan with: it has no entries, and no frame */
+  muster_frame_report report; /* of all plans of the last frame */
+  uint32_t *numbers;          /* by agent: the number of its entry, if that entry names the agent */
 } planner_state;
 
 #endif

@@ -117,3 +117,52 @@ Test(planner_budget, an_update_longer_than_the_budget_is_handed_out_alone) {
   cr_assert_gt(completed, 100);
   planned_world_destroy(planned);
 }
+
+/* Three plans of one time, and a rest that is too little for a fourth. */
+Test(planner_budget, the_report_is_of_all_plans_of_a_frame_and_a_small_rest_plans_nothing) {
+  muster_world_def def = papers_world_def();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.clock.capacity_ns = 10000;
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = parts_type(1);
+  type.period_max_ns = type.period_ns;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 500; i++) spawn_at(&planned->little, i);
+  for (uint32_t frame = 0; frame < 20; frame++) run_plan(planned);
+  uint32_t completed = 0, released = 0;
+  float pressure = 0;
+  for (uint32_t turn = 0; turn < 3; turn++) {
+    uint32_t count = plan(planned);
+    for (uint32_t i = 0; i < count; i++) planned->results[i] = result_as_planned(&planned->entries[i], 1);
+    muster_frame_report frame = report(planned, count);
+    completed += count;
+    cr_assert_eq(frame.completed, completed);
+    cr_assert_eq(frame.rankings, turn + 1);
+    cr_assert_eq(frame.update_cpu_ns, completed * 1000u);
+    if (turn == 0) released = frame.released, pressure = frame.pressure;
+    cr_assert_eq(frame.released, released, "nobody is due a second time");
+    cr_assert(frame.pressure == pressure && pressure > 0);
+    planned->little.now_ns -= FRAME_NS; /* the next turn is at the same time */
+  }
+  cr_assert_gt(completed, 20);
+  muster_world *world = planned->little.world;
+  muster_frame rest = {planned->little.now_ns + FRAME_NS, 5000};
+  cr_assert_eq(muster_plan(world, &rest, planned->entries, ENTRIES_MAX, &planned->plan), MUSTER_OK);
+  cr_assert(planned->plan.count == 0 && planned->plan.run_ns == 0);
+  cr_assert_eq(muster_plan(world, &rest, planned->entries, ENTRIES_MAX, &planned->plan), MUSTER_E_STATE);
+  cr_assert_eq(muster_plan_report(world, planned->results, 1), MUSTER_E_ARGUMENT, "nobody was planned");
+  cr_assert_eq(report(planned, 0).completed, completed, "of the frame still");
+  rest.sim_now_ns += FRAME_NS;
+  cr_assert_eq(muster_plan(world, &rest, planned->entries, ENTRIES_MAX, &planned->plan), MUSTER_E_ARGUMENT,
+               "a frame of so little is a mistake");
+  planned->little.now_ns += FRAME_NS;
+  cr_assert_gt(plan(planned), 0);
+  planned_world_destroy(planned);
+}
+
+Test(planner_budget, hosts_have_clocks) {
+  uint64_t wall_ns = muster_clock_ns(), own_ns = muster_clock_thread_ns();
+  for (volatile uint32_t i = 0; i < 1000000; i++) continue;
+  cr_assert_gt(muster_clock_ns(), wall_ns);
+  cr_assert_gt(muster_clock_thread_ns(), own_ns);
+}

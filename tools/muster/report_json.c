@@ -49,6 +49,9 @@ static void write_work(json_writer *writer, const run_summary *summary) {
       summary->serial_per_frame_ns, summary->serial_share, summary->acts_serial_per_frame_ns,
       summary->acts_serial_share, known(summary->acts_serial_share > 0, 1 / summary->acts_serial_share),
       summary->period_deviation_ns);
+  json_print(writer, "idle{ fault_ns=%lu fault_frames=%lu at_x_ns=%lu long_ns=%lu estimates_mended=%lu }",
+             statistics->idle_ns[MUSTER_IDLE_FAULT], statistics->idle_frames[MUSTER_IDLE_FAULT],
+             statistics->idle_ns[MUSTER_IDLE_X], statistics->idle_ns[MUSTER_IDLE_LONG], statistics->estimates_mended);
   bands_json(writer, statistics);
   json_print(writer, "wait{ longest_ns=%lu bound_ns=%g within=%d }", statistics->longest_wait_ns,
              summary->wait_bound_ns, summary->wait_within);

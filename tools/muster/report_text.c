@@ -104,6 +104,20 @@ static void print_overhead(FILE *stream, const run_summary *summary) {
     fprintf(stream, "%s of the budget\n", text_share(summary->overhead_share));
 }
 
+/* What frames left though NPCs waited; nothing is said where they left nothing. */
+static void print_idle(FILE *stream, const run_summary *summary) {
+  const muster_statistics *sums = &summary->statistics;
+  uint64_t all_ns = 0;
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) all_ns += sums->idle_ns[i];
+  if (!all_ns) return;
+  fprintf(stream,
+          "Idle      %s was left while NPCs waited: %s by x, %s too short for the updates that waited, %s for no "
+          "known reason\n",
+          text_duration((double)all_ns), text_duration((double)sums->idle_ns[MUSTER_IDLE_X]),
+          text_duration((double)sums->idle_ns[MUSTER_IDLE_LONG]),
+          text_duration((double)sums->idle_ns[MUSTER_IDLE_FAULT]));
+}
+
 /* By Amdahl's law. What one worker does alone may be work that others would share. */
 static void print_serial(FILE *stream, const run_summary *summary) {
   if (!(summary->serial_share > 0)) return; /* not measured, or in virtual time */
@@ -136,6 +150,7 @@ static void print_updates(FILE *stream, const run_summary *summary) {
     fprintf(stream, "          %s neighbour queries were cut: too many agents in one place\n",
             text_count(statistics->nearby_cut));
   print_overhead(stream, summary);
+  print_idle(stream, summary);
   print_serial(stream, summary);
   print_serial_acts(stream, summary);
 }
