@@ -214,6 +214,16 @@ typedef struct muster_watch {
   uint64_t reserved[2];
 } muster_watch;
 
+/* Load that the host knows beforehand: a boss, an explosion, a save. In frames of this simulation time something else
+ * takes `frame_ns` of each budget, so Muster returns so much earlier (of a budget an eighth is left at least). Periods
+ * begin to stretch for it half a second before, and not when it is there. Under the virtual clock it is taken from the
+ * capacity. One load is known at a time; it is changed by muster_world_tune(). */
+typedef struct muster_load {
+  uint64_t from_ns, until_ns; /* simulation time; default 0 */
+  uint64_t frame_ns;          /* default 0 = none; at most 10 s */
+  uint64_t reserved[1];
+} muster_load;
+
 #define MUSTER_ZONES_MAX  16383u
 #define MUSTER_EPOCHS_MAX 16383u
 
@@ -278,6 +288,7 @@ typedef struct muster_world_def {
   muster_trace_def trace;
   muster_watch watch;
   muster_zone_def zone;
+  muster_load load;
 } muster_world_def;
 
 MUSTER_DEFAULTS(muster_world_def);

@@ -148,6 +148,9 @@ typedef struct muster_frame_report {
    * due, by the reason; less than 20 us a worker is not counted. Wall clock only. Whatever the reason, at most one of
    * these is not 0. */
   uint64_t idle_ns[MUSTER_IDLES];
+
+  uint64_t announced_ns; /* the part of the budget (virtual: of the capacity) that a load takes which the host
+                            announced: muster_world_def.load */
 } muster_frame_report;
 
 MUSTER_DEFAULTS(muster_frame_report);

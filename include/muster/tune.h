@@ -32,6 +32,7 @@ typedef struct muster_world_tuning {
   muster_importance importance; /* focus, designer, role and company: in a world with MUSTER_IMPORTANCE_FACTORS, all
                                    four or none of them */
   muster_levels levels;
+  muster_load load; /* the fields that are 0 are left; to take a load back, let it end at 1 */
 } muster_world_tuning;
 
 #define MUSTER_UPDATES_LEAVE (UINT32_MAX - 1u)

@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-#define HOUR 3.6e12
-#define DAY  8.64e13
+#define HOUR               3.6e12
+#define DAY                8.64e13
+#define SIMULATION_MOST_NS 0x1p62
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
@@ -63,6 +64,9 @@ const field_row fields_world[] = {
     LIVE(wish_part, importance.wish_part, FLOAT, 0.1, 0.9, 0),
     WORLD(shards, shards, COUNT, 0, 256, FIELD_LOCAL),
     WORLD(changes_frames, limits.changes_frames, COUNT, 0, MUSTER_CHANGES_FRAMES_MAX, FIELD_LOCAL),
+    LIVE(load_from_ns, load.from_ns, TIME, 0, SIMULATION_MOST_NS, 0),
+    LIVE(load_until_ns, load.until_ns, TIME, 0, SIMULATION_MOST_NS, 0),
+    LIVE(load_ns, load.frame_ns, TIME, 0, BUDGET_MOST_NS, 0),
     WORLD(zone, zone.number, COUNT, 0, MUSTER_ZONES_MAX, FIELD_SAME),
     WORLD(zone_epoch, zone.epoch, COUNT, 0, MUSTER_EPOCHS_MAX, FIELD_BROUGHT),
     WORLD(zone_x_min, zone.x_min, DOUBLE, -1e9, 1e9, FIELD_BROUGHT),

@@ -122,11 +122,30 @@ static double lacking_ns(const struct muster_world *world, double offered_ns) {
   return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
 }
 
+uint64_t forecast_load_now_ns(const struct muster_world *world) {
+  const muster_load *load = &world->def.load;
+  uint64_t now_ns = world->frame->now_ns;
+  return now_ns >= load->from_ns && now_ns < load->until_ns ? load->frame_ns : 0;
+}
+
+/* What is planned for beforehand of a load that comes within half a second: more and more, until it is there and is
+ * taken from the budget. */
+static double load_to_come_ns(const struct muster_world *world) {
+  static const double lead_ns = 5e8;
+  const muster_load *load = &world->def.load;
+  uint64_t now_ns = world->frame->now_ns;
+  if (!load->frame_ns || load->until_ns <= load->from_ns || now_ns >= load->from_ns) return 0.0;
+  double part = 1.0 - (double)(load->from_ns - now_ns) / lead_ns;
+  return part > 0.0 ? part * (double)load->frame_ns : 0.0;
+}
+
 /* What the workers can run; also sets what the actions of updates will be taken to cost. */
 static double predicted_utilisation(struct muster_world *world, const frame_forecast *forecast) {
   const frame_state *frame = world->frame;
   if (!frame->elapsed_ns) return INFINITY;
   double offered_ns = predicted_offer(world, forecast);
+  double workers = world_is_virtual(world) ? 1.0 : (double)world_workers(world);
+  offered_ns = fmax(offered_ns - load_to_come_ns(world) * workers, offered_ns / 16.0);
   double updates_ns = controller_plan(&world->learnt->experience.controller, offered_ns, lacking_ns(world, offered_ns));
   if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += predicted_actions(world);
   return updates_ns / (double)frame->elapsed_ns;

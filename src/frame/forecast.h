@@ -16,6 +16,9 @@ struct rank_limits;
  * actions that stage 4 uses. */
 void forecast_frame(struct muster_world *world);
 
+/* What a load that the host announced takes of this frame. */
+uint64_t forecast_load_now_ns(const struct muster_world *world);
+
 /* What may be admitted now. */
 struct rank_limits forecast_limits(struct muster_world *world);
 

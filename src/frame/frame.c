@@ -229,8 +229,8 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
   return MUSTER_OK;
 }
 
-/* Subtracts what calls between the frames took for this one, at most half of its budget; and what earlier frames
- * overran. */
+/* Subtracts what calls between the frames took for this one, at most half of its budget; what earlier frames overran;
+ * and a load that the host has announced, of which an eighth of the budget is left. */
 static void take_prepaid(struct muster_world *world) {
   frame_state *frame = world->frame;
   uint64_t *whole_ns = world_is_virtual(world) ? &frame->capacity_ns : &frame->budget_ns,
@@ -240,6 +240,10 @@ static void take_prepaid(struct muster_world *world) {
   *whole_ns -= world->sums->report.repaid_ns;
   frame->budget_ns -= world->sums->prepaid_ns < most_ns ? world->sums->prepaid_ns : most_ns;
   world->sums->prepaid_ns = 0;
+  uint64_t least_ns = world->sums->report.budget_ns / 8, load_ns = forecast_load_now_ns(world);
+  uint64_t free_ns = *whole_ns > least_ns ? *whole_ns - least_ns : 0;
+  world->sums->report.announced_ns = load_ns < free_ns ? load_ns : free_ns;
+  *whole_ns -= world->sums->report.announced_ns;
 }
 
 /* The calling thread takes the world, and enters the pool. */

@@ -47,8 +47,8 @@ static bool groups_are_reserved(const muster_priority *priority, const muster_im
 
 static muster_result check_world_reserved(const muster_world_def *def) {
   if (groups_are_reserved(&def->priority, &def->importance, &def->levels) && FIELDS_RESERVED(def->limits) &&
-      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->trace) && FIELDS_RESERVED(def->watch) &&
-      FIELDS_RESERVED(def->zone))
+      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->load) && FIELDS_RESERVED(def->trace) &&
+      FIELDS_RESERVED(def->watch) && FIELDS_RESERVED(def->zone))
     return MUSTER_OK;
   return refuse_reserved("world", "muster_world_def_default");
 }
@@ -94,7 +94,7 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
   bool factors = gives_factors(tuning);
   muster_result result = fields_check_tuning(fields_world, "world tuning", tuning, &none);
   if (result) return result;
-  if (!groups_are_reserved(&tuning->priority, &tuning->importance, &tuning->levels))
+  if (!groups_are_reserved(&tuning->priority, &tuning->importance, &tuning->levels) || !FIELDS_RESERVED(tuning->load))
     return refuse_reserved("world tuning", "muster_world_tuning_default");
   if (tuning->levels.cycles_max > 1 && world_is_planned(world))
     return error_set(MUSTER_E_STATE,

@@ -5,9 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Of a cluster from before there was a key. */
-enum { FORMAT_FIRST = 1 };
-
 uint32_t format_least(void) {
   return FORMAT_LEAST;
 }
@@ -17,7 +14,7 @@ uint32_t format_most(void) {
 }
 
 muster_result format_check(const char *text) {
-  uint32_t format = FORMAT_FIRST;
+  uint32_t format = FORMAT_MOST; /* nothing was put yet */
   char rest;
   if (text && sscanf(text, "%" SCNu32 "%c", &format, &rest) != 1)
     return error_set(MUSTER_E_INPUT, "etcd: the cluster's format is \"%.32s\", which is no number", text);

@@ -5,8 +5,8 @@
  * A build knows formats FORMAT_LEAST to FORMAT_MOST. With a change of anything above, FORMAT_MOST is raised, and the
  * build writes the older format, too, and reads it, wherever the cluster has that: so old and new daemons run side by
  * side, and the old ones may come back. Once all are new, a person raises the cluster's (tools/docs/clusters.md); a
- * node that does not know it takes no zone from then on. A cluster without that key has format 1,
- * which was that of 0.9.0: its journals say less of a frame than is needed to repeat it now. A test (zones/format)
+ * node that does not know it takes no zone from then on. A cluster without that key has not begun.
+ * Format 1 was that of 0.9.0, whose journals say less of a frame than is needed to repeat it now. A test (zones/format)
  * fails when something of this changes and FORMAT_MOST does not. Loop's thread. */
 #ifndef SERVICE_ZONES_FORMAT_H
 #define SERVICE_ZONES_FORMAT_H
