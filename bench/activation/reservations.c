@@ -58,6 +58,7 @@ static void release(struct side *side) {
     ready_admit(&side->ready, &side->store, agent);
     side->due[side->due_count++] = agent;
   }
+  ready_end_walk(&side->ready, &side->store);
   ready_keep_fresh(&side->ready, &side->store);
 }
 
