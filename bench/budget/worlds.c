@@ -70,8 +70,8 @@ static muster_world *create(struct run *run, struct loop *loop) {
   muster_world_def def = muster_world_def_default();
   def.limits.agents_max = run->count;
   def.planner_workers = is_planned(run);
-  def.planner_by_clock = is_planned(run);
-  def.planner_by_wall = is_planned(run) && !run->setup->report_own;
+  def.planner.by_clock = is_planned(run);
+  def.planner.by_wall = is_planned(run) && !run->setup->report_own;
   def.audit = run->wall && !is_planned(run);
   def.pool = loop->pool;
   def.seed = run->setup->seed;

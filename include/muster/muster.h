@@ -214,6 +214,17 @@ typedef struct muster_watch {
   uint64_t reserved[2];
 } muster_watch;
 
+/* How the host of a planner world (planner_workers) keeps time: muster/planner.h. */
+typedef struct muster_planner_def {
+  bool by_clock; /* it stops by the clock, so its plans name more entries than are believed to fit
+                    (muster_plan_summary.fits says how many are), and no time is left unused where updates cost less
+                    than was believed. Default false */
+  bool by_wall;  /* it has no clock of its threads' CPU time, so the costs that it reports have in them what the kernel
+                    gave to others. What exceeds eight times the expected cost is taken to be that, and is no debt of
+                    later frames. Default false */
+  uint8_t reserved[6];
+} muster_planner_def;
+
 /* Load that the host knows beforehand: a boss, an explosion, a save. In frames of this simulation time something else
  * takes `frame_ns` of each budget, so Muster returns so much earlier (of a budget an eighth is left at least). Periods
  * begin to stretch for it half a second before, and not when it is there. Under the virtual clock it is taken from the
@@ -255,12 +266,6 @@ typedef struct muster_world_def {
                                  frame, and this many budgets in all; default 1; 0 = never; 0..8 */
   bool audit;                 /* read thread CPU clocks to measure the promise (overrun_own_ns); costs about 0.4 us per
                                  claim, or per atom near the budget's end; default false */
-  bool planner_by_clock;      /* with planner_workers: the host stops by the clock, so its plans name more entries than
-                                 are believed to fit (muster_plan_summary.fits says how many are), and no time is left
-                                 unused where updates cost less than was believed. Default false */
-  bool planner_by_wall;       /* with planner_workers: the host has no clock of its threads' CPU time, so the costs that
-                                 it reports have in them what the kernel gave to others. What exceeds eight times the
-                                 expected cost is taken to be that, and is no debt of later frames. Default false */
   uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be delayed by up to this
                                  many frames (Wright & Marshall's dynamic activation delay), but never to the time of
                                  the agent's next update. An update is never early: the agent's release times stay T_i
@@ -289,6 +294,7 @@ typedef struct muster_world_def {
   muster_watch watch;
   muster_zone_def zone;
   muster_load load;
+  muster_planner_def planner;
 } muster_world_def;
 
 MUSTER_DEFAULTS(muster_world_def);

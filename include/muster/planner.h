@@ -40,7 +40,7 @@
  * host's clock ends the frame: it stops when run_ns have passed since muster_plan() returned. The plan names as many
  * entries as are believed to fit into what is left of the budget, times planner_workers: the sum of their mean costs
  * fills it (the first entry is named whatever it costs, so that even the longest update runs some time). Where costs
- * vary, such a sum is too small in half of all frames. A world with muster_world_def.planner_by_clock is for hosts that
+ * vary, such a sum is too small in half of all frames. A world with muster_world_def.planner.by_clock is for hosts that
  * look at a clock after each update: its plans name more than that, until the sum of the means passes the budget by
  * three standard deviations of it, and at least 64 entries while there is time; muster_plan_summary.fits says how many
  * are believed to fit. What was named and not run keeps its turn. Under the virtual clock run_ns is the capacity,
@@ -54,7 +54,7 @@
  * frame. A rest of less than 10 us plans nothing, and is no error: the plan is empty, and is reported like any other.
  *
  * Costs are best measured by muster_clock_thread_ns(), which leaves out what the kernel gave to other threads. A host
- * that has only a clock of the time that passes says so: muster_world_def.planner_by_wall.
+ * that has only a clock of the time that passes says so: muster_world_def.planner.by_wall.
  *
  * Between the two calls any thread may spawn, remove, move, wake and tune as always; this is queued for the next plan.
  * A removed agent is gone at once, and no later plan names it; entries of the open plan are the host's, and a result

@@ -242,7 +242,7 @@ static uint64_t planner_own_ns(const struct muster_world *world, const muster_pl
                                const batch_entry *entry) {
   enum { OVER_BELIEF = 8 };
   uint64_t most_ns = OVER_BELIEF * (uint64_t)entry->predicted_ns;
-  return world->def.planner_by_wall && result->cost_ns > most_ns ? most_ns : result->cost_ns;
+  return world->def.planner.by_wall && result->cost_ns > most_ns ? most_ns : result->cost_ns;
 }
 
 /* Puts a result where a worker would have put it. Of an agent that was removed meanwhile only the cost counts: it waits

@@ -219,8 +219,8 @@ rank_limits forecast_limits(struct muster_world *world) {
     if (forecast->entries_most < limits.updates_max) limits.updates_max = forecast->entries_most;
     double worth_ns = limits.planned ? 0.0 : worth_holding_ns(world);
     limits.capacity_ns = (uint64_t)(left_ns * world_workers(world) + worth_ns);
-    limits.deviations = !limits.planned ? over_ranked : world->def.planner_by_clock ? over_planned : 0.0f;
-    limits.entries_least = limits.planned && world->def.planner_by_clock && limits.capacity_ns ? LISTED_LEAST : 0;
+    limits.deviations = !limits.planned ? over_ranked : world->def.planner.by_clock ? over_planned : 0.0f;
+    limits.entries_least = limits.planned && world->def.planner.by_clock && limits.capacity_ns ? LISTED_LEAST : 0;
   }
   return limits;
 }
@@ -327,7 +327,7 @@ static void mend_estimates(struct muster_world *world, const controller_sample *
                        .took_ns = (double)report->update_cpu_ns,
                        .believed_ns = sample->used_ns,
                        .stretched = report->utilisation_fitted < 0.98f * report->utilisation_nominal,
-                       .excused = excused || report->blocked_ns || (planned && !world->def.planner_by_clock)};
+                       .excused = excused || report->blocked_ns || (planned && !world->def.planner.by_clock)};
   usage_verdict verdict = usage_add(&experience->usage, &used);
   if (!verdict.contradicts) return;
   world->sums->statistics.estimates_mended++;

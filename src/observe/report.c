@@ -24,8 +24,9 @@
 
 muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report) {
   muster_result result = guard_read(world, "frame report");
+  if (result) return result;
   const muster_frame_report *last = world_is_planned(world) ? &world->planner->report : &world->sums->report;
-  return result ? result : sized_write(SIZED(frame_report), last, report);
+  return sized_write(SIZED(frame_report), last, report);
 }
 
 bool muster_frame_kept(const muster_frame_report *report) {

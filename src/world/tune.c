@@ -47,8 +47,8 @@ static bool groups_are_reserved(const muster_priority *priority, const muster_im
 
 static muster_result check_world_reserved(const muster_world_def *def) {
   if (groups_are_reserved(&def->priority, &def->importance, &def->levels) && FIELDS_RESERVED(def->limits) &&
-      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->load) && FIELDS_RESERVED(def->trace) &&
-      FIELDS_RESERVED(def->watch) && FIELDS_RESERVED(def->zone))
+      FIELDS_RESERVED(def->clock) && FIELDS_RESERVED(def->load) && FIELDS_RESERVED(def->planner) &&
+      FIELDS_RESERVED(def->trace) && FIELDS_RESERVED(def->watch) && FIELDS_RESERVED(def->zone))
     return MUSTER_OK;
   return refuse_reserved("world", "muster_world_def_default");
 }

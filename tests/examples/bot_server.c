@@ -194,7 +194,7 @@ static bool create_world(bot_server *server) {
   def.limits.observers_max = 2 * PLAYERS_MAX;
   def.clock.kind = server->options.measured ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
   def.planner_workers = 1;
-  def.planner_by_clock = server->options.measured;
+  def.planner.by_clock = server->options.measured;
   server->world = muster_world_create(&def);
   return server->world && register_kinds(server);
 }

@@ -303,6 +303,8 @@ static bool is_none(muster_agent agent) {
   X(muster_available_processors, muster_available_processors())                                                        \
   X(muster_last_error, muster_last_error())                                                                            \
   X(muster_last_result, muster_last_result() != MUSTER_OK)                                                             \
+  X(muster_clock_ns, muster_clock_ns() > 0)                                                                            \
+  X(muster_clock_thread_ns, muster_clock_thread_ns() > 0)                                                              \
   X(muster_version, strcmp(muster_version(), MUSTER_VERSION) == 0)                                                     \
   X(muster_result_name, muster_result_name((muster_result)99))
 

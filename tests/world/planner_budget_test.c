@@ -14,7 +14,7 @@ static uint64_t uneven_cost(uint64_t number) {
 static planned_world *plan_uneven(uint32_t workers, bool by_clock) {
   muster_world_def def = papers_world_def();
   def.planner_workers = workers;
-  def.planner_by_clock = by_clock;
+  def.planner.by_clock = by_clock;
   planned_world *planned = planned_world_create(&def);
   muster_type_def type = parts_type(1);
   type.period_max_ns = type.period_ns;
