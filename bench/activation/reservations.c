@@ -95,7 +95,7 @@ static bool populate(struct side *side, uint32_t agents) {
     row->class = of_kind[i % KINDS]->number;
     classes_join(&side->classes, of_kind[i % KINDS], 0);
     store_activate(&side->store, i);
-    periods_begin(&side->classes, &side->store, i, 0, random_at(1, i, 0, 0));
+    periods_begin(&side->classes, &side->store, i, 0, periods_first_ns(of_kind[i % KINDS], random_at(1, i, 0, 0)));
   }
   return true;
 }

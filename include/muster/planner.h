@@ -28,6 +28,7 @@
  *   - a type may leave atoms and atom_count out; then an update has muster_type_def.parts.count equal parts (default
  * 1), each of which is first assumed to cost part_ns. A type that has atoms has a part for each, whatever its role:
  * they are counted and their model_ns is charged, but they are never called;
+ *   - sets have no atoms either: see `several rates` below;
  *   - published_bytes, messages.waiting_max, sends_max and spawns_max must be 0: they are for atoms. Messages between
  * bots are up to the host, and it spawns with muster_agent_spawn(). state_bytes may be used through
  * muster_agent_read();
@@ -55,6 +56,31 @@
  *
  * Costs are best measured by muster_clock_thread_ns(), which leaves out what the kernel gave to other threads. A host
  * that has only a clock of the time that passes says so: muster_world_def.planner.by_wall.
+ *
+ * Several rates: a type whose agents do several things, each at a rate of its own, has sets (muster_type_def.sets) and
+ * no atoms: each a name, a period_ns and a part_ns; all else of muster_set_def is as by default, but for
+ * period_updates, which is 0. The type's period_ns is the shortest of theirs.
+ *
+ *     muster_set_def sets[] = {...};   // move 50 ms, look 200 ms, think 1 s; the type's period_ns is 50 ms
+ *
+ *       muster_plan(world, &frame, entries, CAPACITY, &plan);
+ *       muster_plan_parts(world, entries, plan.count, parts, PARTS, &part_count);
+ *       for (i = 0; i < part_count; i++)
+ *         run_set(bots[entries[parts[i].entry].user], parts[i].set, parts[i].elapsed_ns);
+ *
+ * An agent is planned when the first of its sets is due, in one entry that says nothing of sets; muster_plan_parts()
+ * does. Sets that will be due within a quarter of their period run along, so that the others seldom need an entry of
+ * their own. Each set keeps its phase: its next due time is its last due time and a period, early or late as it ran,
+ * and periods that it missed are skipped. What it is told of the time that passed adds up exactly. Sets of one agent
+ * begin at random parts of their periods. Under load all periods of an agent stretch by the same factor, from period_ns
+ * to period_max_ns of the type; other periods (muster_type_set_periods(), muster_agent_set_periods()) change those of
+ * all sets in proportion, and muster_set_tune() changes one set's period_ns, which is the type's at least. An agent
+ * that is woken, or asked for a time, runs all its sets, and those that were not due keep their due times.
+ *
+ * An update of such a type runs all parts of its entry or none: it is reported as finished, with what all of them cost,
+ * or as not run, and cannot be continued. elapsed_ns of its entry is the time since any of its sets ran. Estimates are
+ * of the whole entries of a type and level. Under the virtual clock the sets that are due are charged: each part_ns, or
+ * what models.cost_ns says of the atom with the set's number and the set's elapsed_ns.
  *
  * Between the two calls any thread may spawn, remove, move, wake and tune as always; this is queued for the next plan.
  * A removed agent is gone at once, and no later plan names it; entries of the open plan are the host's, and a result
@@ -107,6 +133,13 @@ typedef struct muster_plan_result {
   uint32_t unused;          /* 0 */
 } muster_plan_result;
 
+/* One set of an entry that is to run. Fixed for good, as above: 16 bytes without gaps. */
+typedef struct muster_plan_part {
+  uint32_t entry;      /* its number in the array that was given */
+  uint32_t set;        /* counted from 0 in the order of the type's definition */
+  uint64_t elapsed_ns; /* exactly the simulation time since this set last ran (or the agent's spawn) */
+} muster_plan_part;
+
 /* The plan as a whole. */
 typedef struct muster_plan_summary {
   uint32_t size;
@@ -126,6 +159,17 @@ MUSTER_DEFAULTS(muster_plan_summary);
  * reported yet, or without planner_workers. Thread of the frames. O(agents that changed + released + entries). */
 MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
                                      uint32_t capacity, muster_plan_summary *summary);
+
+/* Writes which sets of each of these entries are to run: in the order of the entries, and of the definition within one.
+ * `entries` are any of the open plan, in any order, such as those that the host is about to run; an entry of a type
+ * without sets has no parts, each other one has at least one and at most as many as its type has sets. *count is how
+ * many parts there are. MUSTER_E_FULL when these are more than `capacity`: nothing is written but *count.
+ * MUSTER_E_ARGUMENT for an entry whose agent is not in the plan, or a null that is not an array of 0; MUSTER_E_STATE
+ * without a plan. Reads only, and may be called any number of times between muster_plan() and muster_plan_report(), by
+ * one thread at a time. O(entry_count + parts). */
+MUSTER_API muster_result muster_plan_parts(const muster_world *world, const muster_plan_entry *entries,
+                                           uint32_t entry_count, muster_plan_part *parts, uint32_t capacity,
+                                           uint32_t *count);
 
 /* Reports the results of the entries of the last plan, in any order, and ends its frame: takes positions, learns costs,
  * sets the next releases and fills the report that muster_frame_report_read() copies (there, update_cpu_ns is the sum

@@ -39,6 +39,8 @@
  * once in a pass; atoms after one that returns MUSTER_ATOM_MORE are charged, but not run; a run set that has begun is
  * charged whole, beyond the capacity if need be. Worlds with such types are recorded (muster/record.h) under the
  * virtual clock only.
+ *
+ * In a planner world the host runs the sets, which have a name and a period and no atoms: muster/planner.h says how.
  */
 #ifndef MUSTER_SETS_H
 #define MUSTER_SETS_H
@@ -81,6 +83,8 @@ struct muster_set_def {
   uint32_t levels;          /* bit k: the set runs at capability level k; default all */
   uint32_t asks; /* n: under the virtual clock muster_update_should_yield() returns true at its n-th call within one
                     call of an atom; default 16; 1 .. 1,000,000 */
+  uint32_t part_ns; /* in planner worlds (muster/planner.h), where a set has no atoms: what it costs under the virtual
+                       clock, and as the first guess; default 1000; 1 .. 1e9 */
 };
 
 MUSTER_DEFAULTS(muster_set_def);

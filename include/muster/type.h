@@ -157,8 +157,8 @@ typedef struct muster_type_overruns {
 
 /* Sets of atoms, instead of atoms: see muster/sets.h. */
 typedef struct muster_type_sets {
-  const muster_set_def *list; /* copied. At least one atom in all; the elapsed contract is delta or events; not in
-                                 planner worlds. Default null */
+  const muster_set_def *list; /* copied. At least one atom in all; the elapsed contract is delta or events. In planner
+                                 worlds sets have no atoms: see muster/planner.h. Default null */
   uint32_t count;             /* 0..MUSTER_SETS_MAX */
   uint32_t order;             /* of the sets of one role, a muster_set_order; default by share */
   uint64_t slice_ns;          /* the most time that one update uses of a frame; default 0 = no bound; 1 us .. 1 s */

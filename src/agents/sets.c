@@ -10,7 +10,7 @@
 
 static const uint64_t day_ns = 86400000000000u;
 
-enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000 };
+enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000, PART_NS_MAX = 1000000000 };
 
 static muster_result check_period(const char *type, const char *set, uint32_t period_updates, uint64_t period_ns) {
   bool counts = period_updates > 0, timed = period_ns > 0;
@@ -115,10 +115,81 @@ muster_result sets_check(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+#define LEFT_ALONE(member)                                                                                             \
+  { #member, offsetof(muster_set_def, member), sizeof((muster_set_def *)NULL)->member }
+
+/* What is for sets that workers run. */
+static const struct {
+  const char *member;
+  size_t offset, bytes;
+} for_workers[] = {LEFT_ALONE(role),       LEFT_ALONE(mode),  LEFT_ALONE(atoms),
+                   LEFT_ALONE(atom_count), LEFT_ALONE(share), LEFT_ALONE(delay_ns),
+                   LEFT_ALONE(levels),     LEFT_ALONE(asks),  LEFT_ALONE(delay_updates)};
+
+static muster_result check_hosted(const muster_type_def *def, const muster_set_def *set) {
+  const muster_set_def none = muster_set_def_default();
+  for (uint32_t i = 0; i < sizeof for_workers / sizeof *for_workers; i++)
+    if (memcmp((const char *)set + for_workers[i].offset, (const char *)&none + for_workers[i].offset,
+               for_workers[i].bytes))
+      return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': %s must be the default in a planner world", def->name,
+                       set->name, for_workers[i].member);
+  if (set->period_updates || set->period_ns < def->period_ns || set->period_ns > day_ns)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s', set '%s': in a planner world period_updates %u must be 0, and period_ns %llu the "
+                     "type's (%llu) .. 24 h",
+                     def->name, set->name, set->period_updates, (unsigned long long)set->period_ns,
+                     (unsigned long long)def->period_ns);
+  if (set->part_ns < 1 || set->part_ns > PART_NS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': part_ns %u must be 1..%d", def->name, set->name,
+                     set->part_ns, PART_NS_MAX);
+  return MUSTER_OK;
+}
+
+/* What of the type itself is for sets that workers run, or for updates that are one whole. */
+static muster_result check_hosted_type(const muster_type_def *def) {
+  if (!def->sets.list || def->sets.count == 0)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': set_count %u must be 1..%u, with sets set", def->name,
+                     def->sets.count, MUSTER_SETS_MAX);
+  if (def->atoms || def->atom_count)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': atoms and sets cannot be given both", def->name);
+  if (def->parts.count != 1)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': parts.count %u must be 1: each of its sets is a part", def->name,
+                     def->parts.count);
+  if (def->elapsed.contract != MUSTER_ELAPSED_DELTA)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d: sets in a planner world are told delta", def->name,
+                     (int)def->elapsed.contract);
+  if (def->sets.share || def->sets.slice_ns || def->sets.order)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': sets.share %u, sets.slice_ns %llu and sets.order %u must be 0 in a planner world",
+                     def->name, def->sets.share, (unsigned long long)def->sets.slice_ns, def->sets.order);
+  return MUSTER_OK;
+}
+
+muster_result sets_check_hosted(const muster_type_def *def) {
+  uint64_t least_ns = UINT64_MAX;
+  muster_result result = check_hosted_type(def);
+  for (uint32_t i = 0; !result && i < def->sets.count; i++) {
+    muster_set_def set;
+    result = read_set(def, i, &set);
+    if (!result) result = check_hosted(def, &set);
+    if (!result && set.period_ns < least_ns) least_ns = set.period_ns;
+  }
+  if (result || least_ns == def->period_ns) return result;
+  return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be the shortest period_ns of its sets, %llu",
+                   def->name, (unsigned long long)def->period_ns, (unsigned long long)least_ns);
+}
+
+/* Of sets that workers run, at least one has atoms. */
+static bool has_no_atoms(const muster_type_def *def) {
+  for (uint32_t i = 0; i < def->sets.count; i++)
+    if (set_at(def, i).atom_count) return false;
+  return true;
+}
+
 uint32_t sets_atom_count(const muster_type_def *def) {
   uint32_t atoms = 0;
   for (uint32_t i = 0; i < def->sets.count; i++) atoms += set_at(def, i).atom_count;
-  return atoms;
+  return has_no_atoms(def) ? def->sets.count : atoms;
 }
 
 static const uint32_t roles_in_order[] = {MUSTER_ROLE_PERCEPTION, MUSTER_ROLE_BEHAVIOUR, MUSTER_ROLE_ACTION};
@@ -152,7 +223,14 @@ muster_result sets_check_tuning(const set_table *table, const char *type, uint32
   const type_set *tuned = &table->sets[set];
   muster_result result = check_mode(type, tuned->name, tuned->role, tuning->mode);
   if (result == MUSTER_OK) result = check_share(type, tuned->name, tuning->share);
-  return result ? result : check_period(type, tuned->name, tuning->period_updates, tuning->period_ns);
+  if (result == MUSTER_OK) result = check_period(type, tuned->name, tuning->period_updates, tuning->period_ns);
+  if (result || !table->least_ns || (tuning->period_ns >= table->least_ns && tuning->mode == MUSTER_MODE_RUN))
+    return result;
+  return error_set(MUSTER_E_ARGUMENT,
+                   "type '%s', set '%s': in a planner world mode %u must be run, and period_ns %llu the type's (%llu) "
+                   ".. 24 h",
+                   type, tuned->name, tuning->mode, (unsigned long long)tuning->period_ns,
+                   (unsigned long long)table->least_ns);
 }
 
 void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning) {
@@ -210,10 +288,14 @@ void sets_register(set_table *table, const muster_type_def *def, muster_atom *at
   ARENA_ARRAY(arena, table->passes, agents_max);
   if (arena->failed) return;
   uint32_t first = 0;
+  bool hosted = has_no_atoms(def);
+  if (hosted) table->least_ns = def->period_ns;
   for (uint32_t r = 0; r < ROLES; r++)
     for (uint32_t i = 0; i < table->count; i++) {
       muster_set_def set = set_at(def, i);
+      const muster_atom part = {.model_ns = set.part_ns};
       if (set.role != roles_in_order[r]) continue;
+      if (hosted) set.atoms = &part, set.atom_count = 1;
       table->sets[i] = copy_set(&set, atoms, first);
       first += set.atom_count;
       if (set.role == MUSTER_ROLE_BEHAVIOUR) table->behaviours |= (uint16_t)(1u << i);

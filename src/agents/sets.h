@@ -27,7 +27,8 @@ typedef struct type_set {
 typedef struct set_state {
   uint64_t last_ns;  /* simulation time to which its last completed run brought it */
   uint64_t began_ns; /* when the run began that is under way; when the last was complete */
-  uint64_t due_ns;   /* with a period in ns: when it is active next */
+  uint64_t due_ns;   /* with a period in ns: when it is active next. Of a set that the host runs: how much later than
+                        its agent it is due, on the clock of the agent's class (plan/rates.h) */
   uint16_t goes_on;  /* 1 + the next atom (of the type's) of the run under way; 0 = none is */
   uint16_t progress; /* of that run, in 65535ths */
   uint16_t unit;     /* the set's, as this agent knows it */
@@ -61,14 +62,18 @@ typedef struct set_table {
   uint8_t behaviours_first, actions_first; /* in the sequence */
   uint16_t weight;                         /* sum of the shares of behaviours that are not empty */
   uint16_t whole;    /* the most atoms of a perception or behaviour that run one after another, whatever the time */
+  uint64_t least_ns; /* of sets that the host runs: the type's period, the shortest of theirs; 0 = workers run them */
   set_state *states; /* `count` for each slot */
   set_pass *passes;  /* one for each slot */
 } set_table;
 
-/* Checks the sets of a definition. `type` is its name. */
+/* Checks the sets of a definition, whose workers run them. */
 muster_result sets_check(const muster_type_def *def);
 
-/* How many atoms the sets of a definition have in all. */
+/* The same where the host runs them: they have periods in ns, no atoms and nothing that is for workers. */
+muster_result sets_check_hosted(const muster_type_def *def);
+
+/* How many atoms the sets of a definition have in all. Those that the host runs have one each, to be charged. */
 uint32_t sets_atom_count(const muster_type_def *def);
 
 /* Copies the sets of a checked definition, and their atoms one after another to `atoms`; reserves room for agents_max

@@ -38,7 +38,7 @@
  *   state, published     run (own agent), commit (action atoms)
  *   passes and states
  *      of sets (of the
- *      type)             run (own agent), commit        rank, run (own agent)
+ *      type)             run (own agent), commit        rank, run (own agent); muster_plan_parts
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
  *   changes              whatever changes an agent      end of commit, muster_frame_changes
  *   ids, ghosts          run/zone_ids                   any thread, atomically; of agents that it runs each worker

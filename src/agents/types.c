@@ -19,8 +19,6 @@ static muster_result check_planned(const muster_type_def *def) {
   if (def->elapsed.contract == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT,
                      "type '%s': elapsed analytic: elapsed.catch_up is never called in a planner world", def->name);
-  if (def->sets.list)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': sets are run by Muster: not in a planner world", def->name);
   if (def->act != MUSTER_ACT_SERIAL)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': act %d: the host runs actions in a planner world", def->name,
                      (int)def->act);
@@ -130,8 +128,8 @@ static muster_result check_slices(const muster_type_def *def, bool planned) {
 }
 
 /* How its updates share a frame, and how they act. */
-static muster_result check_sharing(const muster_type_def *def) {
-  if (def->sets.list || def->sets.count) return sets_check(def);
+static muster_result check_sharing(const muster_type_def *def, bool planned) {
+  if (def->sets.list || def->sets.count) return planned ? sets_check_hosted(def) : sets_check(def);
   if (def->sets.share || def->sets.slice_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': sets.share %u and sets.slice_ns %llu are for types with sets",
                      def->name, def->sets.share, (unsigned long long)def->sets.slice_ns);
@@ -165,7 +163,7 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   if (result == MUSTER_OK) result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);
-  if (result == MUSTER_OK) result = check_sharing(def);
+  if (result == MUSTER_OK) result = check_sharing(def, planned);
   if (result == MUSTER_OK) result = check_slices(def, planned);
   if (result == MUSTER_OK && planned) result = check_planned(def);
   if (result || def->sets.list || (planned && !def->atoms && def->atom_count == 0)) return result;
@@ -207,6 +205,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
                      .publishes = def.published_bytes > 0,
                      .has_boxes = def.messages.waiting_max > 0,
                      .has_sets = def.sets.count > 0,
+                     .rated = def.sets.count > 0 && table->planned,
                      .sliced = def.slices.slice_ns > 0,
                      .strands = (uint16_t)def.strands.count,
                      .elapsed = (uint8_t)def.elapsed.contract,

@@ -26,6 +26,7 @@ typedef struct agent_type {
   uint32_t steps_max; /* of step_ns */
   uint64_t step_ns;
   bool has_sets;
+  bool rated;       /* it has sets, and the host runs them (plan/rates.h): an update has no pass */
   bool sliced;      /* its updates can be cut inside an atom: def.slices */
   uint16_t strands; /* 0 = its updates run beside any others */
   bool watched;     /* its claims are timed, since some atom took too long of late */

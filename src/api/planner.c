@@ -12,11 +12,15 @@
 #include "base/prefetch.h"
 #include "base/sized.h"
 #include "frame/frame.h"
+#include "plan/periods.h"
+#include "plan/rates.h"
 #include "run/callback.h"
+#include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/guard.h"
 #include "world/planner_state.h"
 #include "world/world_plan.h"
+#include "world/world_queues.h"
 #include "world/world_sums.h"
 
 #include <muster/planner.h>
@@ -25,7 +29,8 @@
 
 static const uint64_t cost_max_ns = 10000000000u;
 
-_Static_assert(sizeof(muster_plan_entry) == 64 && sizeof(muster_plan_result) == 56, "other languages count on these");
+_Static_assert(sizeof(muster_plan_entry) == 64 && sizeof(muster_plan_result) == 56 && sizeof(muster_plan_part) == 16,
+               "other languages count on these");
 
 void planner_create(struct muster_world *world) {
   if (world_is_planned(world)) ARENA_ARRAY(&world->arena, world->planner->numbers, world->def.limits.agents_max);
@@ -166,7 +171,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   return sized_write(SIZED(plan_summary), &whole, summary);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the report */
+/* -------------------------------------------------------------------------------------------------------- the parts */
 
 /* The number of an agent's entry; the batch's count when it has none. */
 static uint32_t planner_number_of(const struct muster_world *world, muster_agent agent) {
@@ -179,9 +184,67 @@ static uint32_t planner_number_of(const struct muster_world *world, muster_agent
              : batch->count;
 }
 
+/* The sets that an agent of the plan is to run. */
+static uint16_t planner_due(const struct muster_world *world, uint32_t index) {
+  const agent_row *row = world_row(world, index);
+  const class_table *classes = &world->queues->classes;
+  return rates_due(world_type(world, row->type), &classes->classes[row->class], row,
+                   periods_ahead_ns(classes, &world->agents.store, index));
+}
+
+/* Writes the parts of an entry, as far as there is room. Returns how many it has. */
+static uint32_t planner_write_parts(const struct muster_world *world, uint32_t index, uint32_t entry,
+                                    muster_plan_part *parts, uint32_t room) {
+  const agent_row *row = world_row(world, index);
+  const agent_type *type = world_type(world, row->type);
+  uint32_t written = 0;
+  if (!type->rated) return 0;
+  for (uint32_t rest = planner_due(world, index); rest; rest &= rest - 1, written++) {
+    uint32_t set = (uint32_t)__builtin_ctz(rest);
+    uint64_t last_ns = sets_states_of(&type->sets, row->state_slot)[set].last_ns;
+    if (written < room) parts[written] = (muster_plan_part){entry, set, world->frame->now_ns - last_ns};
+  }
+  return written;
+}
+
+static muster_result check_parts(const struct muster_world *world, const muster_plan_entry *entries,
+                                 uint32_t entry_count) {
+  if (occupancy_get(&world->occupancy) != OCCUPIED_BY_PLAN)
+    return error_set(MUSTER_E_STATE, "parts: there is no plan whose parts they are");
+  for (uint32_t i = 0; i < entry_count; i++)
+    if (planner_number_of(world, entries[i].agent) == world->batch->count)
+      return error_set(MUSTER_E_ARGUMENT, "parts: entries[%u].agent %u (generation %u) is not in the plan", i,
+                       muster_agent_index(entries[i].agent), muster_agent_generation(entries[i].agent));
+  return MUSTER_OK;
+}
+
+muster_result muster_plan_parts(const muster_world *world, const muster_plan_entry *entries, uint32_t entry_count,
+                                muster_plan_part *parts, uint32_t capacity, uint32_t *count) {
+  if (!world || !count || (entry_count && !entries) || (capacity && !parts))
+    return error_missing("parts", "world, the entries, room for parts and the count");
+  muster_result result = check_parts(world, entries, entry_count);
+  if (result) return result;
+  uint32_t needed = 0;
+  for (uint32_t i = 0; i < entry_count; i++)
+    needed += planner_write_parts(world, muster_agent_index(entries[i].agent), i, NULL, 0);
+  *count = needed;
+  if (needed > capacity)
+    return error_set(MUSTER_E_FULL, "parts: %u parts need room, and capacity is %u", needed, capacity);
+  for (uint32_t i = 0, written = 0; i < entry_count; i++)
+    written += planner_write_parts(world, muster_agent_index(entries[i].agent), i, parts + written, needed - written);
+  return MUSTER_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the report */
+
 static muster_result check_part(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
   const agent_row *row = world_row(world, muster_agent_index(result->agent));
   uint32_t parts = world_type(world, row->type)->parallel_atoms, first = row->atom_next ? row->atom_next : 1;
+  if (world_type(world, row->type)->rated)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "report: results[%u].outcome: type '%s' has sets: all that are due run, or none, and none is "
+                     "continued",
+                     place, world_type(world, row->type)->name);
   if (parts < 2)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one part: it cannot be continued",
                      place, world_type(world, row->type)->name);
@@ -245,6 +308,17 @@ static uint64_t planner_own_ns(const struct muster_world *world, const muster_pl
   return world->def.planner.by_wall && result->cost_ns > most_ns ? most_ns : result->cost_ns;
 }
 
+/* Counts the runs of an agent's sets; and updates without any of the sets by whose period the agent is expected to run:
+ * these are more than the fit of periods counts on, as those of woken agents are. */
+static void planner_count_sets(struct muster_world *world, uint32_t index) {
+  const agent_row *row = world_row(world, index);
+  const agent_type *type = world_type(world, row->type);
+  struct set_counts *counts = &runner_caller(world->runner)->set_counts[row->type * MUSTER_SETS_MAX];
+  uint16_t due = planner_due(world, index);
+  if (!(due & rates_fastest(&type->sets))) world->queues->classes.classes[row->class].events++;
+  for (uint32_t rest = due; rest; rest &= rest - 1) counts[__builtin_ctz(rest)].runs++;
+}
+
 /* Puts a result where a worker would have put it. Of an agent that was removed meanwhile only the cost counts: it waits
  * for the next intake. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
@@ -261,6 +335,8 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
   if (is_removed(world, muster_agent_index(result->agent))) return;
   *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
   if (taken->moved) taken->moved_to = space_spot_of(&world->agents.space, result->position);
+  if (world_type_of(world, batch->entries[number].agent)->rated)
+    planner_count_sets(world, batch->entries[number].agent);
   batch->entries[number].model_ns = result->cost_ns;
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
 }

@@ -46,6 +46,9 @@ muster_result muster_type_set_share(muster_world *world, muster_type type, uint3
   muster_result result = guard_any(world, "share of a type");
   if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
+  if (world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "share of type '%s': its host runs its updates",
+                     world_type(world, type.index - 1)->name);
   if (share > MUSTER_SHARE_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': share %u must be at most %u",
                      world_type(world, type.index - 1)->name, share, MUSTER_SHARE_MAX);

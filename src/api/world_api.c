@@ -206,8 +206,9 @@ void muster_world_destroy(muster_world *world) {
 /* What types with sets need together. */
 static void reserve_passes(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  batch_reserve_passes(world->batch, def->limits.agents_max, def->limits.types_max, world_is_virtual(world),
-                       &world->arena);
+  if (!world_is_planned(world)) /* else its host runs sets */
+    batch_reserve_passes(world->batch, def->limits.agents_max, def->limits.types_max, world_is_virtual(world),
+                         &world->arena);
   if (!world->arena.failed) runner_count_sets(world->runner, def->limits.types_max, &world->arena);
 }
 

@@ -55,7 +55,8 @@ DEFAULTS(observer_def, .near_m = 25.0f, .far_m = 250.0f)
 DEFAULTS(record_def, .buffer_bytes = (size_t)256 << 20, .hash_every = 60)
 DEFAULTS(journal_def, .recovery_max_ns = 700000000u, .start_ns = 100000000u, .incidents_max = 4,
          .buffer_bytes = (size_t)256 << 20)
-DEFAULTS(set_def, .name = "set", .share = 50, .period_updates = 1, .levels = 0xffffffffu, .asks = 16)
+DEFAULTS(set_def, .name = "set", .share = 50, .period_updates = 1, .levels = 0xffffffffu, .asks = 16,
+         .part_ns = 1000)
 DEFAULTS(set_tuning, .share = 50, .period_updates = 1)
 DEFAULTS(world_tuning, .updates_per_frame = MUSTER_UPDATES_LEAVE,
          .priority = {.importance = -1.0f, .wait = -1.0f, .runs = -1.0f, .progress = -1.0f, .reduction = -1.0f},

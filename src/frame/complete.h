@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "plan/periods.h"
+#include "plan/rates.h"
 #include "world/frame_state.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
@@ -31,14 +32,27 @@ static inline void note_completion(const struct muster_world *world, settle_part
 
 /* How an update left the sets of its agent. */
 typedef struct sets_left {
+  bool rated;     /* the host runs them, and ran those that it was told to */
   bool owed;      /* some sets are still owed time */
   bool continued; /* it ran only sets that an earlier update owed time: it is no update of its own */
 } sets_left;
 
 static inline sets_left sets_left_by(const agent_type *type, const agent_row *row) {
-  if (!type->has_sets) return (sets_left){false, false};
+  if (!type->has_sets) return (sets_left){0};
+  if (type->rated) return (sets_left){.rated = true};
   const set_pass *pass = &type->sets.passes[row->state_slot];
-  return (sets_left){pass->owed, pass->continues};
+  return (sets_left){.owed = pass->owed, .continued = pass->continues};
+}
+
+/* The agent runs again when the first of its sets is due. */
+static inline void schedule_sets(struct muster_world *world, const agent_class *class, uint32_t share, uint32_t index,
+                                 uint64_t reached_ns) {
+  class_table *classes = &world->queues->classes;
+  const agent_row *row = world_row(world, index);
+  int64_t ahead_ns = periods_ahead_ns(classes, &world->agents.store, index);
+  int64_t later_ns = rates_complete(world_type(world, row->type), class, row, ahead_ns, reached_ns);
+  periods_completed_until(classes, class, share, &world->agents.store, &world->queues->ready, index, reached_ns,
+                          later_ns);
 }
 
 /* When the agent runs again: at once where sets are owed time, else after its next period. */
@@ -47,6 +61,8 @@ static inline void schedule_next(struct muster_world *world, agent_class *class,
   if (sets.owed)
     periods_owing(&world->queues->classes, &world->agents.store, &world->queues->ready, index, reached_ns,
                   sets.continued, world->frame->number);
+  else if (sets.rated)
+    schedule_sets(world, class, share, index, reached_ns);
   else if (sets.continued)
     periods_continued(&world->queues->classes, class, &world->agents.store, &world->queues->ready, index);
   else

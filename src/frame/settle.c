@@ -126,7 +126,8 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     settle_not_run(world, entry);
     return;
   }
-  if (world_type(world, row->type)->has_sets) outcome = settle_sets(world, entry, result, outcome);
+  const agent_type *type = world_type(world, row->type);
+  if (type->has_sets && !type->rated) outcome = settle_sets(world, entry, result, outcome);
   settle_start(world, index, outcome);
   settle_effects(world, index, result);
   if (world->costs_told) learn_told_cost(world, entry, outcome);

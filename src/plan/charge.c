@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/random.h"
 #include "plan/periods.h"
+#include "plan/rates.h"
 
 #include <muster/sets.h>
 
@@ -77,6 +78,29 @@ bool charge_model(struct filling *filling, const agent_type *type, batch_entry *
   }
   if (atom == first && type->parallel_atoms > first) return false;
   entry->atom_end = (uint16_t)atom;
+  charged(filling, entry, spent_ns);
+  return true;
+}
+
+bool charge_model_sets(struct filling *filling, const agent_type *type, batch_entry *entry) {
+  const agent_row *row = &filling->store->rows[entry->agent];
+  const set_state *states = sets_states_of(&type->sets, row->state_slot);
+  const class_table *classes = filling->limits->classes;
+  uint16_t due =
+      rates_due(type, &classes->classes[row->class], row, periods_ahead_ns(classes, filling->store, entry->agent));
+  uint64_t costs_ns[MUSTER_SETS_MAX], spent_ns = 0;
+  for (uint32_t rest = due; rest; rest &= rest - 1) {
+    uint32_t number = (uint32_t)__builtin_ctz(rest);
+    elapsed_told told = elapsed_tell(type, states[number].last_ns, filling->limits->now_ns);
+    costs_ns[number] = charge_model_cost(filling, type, entry->agent, type->sets.sets[number].first_atom, &told);
+    spent_ns += costs_ns[number];
+  }
+  if (spent_ns > left_ns(filling) && filling->batch->count > 0) return false;
+  for (uint32_t rest = due; rest; rest &= rest - 1) {
+    uint32_t number = (uint32_t)__builtin_ctz(rest);
+    charged_atom(filling, type, entry, type->sets.sets[number].first_atom, costs_ns[number]);
+  }
+  entry->atom_end = type->parallel_atoms;
   charged(filling, entry, spent_ns);
   return true;
 }

@@ -33,6 +33,9 @@ bool charge_model(struct filling *filling, const agent_type *type, batch_entry *
  * pass is charged; atoms behind one that returns MUSTER_ATOM_MORE are charged and not run. */
 bool charge_model_pass(struct filling *filling, const agent_type *type, batch_entry *entry);
 
+/* The same for a type whose sets the host runs: charges those that are due, all or none. */
+bool charge_model_sets(struct filling *filling, const agent_type *type, batch_entry *entry);
+
 /* Charges as many cycles as importance gives and the capacity holds, to an entry that will run whole and is no pass.
  * Its costs stay those of one cycle, except for the prediction by which claims are cut. */
 void charge_cycles(struct filling *filling, const agent_type *type, batch_entry *entry);

@@ -42,7 +42,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   claim->predicted_ns += predicted_ns;
   claim->variance_ns2 += estimate->variance_ns2;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
-  if (type->has_sets) claim->timed |= claim_may_be_cut(filling, estimate);
+  if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate);
   claim->end = batch->count + 1;
 }
 

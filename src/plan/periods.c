@@ -461,12 +461,15 @@ void periods_resume(class_table *classes, agent_store *store, uint32_t index, in
   due_insert(classes, class, store, index);
 }
 
-void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t behind_ns, uint64_t random) {
-  agent_row *row = &store->rows[index];
-  agent_class *class = &classes->classes[row->class];
+uint64_t periods_first_ns(const agent_class *class, uint64_t random) {
   double share = (double)(random >> 11) * 0x1p-53;
   uint64_t ahead_ns = (uint64_t)(share * (double)class->nominal_ns);
-  if (ahead_ns < class->step_ns) ahead_ns += class->nominal_ns; /* no whole step would be due */
+  return ahead_ns < class->step_ns ? ahead_ns + class->nominal_ns : ahead_ns; /* else no whole step would be due */
+}
+
+void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t behind_ns, uint64_t ahead_ns) {
+  agent_row *row = &store->rows[index];
+  agent_class *class = &classes->classes[row->class];
   /* The rate that the clock makes up for it with is not known before the fit: the last one is about as fast. */
   double passes_ns = (double)behind_ns * class->rate, most_ns = (double)class->nominal_ns;
   row->virtual_due_ns = class->clock_ns + (uint64_t)(passes_ns < most_ns ? passes_ns : most_ns) + ahead_ns;

@@ -69,10 +69,14 @@ typedef struct release_frame {
 uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          const release_frame *frame, const struct parts *parts);
 
-/* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
- * at once, and then by plan. The agent begins `behind_ns` after the time to which the clocks of the classes were
- * advanced: the next release advances them over it. Schedules the agent, if it has a period. */
-void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t behind_ns, uint64_t random);
+/* The first due time of a new agent, on the clock of its class from now: a random part of its period ahead, so that a
+ * crowd spawned at once does not run at once. */
+uint64_t periods_first_ns(const agent_class *class, uint64_t random);
+
+/* A new agent is first due `ahead_ns` from now, and then by plan. It begins `behind_ns` after the time to which the
+ * clocks of the classes were advanced: the next release advances them over it. Schedules the agent, if it has a period.
+ */
+void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t behind_ns, uint64_t ahead_ns);
 
 /* How far ahead of its class's clock an agent is due by its period, which may be past; and an agent that has this from
  * elsewhere begins to wait, when so much simulation time has passed since it was there. */
@@ -179,11 +183,9 @@ static inline bool periods_continues(const class_table *classes, const agent_row
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
                            uint64_t frame);
 
-/* After a completed update: the run counter, the next due time by phase; it waits again. `reached_ns` is the
- * simulation time to which the update brought the agent. Agents may be completed into different shares at the same
- * time, when they are in no line, or were taken out of it before. */
-static inline void periods_completed(class_table *classes, agent_class *class, uint32_t share, agent_store *store,
-                                     ready_set *ready, uint32_t index, uint64_t reached_ns) {
+/* What a completed update leaves behind, before the agent waits again. */
+static inline void periods_close(agent_store *store, ready_set *ready, const agent_class *class, uint32_t index,
+                                 uint64_t reached_ns) {
   agent_row *row = &store->rows[index];
   ASSERT(reached_ns >= row->last_update_ns);
   row->runs = periods_run_counter(row, class->per_nominal);
@@ -193,11 +195,33 @@ static inline void periods_completed(class_table *classes, agent_class *class, u
   row->timed = 0;
   row->owes = 0;
   ready_forget(ready, store, index);
+}
+
+/* After a completed update: the run counter, the next due time by phase; it waits again. `reached_ns` is the
+ * simulation time to which the update brought the agent. Agents may be completed into different shares at the same
+ * time, when they are in no line, or were taken out of it before. */
+static inline void periods_completed(class_table *classes, agent_class *class, uint32_t share, agent_store *store,
+                                     ready_set *ready, uint32_t index, uint64_t reached_ns) {
+  periods_close(store, ready, class, index, reached_ns);
   if (class->elapsed != MUSTER_ELAPSED_DELTA && class->elapsed != MUSTER_ELAPSED_ANALYTIC) {
     periods_wait(classes, class, share, store, ready, index);
     return;
   }
-  periods_set_next(classes, class, share, row, index);
+  periods_set_next(classes, class, share, &store->rows[index], index);
+  due_insert(classes, class, store, index);
+}
+
+/* The same for an agent that is due `later_ns` after it was due, on the clock of its class, and not after its period
+ * (plan/rates.h). */
+static inline void periods_completed_until(class_table *classes, const agent_class *class, uint32_t share,
+                                           agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
+                                           int64_t later_ns) {
+  agent_row *row = &store->rows[index];
+  bool planned = classes->activation.delay_max > 0;
+  periods_close(store, ready, class, index, reached_ns);
+  if (planned) periods_unplan(&classes->activation, share, row, index);
+  row->virtual_due_ns += (uint64_t)later_ns;
+  if (planned) periods_plan(&classes->activation, class, share, row, index);
   due_insert(classes, class, store, index);
 }
 

@@ -77,12 +77,15 @@ static inline bool fits_in(const rank_limits *limits, const agent_type *type, co
 static inline bool rank_charge(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                                batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
-  if (type->has_sets) charge_begin_pass(filling, type, entry);
-  if (filling->limits->virtual)
-    return type->has_sets ? charge_model_pass(filling, type, entry) : charge_model(filling, type, entry);
+  bool passes = type->has_sets && !type->rated;
+  if (passes) charge_begin_pass(filling, type, entry);
+  if (filling->limits->virtual) {
+    if (passes) return charge_model_pass(filling, type, entry);
+    return type->rated ? charge_model_sets(filling, type, entry) : charge_model(filling, type, entry);
+  }
   charge_mean(estimate, row, type, entry);
   if (filling->limits->planned) rank_set_slice(estimate, row, type, entry);
-  if (type->has_sets) charge_slice(filling, entry);
+  if (passes) charge_slice(filling, entry);
   return fits_in(filling->limits, type, entry);
 }
 

@@ -2,11 +2,14 @@
 
 #include "plan/grade.h"
 #include "plan/periods.h"
+#include "plan/rates.h"
 
-/* A waiting agent is taken out of the book, and what is left of its period is counted in another one. */
+/* A waiting agent is taken out of the book, and what is left of its periods is counted in others. */
 static void scale_due(const retime_input *retiming, const agent_class *class, uint32_t index, double part) {
   agent_row *row = &retiming->store->rows[index];
+  const agent_type *type = &retiming->types->types[row->type];
   ASSERT(part > 0.0 && class->number == row->class);
+  if (type->rated) rates_scale(type, row, part);
   if (retiming->classes->activation.delay_max) periods_unplan(&retiming->classes->activation, 0, row, index);
   if (row->virtual_due_ns <= class->clock_ns) return; /* it is due, whatever its period */
   row->virtual_due_ns = class->clock_ns + (uint64_t)((double)(row->virtual_due_ns - class->clock_ns) * part + 0.5);

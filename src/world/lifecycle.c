@@ -4,6 +4,8 @@
 #include "agents/spawn.h"
 #include "base/assert.h"
 #include "base/random.h"
+#include "plan/periods.h"
+#include "plan/rates.h"
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "run/flight.h"
@@ -63,6 +65,16 @@ static void begin_phase(struct muster_world *world, uint32_t index) {
       phases_join(&world->plan->phases, row->type, index, time);
 }
 
+/* How long it is to a new agent's first update, on the clock of its class. */
+static uint64_t first_ns(const struct muster_world *world, uint32_t index) {
+  const agent_row *row = world_row(world, index);
+  const agent_class *class = &world->queues->classes.classes[row->class];
+  uint64_t name = (uint64_t)identity_generation(&world->agents.ids, index) << 32 | index;
+  if (world_type(world, row->type)->rated)
+    return rates_begin(world_type(world, row->type), class, row, world->def.seed, name);
+  return periods_first_ns(class, random_at(world->def.seed, name, 0, 0));
+}
+
 /* How far the clocks of the classes are behind a time: within a frame the release advances them. */
 static uint64_t clocks_behind_ns(const struct muster_world *world, uint64_t time_ns) {
   uint64_t clocks_ns = world_is_in_frame(world) ? world->frame->now_ns - world->frame->elapsed_ns : world->last_now_ns;
@@ -72,16 +84,15 @@ static uint64_t clocks_behind_ns(const struct muster_world *world, uint64_t time
 
 void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
   agent_row *row = world_row(world, index);
-  uint32_t generation = identity_generation(&world->agents.ids, index);
   row->last_update_ns = last_update_ns;
-  ASSERT(row->status == AGENT_PENDING && !row->scheduled && (generation & 1));
+  ASSERT(row->status == AGENT_PENDING && !row->scheduled && (identity_generation(&world->agents.ids, index) & 1));
   if (world_type(world, row->type)->has_sets)
     sets_begin(&world_type(world, row->type)->sets, row->state_slot, last_update_ns);
   space_link(&world->agents.space, &world->agents.store, index);
   score_new_agent(&world->score->board, index);
   store_activate(&world->agents.store, index);
   periods_begin(&world->queues->classes, &world->agents.store, index, clocks_behind_ns(world, last_update_ns),
-                random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
+                first_ns(world, index));
   if (world_type(world, row->type)->has_sets) begin_phase(world, index);
   ASSERT(row->status == AGENT_WAITING && row->level < world_type(world, row->type)->def.levels.count);
 }

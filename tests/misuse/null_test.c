@@ -89,6 +89,10 @@ static bool is_none(muster_agent agent) {
                      REFUSES(muster_plan(g->planned, NULL, entries, 1, &summary)) &&                                   \
                      REFUSES(muster_plan(g->planned, &frame, NULL, 1, &summary)) &&                                    \
                      REFUSES(muster_plan(g->planned, &frame, entries, 1, NULL)))                                       \
+  X(muster_plan_parts, REFUSES(muster_plan_parts(NULL, entries, 1, parts, 1, &count)) &&                               \
+                           REFUSES(muster_plan_parts(g->planned, NULL, 1, parts, 1, &count)) &&                        \
+                           REFUSES(muster_plan_parts(g->planned, entries, 1, NULL, 1, &count)) &&                      \
+                           REFUSES(muster_plan_parts(g->planned, entries, 1, parts, 1, NULL)))                         \
   X(muster_plan_report,                                                                                                \
     REFUSES(muster_plan_report(NULL, results, 1)) && REFUSES(muster_plan_report(g->planned, NULL, 1)))                 \
   X(muster_world_hash, REFUSES(muster_world_hash(NULL) == 0))                                                          \
@@ -327,6 +331,7 @@ static void check_worlds(given *g) {
   muster_type_def type = muster_type_def_default();
   muster_plan_entry entries[1];
   muster_plan_result results[1] = {{.cost_ns = 0}};
+  muster_plan_part parts[1];
   muster_plan_summary summary = muster_plan_summary_default();
   muster_frame_report report = muster_frame_report_default();
   muster_statistics statistics = muster_statistics_default();

@@ -81,7 +81,8 @@ static inline uint32_t planner_add(struct planner *planner, uint32_t type, doubl
   space_place(&planner->space, &planner->store.places[index], (muster_position){0, 0, 0});
   score_new_agent(&planner->board, index);
   store_activate(&planner->store, index);
-  periods_begin(&planner->classes, &planner->store, index, 0, random);
+  const agent_class *class = &planner->classes.classes[planner->store.rows[index].class];
+  periods_begin(&planner->classes, &planner->store, index, 0, periods_first_ns(class, random));
   return index;
 }
 

@@ -89,14 +89,15 @@ Test(sets_rules, definitions_say_what_is_wrong_and_where) {
   check(plain_slice, "are for types with sets");
 }
 
-Test(sets_rules, planner_worlds_have_no_sets) {
+Test(sets_rules, planner_worlds_have_no_sets_of_atoms) {
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
   muster_type_def type = type_of_sets(&set, 1, &noted);
   muster_world_def def = muster_world_def_default();
   def.planner_workers = 2;
   little_world little = little_world_create(1, &def);
   cr_assert_eq(muster_type_register(little.world, &type).index, 0);
-  cr_assert_not_null(strstr(muster_last_error(), "not in a planner world"), "%s", muster_last_error());
+  cr_assert_not_null(strstr(muster_last_error(), "atoms must be the default in a planner world"), "%s",
+                     muster_last_error());
   little_world_destroy(&little);
 }
 
