@@ -126,6 +126,34 @@ public static class Checks {
     }
   }
 
+  private static SetDef EverySoOften(ulong periodMs) {
+    SetDef set = SetDef.Defaults();
+    set.PeriodUpdates = 0;
+    set.PeriodNs = periodMs * 1000000;
+    return set;
+  }
+
+  private static void Rates() {
+    using (World world = NewWorld()) {
+      TypeDef def = TypeDef.Defaults();
+      def.PeriodNs = 50000000;
+      Refused(Result.EArgument, "period_ns", () => world.RegisterType("bot", def, new[] { EverySoOften(60) }));
+      Muster.Native.Type type = world.RegisterType("bot", def, new[] { EverySoOften(50), EverySoOften(1000) });
+      Muster.Agent agent = world.Spawn(type, new Position(), 0);
+      var entries = new PlanEntry[2];
+      var parts = new PlanPart[4];
+      Refused(Result.EState, "no plan", () => world.Parts(entries, 0, parts));
+      world.Plan(1000000, 1000000, entries);
+      world.Report(new PlanResult[1], 0);
+      agent.Wake();
+      int count = (int)world.Plan(4000000, 1000000, entries).Count;
+      That(world.Parts(entries, count, parts) == 2, "a woken agent runs both");
+      That(parts[1].Entry == 0 && parts[1].Set == 1 && parts[1].ElapsedNs == 3000000, "and is told the time of each");
+      Throws<ArgumentException>("entries has room for 2", () => world.Parts(entries, 3, parts));
+      Refused(Result.EFull, "capacity is 1", () => world.Parts(entries, count, new PlanPart[1]));
+    }
+  }
+
   private static void Disposal() {
     World world = NewWorld();
     Muster.Agent agent = world.Spawn(world.RegisterType("type", TypeDef.Defaults()), new Position(), 0);
@@ -141,6 +169,7 @@ public static class Checks {
     Layouts();
     Definitions();
     Frames();
+    Rates();
     Disposal();
     Console.WriteLine(checks + " checks passed");
   }

@@ -107,6 +107,32 @@ public final class Checks {
     }
   }
 
+  private static Layout.SetDef everySoOften(long periodMs) {
+    return Layout.SetDef.defaults().periodUpdates(0).periodNs(periodMs * 1000000);
+  }
+
+  private static void rates() {
+    try (World world = newWorld()) {
+      Layout.TypeDef def = Layout.TypeDef.defaults().periodNs(50000000);
+      refused(Layout.Result.E_ARGUMENT, "period_ns", () -> world.registerType("bot", def, everySoOften(60)));
+      int type = world.registerType("bot", def, everySoOften(50), everySoOften(1000));
+      that(world.registerType("plain", def) > type, "the definition has no sets of its own");
+      Agent agent = world.spawn(type, 0, 0, 0, 0);
+      Layout.PlanEntry entries = new Layout.PlanEntry(2);
+      Layout.PlanPart parts = new Layout.PlanPart(4);
+      Layout.PlanSummary summary = Layout.PlanSummary.defaults();
+      refused(Layout.Result.E_STATE, "no plan", () -> world.parts(entries, 0, parts));
+      world.plan(1000000, 1000000, entries, summary);
+      world.report(new Layout.PlanResult(1), 0);
+      agent.wake();
+      int count = world.plan(4000000, 1000000, entries, summary);
+      that(world.parts(entries, count, parts) == 2, "a woken agent runs both");
+      that(parts.at(1).entry() == 0 && parts.set() == 1 && parts.elapsedNs() == 3000000, "and is told the time of each");
+      throwing(IllegalArgumentException.class, "entries has room for 2", () -> world.parts(entries, 3, parts));
+      refused(Layout.Result.E_FULL, "capacity is 1", () -> world.parts(entries, count, new Layout.PlanPart(1)));
+    }
+  }
+
   private static void closing() {
     World world = newWorld();
     Agent agent = world.spawn(world.registerType("type", Layout.TypeDef.defaults()), 0, 0, 0, 0);
@@ -121,6 +147,7 @@ public final class Checks {
   public static void main(String[] arguments) {
     definitions();
     frames();
+    rates();
     closing();
     System.out.println(checks + " checks passed");
   }

@@ -96,6 +96,15 @@ namespace Muster {
       return type;
     }
 
+    /// <summary>A type with several rates: each of `sets` is one, which Parts() names by its place.</summary>
+    public TypeId RegisterType(string name, TypeDef def, SetDef[] sets) {
+      fixed (SetDef* first = sets) {
+        def.Sets.List = first;
+        def.Sets.Count = LengthOf(sets);
+        return RegisterType(name, def);
+      }
+    }
+
     /// <summary>Queues a new agent. `user` comes back in each of its plan entries: the place in an array of the host's.
     /// </summary>
     public Agent Spawn(TypeId type, Position position, ulong user) {
@@ -129,6 +138,17 @@ namespace Muster {
         MusterException.ThrowUnless(Functions.Plan(Handle, &frame, first, LengthOf(entries), &summary));
       planned = true;
       return summary;
+    }
+
+    /// <summary>Writes which sets the first `count` entries of the plan are to run, and what each is told; returns how
+    /// many. For types with several rates.</summary>
+    public int Parts(PlanEntry[] entries, int count, PlanPart[] parts) {
+      uint written;
+      Check("entries", entries, count);
+      fixed (PlanEntry* some = entries) fixed (PlanPart* first = parts)
+        MusterException.ThrowUnless(
+            Functions.PlanParts(Handle, some, (uint)count, first, LengthOf(parts), &written));
+      return (int)written;
     }
 
     /// <summary>Ends the frame. What is not among the first `count` results did not run, and is planned again. After an

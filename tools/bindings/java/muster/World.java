@@ -70,6 +70,19 @@ public final class World implements AutoCloseable {
     return type;
   }
 
+  /** A type with several rates: each of `sets` is one, which parts() names by its place. */
+  public int registerType(String name, Layout.TypeDef def, Layout.SetDef... sets) {
+    ByteBuffer all = ByteBuffer.allocateDirect(sets.length * Layout.SetDef.BYTES);
+    for (Layout.SetDef set : sets) all.put(set.memory.duplicate().position(0).limit(Layout.SetDef.BYTES));
+    def.at(0).setsList(Struct.addressOf(all)).setsCount(sets.length);
+    try {
+      return registerType(name, def);
+    } finally {
+      Reference.reachabilityFence(all);
+      def.at(0).setsList(0).setsCount(0);
+    }
+  }
+
   /**
    * Queues a new agent. `user` comes back in each of its plan entries: the place in an array of the host's.
    */
@@ -101,6 +114,17 @@ public final class World implements AutoCloseable {
         Layout.Native.plan(handle(), frame.memory, entries.memory, entries.capacity(), summary.memory));
     planned = true;
     return summary.at(0).count();
+  }
+
+  /**
+   * Writes which sets the first `count` entries of the plan are to run, and what each is told; returns how many. For
+   * types with several rates.
+   */
+  public int parts(Layout.PlanEntry entries, int count, Layout.PlanPart parts) {
+    check("entries", entries, count);
+    MusterException.throwUnless(
+        Layout.Native.planParts(handle(), entries.memory, count, parts.memory, parts.capacity(), countPlace));
+    return countPlace.getInt(0);
   }
 
   /**
