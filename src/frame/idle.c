@@ -30,6 +30,7 @@ static bool rest_is_long(const struct muster_world *world, uint64_t left_ns) {
 
 static muster_idle idle_reason(const struct muster_world *world, uint64_t left_ns) {
   const struct batch *batch = world->batch;
+  ASSERT(left_ns > 0 && world->queues->ready.count > 0);
   if (batch->count >= world->frame->updates_max) return MUSTER_IDLE_X;
   if (world_is_planned(world)) return MUSTER_IDLE_HOST;
   return rest_is_long(world, left_ns) ? MUSTER_IDLE_LONG : MUSTER_IDLE_FAULT;

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { LOADS = 40, AGENTS = 50000, AGENTS_QUICK = 10000, OBSERVERS = 17, WINDOW = 150 };
+enum { LOADS = 40, AGENTS = 50000, AGENTS_QUICK = 10000, OBSERVERS = 17, WINDOW = 450 };
 
 static const double load_first = 0.3, load_step = 1.1, importance_most = 0.9;
 
@@ -61,7 +61,7 @@ static void show_help(FILE *stream) {
       "  The animals of `muster run wildlife` and 17 cameras at 30 Hz under the virtual clock, at %d "
       "loads from "
       "0.3 to 12, each 10 %% above the last. A load is what all would take at their longest periods, in parts of "
-      "the capacity; each is a world of its own, 2 to 20 s to settle and 5 s in which it is watched. The interval of "
+      "the capacity; each is a world of its own, 2 to 20 s to settle and 15 s in which it is watched. The interval of "
       "the "
       "animals of importance 0.9 and above is their number times the window, divided by their completed updates: "
       "animals that never run count.\n"
