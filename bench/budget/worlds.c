@@ -162,9 +162,9 @@ bool world_plan_frame(struct run *run) {
     if (i && left_ns < REST_LEAST_NS) break;
     if (muster_plan(loop->world, &(muster_frame){run->sim_ns, left_ns}, loop->entries, run->count, &plan)) return false;
     if (muster_plan_report(loop->world, loop->results, run_entries(run, loop, &plan))) return false;
-    note_report(run, loop);
     if (plan.count == 0) break;
   }
+  note_report(run, loop); /* of all of them */
   return true;
 }
 

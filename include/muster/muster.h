@@ -230,7 +230,7 @@ typedef struct muster_planner_def {
  * begin to stretch for it half a second before, and not when it is there. Under the virtual clock it is taken from the
  * capacity. One load is known at a time; it is changed by muster_world_tune(). */
 typedef struct muster_load {
-  uint64_t from_ns, until_ns; /* simulation time; default 0 */
+  uint64_t from_ns, until_ns; /* simulation time; default 0; at most 9e15, 104 days */
   uint64_t frame_ns;          /* default 0 = none; at most 10 s */
   uint64_t reserved[1];
 } muster_load;

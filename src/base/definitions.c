@@ -12,7 +12,7 @@
 
 #define HOUR               3.6e12
 #define DAY                8.64e13
-#define SIMULATION_MOST_NS 0x1p62
+#define SIMULATION_MOST_NS 9e15 /* which JSON and doubles have exactly */
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
