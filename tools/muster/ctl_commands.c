@@ -384,7 +384,7 @@ static const ctl_verb verbs[] = {
     {"priority", "TYPE N", 2, 2, "share of the frame of a type with sets", "PUT", "/types/@/priority",
      .body = {read_number, 2, "priority", 0, 100, parse_count}},
     {"periods", "TYPE|ID 100ms [1s]", 2, 3, "how often it runs: shortest and longest period; 0 = as before", "PUT",
-     "/types/@/periods", .body = {read_periods, 2}, .run = of_type_or_agent},
+     "/types/@/periods", .body = {read_periods, 2, .member = NULL}, .run = of_type_or_agent},
     {"reinstate", "TYPE|ID", 1, 1, "forget overruns; out of quarantine", "POST", "/types/@/reinstate",
      .run = of_type_or_agent},
     {"agents", "[type= near= limit= ...]", 0, ANY, "agents, page by page", "GET", "/agents", .list = "agents",
