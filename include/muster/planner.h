@@ -165,8 +165,8 @@ MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *fr
  * without sets has no parts, each other one has at least one and at most as many as its type has sets. *count is how
  * many parts there are. MUSTER_E_FULL when these are more than `capacity`: nothing is written but *count.
  * MUSTER_E_ARGUMENT for an entry whose agent is not in the plan, or a null that is not an array of 0; MUSTER_E_STATE
- * without a plan. Reads only, and may be called any number of times between muster_plan() and muster_plan_report(), by
- * one thread at a time. O(entry_count + parts). */
+ * without a plan. Reads only, and may be called any number of times between muster_plan() and muster_plan_report().
+ * Thread of the frames, or any other that takes its place. O(entry_count + parts). */
 MUSTER_API muster_result muster_plan_parts(const muster_world *world, const muster_plan_entry *entries,
                                            uint32_t entry_count, muster_plan_part *parts, uint32_t capacity,
                                            uint32_t *count);

@@ -33,7 +33,7 @@ usage_verdict usage_add(struct usage *usage, const usage_sample *sample) {
   usage->offered_ns += fmax(sample->offered_ns, 0.0);
   usage->took_ns += sample->took_ns;
   usage->believed_ns += sample->believed_ns;
-  usage->excused |= sample->excused;
+  usage->excused += sample->excused;
   bool over = sample->now_ns - usage->begin_ns > sample->longest_ns && usage->updates >= UPDATES_LEAST;
   if (!over) return verdict;
   if (usage->offered_ns > 0.0) verdict = usage_judge(usage, sample);

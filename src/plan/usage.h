@@ -18,8 +18,8 @@ struct usage {
   uint64_t begin_ns; /* simulation time */
   uint64_t updates;
   double offered_ns, took_ns, believed_ns;
-  bool excused;    /* something else kept updates from running in one of its frames */
-  uint64_t faults; /* windows that ended in contradiction, in all */
+  uint64_t excused; /* frames of it in which something else kept updates from running */
+  uint64_t faults;  /* windows that ended in contradiction, in all */
 };
 
 /* What one frame showed. */

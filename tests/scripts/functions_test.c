@@ -45,6 +45,7 @@ static const char functions_text[] =
     "  end\n"
     "  assert(held.n == 1 and list[2] == 20 and #list == 2 and getmetatable('') == false and _G.n == nil)\n"
     "  assert(string.len('x') == 1 and ('x'):rep(2) == 'xx' and self.x == self.position.x)\n"
+    "  muster.set_period(0) -- it was called as well\n"
     "  print('sound')\n"
     "end\n"
     "muster.world { agents = 2, agents_max = 4000, start = function()\n"

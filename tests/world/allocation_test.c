@@ -1,6 +1,7 @@
 /* A frame allocates nothing: not by the host's allocator, not by malloc. */
 #include "support/counted_memory.h"
 #include "support/little_world.h"
+#include "support/sanitized.h"
 
 #include <malloc.h>
 
@@ -36,9 +37,9 @@ Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake)
   run_frame(&little);
   uint64_t allocations_before = counted.allocations;
   struct mallinfo2 before = mallinfo2();
-  uint64_t completed = 0;
+  uint64_t completed = 0, budget_ns = UNDER_SANITIZER ? 50000000u : 5000000u;
   for (int i = 0; i < 300 || (completed <= 2000 && i < 3000); i++) /* as many as a slow machine needs */
-    completed += run_frame(&little).completed;
+    completed += run_frame_with(&little, budget_ns).completed;
   struct mallinfo2 after = mallinfo2();
   cr_assert_gt(completed, 2000);
   cr_assert_eq(counted.allocations, allocations_before);
