@@ -13,8 +13,16 @@ void audit_begin(struct muster_world *world) {
   frame->deadline_ns = frame->begin_ns + frame->budget_ns;
   world->runner->promised_ns = frame->deadline_ns + world->sums->report.repaid_ns;
   if (!world->timed) frame->deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
-  frame->mark_own_ns = world->def.audit ? clock_thread_cpu() : frame->mark_ns;
+  frame->begin_own_ns = clock_thread_cpu();
+  frame->mark_own_ns = world->def.audit ? frame->begin_own_ns : frame->mark_ns;
   timeline_begin_frame(world->runner->timeline);
+}
+
+void audit_planned(struct muster_world *world) {
+  frame_state *frame = world->frame;
+  if (world_is_virtual(world)) return;
+  uint64_t wall_ns = frame->stage_ns - frame->begin_ns, own_ns = clock_thread_cpu() - frame->begin_own_ns;
+  frame->planning_taken_ns = wall_ns > own_ns ? wall_ns - own_ns : 0;
 }
 
 uint64_t audit_blocked(struct muster_world *world) {

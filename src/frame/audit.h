@@ -13,6 +13,9 @@ void audit_begin(struct muster_world *world);
  * and the record read. */
 void audit_stage(struct muster_world *world, muster_stage stage);
 
+/* The batch is planned: what the kernel took of the caller's time until now is no debt of the frame's. */
+void audit_planned(struct muster_world *world);
+
 /* Workers are back: the end of the frame, and the promised end, move by the longest time for which atoms of one worker
  * were blocked since the last call. Returns by how much. */
 uint64_t audit_blocked(struct muster_world *world);

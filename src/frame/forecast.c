@@ -243,14 +243,15 @@ static double backlog_ns(const struct muster_world *world) {
 }
 
 /* How far the frame went beyond its budget by own time. No plan can make up for what atoms waited for, or for what the
- * kernel took: of workers that were late their own clocks tell that; of a host, what it says that its updates took. */
+ * kernel took: of planning and of workers that were late their own clocks tell that; of a host, what it says that its
+ * updates took. */
 static uint64_t own_overrun_ns(const struct muster_world *world) {
   const muster_frame_report *report = &world->sums->report;
   const frame_state *frame = world->frame;
-  uint64_t excused_ns = report->blocked_ns + runner_taken_ns(world->runner);
+  uint64_t excused_ns = report->blocked_ns + frame->planning_taken_ns + runner_taken_ns(world->runner);
   if (world_is_planned(world)) {
     uint64_t waited_ns = report->stage_ns[MUSTER_STAGE_RUN], own_ns = frame->own_ns / world_workers(world);
-    excused_ns = waited_ns > own_ns ? waited_ns - own_ns : 0;
+    excused_ns = frame->planning_taken_ns + (waited_ns > own_ns ? waited_ns - own_ns : 0);
   }
   uint64_t end_ns = frame->budget_ns + excused_ns;
   return report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;

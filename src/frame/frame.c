@@ -198,6 +198,7 @@ void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
+  audit_planned(world);
   if (world_is_virtual(world)) world_check(world, WORLD_RANKED); /* on the wall clock it would take budget */
 }
 

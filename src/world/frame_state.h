@@ -25,6 +25,8 @@ typedef struct frame_state {
   uint64_t elapsed_ns;            /* T_f */
   uint64_t budget_ns;             /* what the host gave, less what calls between frames took and what past frames owe */
   uint64_t begin_ns, deadline_ns; /* wall */
+  uint64_t begin_own_ns;          /* the caller's own clock at the begin, */
+  uint64_t planning_taken_ns;     /* and how long it was away from its processor until the batch was planned */
   uint64_t capacity_ns;           /* virtual clock: what this frame can run, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
   uint64_t stage_ns;              /* wall clock at the end of the last stage */

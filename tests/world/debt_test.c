@@ -1,5 +1,8 @@
 /* An overrun is taken back from the next frames, and a host may give another budget in any frame. */
+#include "base/clock.h"
+#include "run/runner.h"
 #include "support/little_world.h"
+#include "world/world.h"
 
 enum { BUDGET_NS = 5000000, UPDATE_NS = 50000, SPIKE_NS = 200000000 };
 
@@ -110,6 +113,50 @@ Test(debt, a_frame_keeps_the_budget_that_it_was_given_whatever_the_one_before_ha
     if (report.carried) cr_assert_gt(report.update_cpu_ns + UPDATE_NS, budget_ns, "work waited, and there was room");
   }
   little_world_destroy(&little);
+}
+
+/* Planning takes 200 ms: by itself, or because the kernel took the processor away meanwhile. */
+struct planning {
+  uint64_t told_ns, own_ns;
+  bool slow, preempted;
+};
+
+static void importance_of(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
+  struct planning *planning = user;
+  (void)queries;
+  for (uint32_t i = 0; i < count; i++) importances[i] = 0.5f;
+  if (planning->slow) planning->told_ns += SPIKE_NS;
+  if (planning->slow && !planning->preempted) planning->own_ns += SPIKE_NS;
+  planning->slow = false;
+}
+
+static uint64_t debt_after_planning(bool preempted) {
+  static const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
+  struct planning planning = {.told_ns = 1000000000u, .own_ns = 1, .preempted = preempted};
+  muster_world_def def = muster_world_def_default();
+  def.watch.stuck_ns = 0;
+  little_world little = little_world_create(1, &def);
+  little.world->runner->clock = clock_told(&planning.told_ns);
+  clock_tell_thread_cpu(&planning.own_ns);
+  muster_type_def type = type_with(&atom, 1);
+  type.user = &planning;
+  type.models.importance = importance_of;
+  register_type(&little, &type);
+  for (int i = 0; i < 40; i++) spawn_at(&little, i);
+  run_frames(&little, 10);
+  spawn_at(&little, 40);
+  planning.slow = true;
+  muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+  cr_assert(!planning.slow, "a new agent is looked at");
+  cr_assert_geq(report.wall_ns, SPIKE_NS);
+  clock_tell_thread_cpu(NULL);
+  little_world_destroy(&little);
+  return report.debt_ns;
+}
+
+Test(debt, of_planning_is_for_own_time) {
+  cr_assert_eq(debt_after_planning(false), BUDGET_NS);
+  cr_assert_eq(debt_after_planning(true), 0);
 }
 
 Test(debt, its_bound_is_checked) {
