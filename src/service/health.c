@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "service/verdict.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,15 @@ static void add_degraded(json_writer *writer, const health_world *world) {
   json_print(writer, "{ world=%s code=%s message=%s }", world->name, "degraded", message);
 }
 
+static void add_idle(json_writer *writer, const health_world *world) {
+  char message[160];
+  if (!world->idle && !world->mended) return;
+  snprintf(message, sizeof message,
+           "in %d s %u frames left budget though NPCs waited, for no known reason; estimates were mended %u times",
+           VERDICT_SECONDS, world->idle_faults, world->mended);
+  json_print(writer, "{ world=%s code=%s message=%s }", world->name, "idle", message);
+}
+
 static bool add_all(json_writer *writer, service_stage stage, const char *unsaved, const health_world *worlds,
                     uint32_t count, uint64_t now_ns) {
   bool ready = stage == SERVICE_RUNNING && !unsaved;
@@ -58,6 +68,7 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
   for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++) {
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
     add_degraded(writer, &worlds[i]);
+    add_idle(writer, &worlds[i]);
   }
   json_end_array(writer);
   return ready;
@@ -72,7 +83,7 @@ bool health_write(char *text, size_t *bytes, service_stage stage, const char *un
   json_bool(&writer, "ready", ready);
   json_end_object(&writer);
   bool fits = json_finish(&writer);
-  ASSERT(fits); /* 2 * WORLDS_MAX + 2 reasons of bounded length */
+  ASSERT(fits); /* 3 * WORLDS_MAX + 2 reasons of bounded length */
   (void)fits;
   *bytes = writer.length;
   return ready;
@@ -94,18 +105,21 @@ static void show_readiness(http_request *request) {
   const char *unsaved = snapshots.unsaved ? snapshots.failure : NULL;
   for (uint32_t i = 0; i < service->world_count; i++) {
     hosted_world *world = &service->worlds[i];
-    uv_mutex_lock(&world->mutex);
-    const world_published *published = &world->published;
-    memcpy(failures[i], published->failure, FAILURE_BYTES);
-    memcpy(degraded[i], published->journal.why, JOURNAL_REASON_BYTES);
+    world_published published;
+    world_read_published(world, &published);
+    verdict_facts facts = verdict_facts_of(world, &published);
+    memcpy(failures[i], published.failure, FAILURE_BYTES);
+    memcpy(degraded[i], published.journal.why, JOURNAL_REASON_BYTES);
     worlds[i] = (health_world){.name = world->name,
-                               .paused = published->paused,
-                               .failed = published->failed,
+                               .paused = published.paused,
+                               .failed = published.failed,
                                .failure = failures[i],
-                               .degraded = published->journal.broken ? degraded[i] : NULL,
-                               .period_ns = published->period_ns,
-                               .frame_end_ns = published->frame_end_ns};
-    uv_mutex_unlock(&world->mutex);
+                               .degraded = published.journal.broken ? degraded[i] : NULL,
+                               .period_ns = published.period_ns,
+                               .frame_end_ns = published.frame_end_ns,
+                               .idle = verdict_is_idle(&facts),
+                               .idle_faults = facts.idle_faults,
+                               .mended = facts.mended};
   }
   bool ready = health_write(text, &bytes, service->stage, unsaved, worlds, service->world_count, clock_system());
   http_answer(request, ready ? 200 : 503, HTTP_JSON, text, bytes);

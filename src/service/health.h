@@ -5,9 +5,11 @@
  *                     was one, was well; else 503 with the reasons:
  *                     {"ready": false, "reasons": [{"world": "main", "code": "late", "message": "..."}]}
  *
- * Codes: starting, stopping, unsaved (of the service, without a world); failed, no_frame, late; degraded, with which it
- * stays 200: the world runs, but has its snapshots only where it should have a journal. A supervisor adds
- * worlds that do not run, with the state of their process, and no_answer (service/supervise/joins.h). */
+ * Codes: starting, stopping, unsaved (of the service, without a world); failed, no_frame, late; and two with which it
+ * stays 200: degraded (the world runs, but has its snapshots only where it should have a journal), and idle (its frames
+ * left budget though agents waited, for no known reason, as the verdict judges it, or estimates had to be mended). A
+ * supervisor adds worlds that do not run, with the state of their process, and no_answer (service/supervise/joins.h).
+ */
 #ifndef SERVICE_HEALTH_H
 #define SERVICE_HEALTH_H
 
@@ -24,9 +26,11 @@ typedef struct health_world {
   const char *failure;              /* why */
   uint64_t period_ns, frame_end_ns; /* CLOCK_MONOTONIC; 0 = no frame yet */
   const char *degraded;             /* what it has lost beside that; null = nothing */
+  bool idle;                        /* as the verdict judges it */
+  uint32_t idle_faults, mended;     /* of the verdict's seconds: as of history_second */
 } health_world;
 
-enum { HEALTH_BYTES = 65536 }; /* 2 * WORLDS_MAX + 2 reasons */
+enum { HEALTH_BYTES = 65536 }; /* 3 * WORLDS_MAX + 2 reasons */
 
 /* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. `unsaved` is the
  * reason why the last snapshot failed; null = it did not fail. */

@@ -16,6 +16,12 @@ static void take_bands(struct history *history, history_second *closed) {
   }
 }
 
+static void take_mended(struct history *history, history_second *closed) {
+  bool cleared = history->sums_mended < history->mended;
+  closed->mended = (uint32_t)(history->sums_mended - (cleared ? 0 : history->mended));
+  history->mended = history->sums_mended;
+}
+
 static void close_second(struct history *history) {
   history_second *closed = &history->ring[history->next];
   *closed = history->open;
@@ -24,6 +30,7 @@ static void close_second(struct history *history) {
   closed->wall_p99_ns = histogram_quantile(&history->walls, 0.99);
   closed->wall_max_ns = history->walls.maximum;
   take_bands(history, closed);
+  take_mended(history, closed);
   history->next = (history->next + 1) % HISTORY_SECONDS;
   if (history->count < HISTORY_SECONDS) history->count++;
   memset(&history->walls, 0, sizeof history->walls);
@@ -61,6 +68,8 @@ static void add_sums(history_second *second, const history_frame *frame) {
   second->released += report->released;
   second->completed += report->completed;
   second->preempted += report->preempted;
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) second->idle_ns[i] += report->idle_ns[i];
+  second->idle_faults += report->idle_ns[MUSTER_IDLE_FAULT] > 0;
 }
 
 void history_add(struct history *history, const history_frame *frame) {
@@ -69,6 +78,7 @@ void history_add(struct history *history, const history_frame *frame) {
   histogram_add(&history->walls, frame->report->wall_ns);
   add_sums(&history->open, frame);
   note_last(&history->open, frame->report);
+  history->sums_mended = frame->statistics->estimates_mended;
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
     history->sums_completed[i] = frame->statistics->bands[i].completed;
     history->sums_agent_ns[i] = frame->statistics->bands[i].agent_time_ns;

@@ -10,11 +10,13 @@
  * The columns are: second; of its frames frames, late (begun more than a period behind their time), judged (with audit)
  * and broken (of these, frames that did not keep the promise: muster_frame_kept); wall_p50_ns, wall_p99_ns (both to
  * within 3 percent), wall_max_ns, overrun_max_ns (wall time past the budget), updates_cpu_ns, released, completed,
- * preempted; as the second's last frame has them, frame, budget_ns, carried, agents, beyond_wish, quarantined, level_0
- * .. level_3, pressure, important_load, wants and has (processors: utilisation_nominal and _desired); and got_ns_0 ..
- * got_ns_4, the interval between updates that agents of each band of importance got (0 = none was updated).
+ * preempted; idle_fault_ns, idle_x_ns, idle_long_ns (what frames left though agents waited, by the reason:
+ * muster_idle), idle_faults (frames that left some for no known reason) and mended (estimates_mended); as the second's
+ * last frame has them, frame, budget_ns, carried, agents, beyond_wish, quarantined, level_0 .. level_3, pressure,
+ * important_load, wants and has (processors: utilisation_nominal and _desired); and got_ns_0 .. got_ns_4, the interval
+ * between updates that agents of each band of importance got (0 = none was updated).
  *
- * The ring lies inside the hosted world: 600 seconds of 192 bytes, and one histogram of 15 KB, 131 KB together. Nothing
+ * The ring lies inside the hosted world: 600 seconds of 240 bytes, and one histogram of 15 KB, 160 KB together. Nothing
  * is allocated, and a frame only adds to sums: quantiles are taken once a second. */
 #ifndef SERVICE_HISTORY_H
 #define SERVICE_HISTORY_H
@@ -31,6 +33,8 @@ typedef struct history_second {
   uint32_t frames, late, judged, broken;
   uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns, overrun_max_ns, updates_cpu_ns;
   uint64_t released, completed, preempted;
+  uint64_t idle_ns[MUSTER_IDLES]; /* by the reason: muster_idle */
+  uint32_t idle_faults, mended;   /* frames that left some for no known reason; estimates that were mended */
   uint64_t frame, budget_ns;
   uint32_t carried, agents, beyond_wish, quarantined;
   uint32_t levels[MUSTER_LEVELS];
@@ -47,12 +51,13 @@ struct history {
   double band_agent_ns[MUSTER_BANDS];
   uint64_t sums_completed[MUSTER_BANDS]; /* and now */
   double sums_agent_ns[MUSTER_BANDS];
-  uint32_t count; /* seconds in the ring */
-  uint32_t next;  /* the place of the next one */
+  uint64_t mended, sums_mended; /* likewise */
+  uint32_t count;               /* seconds in the ring */
+  uint32_t next;                /* the place of the next one */
   history_second ring[HISTORY_SECONDS];
 };
 
-_Static_assert(sizeof(history_second) <= 192, "as the comment above says");
+_Static_assert(sizeof(history_second) <= 240, "as the comment above says");
 
 /* What a frame adds to its second. */
 typedef struct history_frame {

@@ -9,18 +9,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COLUMN(kind, member)                                                                                           \
-  { #member, NULL, offsetof(history_second, member), 0, kind, 0, 0, 0 }
+#define COLUMN_OF(kind, name, member)                                                                                  \
+  { name, NULL, offsetof(history_second, member), 0, kind, 0, 0, 0 }
+#define COLUMN(kind, member) COLUMN_OF(kind, #member, member)
 
-static const field_row columns[] = {
-    COLUMN(FIELD_NUMBER, second),       COLUMN(FIELD_COUNT, frames),     COLUMN(FIELD_COUNT, late),
-    COLUMN(FIELD_COUNT, judged),        COLUMN(FIELD_COUNT, broken),     COLUMN(FIELD_TIME, wall_p50_ns),
-    COLUMN(FIELD_TIME, wall_p99_ns),    COLUMN(FIELD_TIME, wall_max_ns), COLUMN(FIELD_TIME, overrun_max_ns),
-    COLUMN(FIELD_TIME, updates_cpu_ns), COLUMN(FIELD_NUMBER, released),  COLUMN(FIELD_NUMBER, completed),
-    COLUMN(FIELD_NUMBER, preempted),    COLUMN(FIELD_NUMBER, frame),     COLUMN(FIELD_TIME, budget_ns),
-    COLUMN(FIELD_COUNT, carried),       COLUMN(FIELD_COUNT, agents),     COLUMN(FIELD_COUNT, beyond_wish),
-    COLUMN(FIELD_COUNT, quarantined),   COLUMN(FIELD_FLOAT, pressure),   COLUMN(FIELD_FLOAT, important_load),
-    COLUMN(FIELD_FLOAT, wants),         COLUMN(FIELD_FLOAT, has),        {0}};
+static const field_row columns[] = {COLUMN(FIELD_NUMBER, second),
+                                    COLUMN(FIELD_COUNT, frames),
+                                    COLUMN(FIELD_COUNT, late),
+                                    COLUMN(FIELD_COUNT, judged),
+                                    COLUMN(FIELD_COUNT, broken),
+                                    COLUMN(FIELD_TIME, wall_p50_ns),
+                                    COLUMN(FIELD_TIME, wall_p99_ns),
+                                    COLUMN(FIELD_TIME, wall_max_ns),
+                                    COLUMN(FIELD_TIME, overrun_max_ns),
+                                    COLUMN(FIELD_TIME, updates_cpu_ns),
+                                    COLUMN(FIELD_NUMBER, released),
+                                    COLUMN(FIELD_NUMBER, completed),
+                                    COLUMN(FIELD_NUMBER, preempted),
+                                    COLUMN(FIELD_NUMBER, frame),
+                                    COLUMN(FIELD_TIME, budget_ns),
+                                    COLUMN(FIELD_COUNT, carried),
+                                    COLUMN(FIELD_COUNT, agents),
+                                    COLUMN(FIELD_COUNT, beyond_wish),
+                                    COLUMN(FIELD_COUNT, quarantined),
+                                    COLUMN_OF(FIELD_TIME, "idle_fault_ns", idle_ns[MUSTER_IDLE_FAULT]),
+                                    COLUMN_OF(FIELD_TIME, "idle_x_ns", idle_ns[MUSTER_IDLE_X]),
+                                    COLUMN_OF(FIELD_TIME, "idle_long_ns", idle_ns[MUSTER_IDLE_LONG]),
+                                    COLUMN(FIELD_COUNT, idle_faults),
+                                    COLUMN(FIELD_COUNT, mended),
+                                    COLUMN(FIELD_FLOAT, pressure),
+                                    COLUMN(FIELD_FLOAT, important_load),
+                                    COLUMN(FIELD_FLOAT, wants),
+                                    COLUMN(FIELD_FLOAT, has),
+                                    {0}};
 
 static void write_value(json_writer *writer, const field_row *column, const history_second *second) {
   const char *place = (const char *)second + column->offset;
@@ -69,8 +90,8 @@ static void show_history(api_call *call) {
   write_columns(&call->writer, seconds, count);
 }
 
-/* Ten minutes of 32 columns; a value of at most 20 digits stands on a line of its own. */
-enum { HISTORY_ROOM = HISTORY_SECONDS * 32 * 28 };
+/* Ten minutes of 37 columns; a value of at most 20 digits stands on a line of its own. */
+enum { HISTORY_ROOM = HISTORY_SECONDS * 37 * 28 };
 
 const http_route history_routes[] = {
     {"GET", "/v1/worlds/{world}/history", "the last ten minutes, second by second; after=SECOND for newer ones",

@@ -21,6 +21,8 @@ static const struct {
                         "Record a trace and see which atom ends late; please report it if it is none of yours."},
     [VERDICT_LATE] = {"late", "warning",
                       "Other programs, or requests, take the processors: give the daemon its own, or lower hz."},
+    [VERDICT_IDLE] = {"idle", "warning",
+                      "Please report it, with a record of some of its seconds: it is a fault of Muster's."},
     [VERDICT_OVERLOADED] = {"overloaded", "warning",
                             "Give it a larger budget or more workers, cheaper levels, or fewer NPCs."},
     [VERDICT_BEHIND] = {"behind", "warning",
@@ -50,6 +52,10 @@ static bool is_stuck(const verdict_facts *facts) {
   return facts->silent_ns > HEALTH_PERIODS * facts->period_ns && facts->silent_ns > 1000000000u;
 }
 
+bool verdict_is_idle(const verdict_facts *facts) {
+  return is_one_in(facts->idle_faults, facts->frames, 100);
+}
+
 static bool is_overloaded(const verdict_facts *facts) {
   return facts->important_load > 1 || facts->pressure > 1 || facts->beyond_wish * 100 > facts->agents;
 }
@@ -65,6 +71,7 @@ static verdict_code verdict_code_of(const verdict_facts *facts) {
   if (is_stuck(facts)) return VERDICT_STUCK;
   if (is_one_in(facts->broken, facts->judged, 100)) return VERDICT_BROKEN;
   if (is_one_in(facts->late, facts->frames, 20)) return VERDICT_LATE;
+  if (verdict_is_idle(facts)) return VERDICT_IDLE;
   if (is_overloaded(facts)) return VERDICT_OVERLOADED;
   if (is_band_behind(&facts->best, facts->period_ns) || is_band_behind(&facts->least, facts->period_ns))
     return VERDICT_BEHIND;
@@ -158,6 +165,11 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
                 VERDICT_SECONDS);
     add_processors(to, facts);
     return;
+  case VERDICT_IDLE:
+    verdict_add(to, "%u of %u frames in %d s left budget though NPCs waited; ", facts->idle_faults, facts->frames,
+                VERDICT_SECONDS);
+    add_load(to, facts);
+    return;
   case VERDICT_OVERLOADED:
   case VERDICT_BEHIND:
   case VERDICT_STRETCHED:
@@ -167,12 +179,30 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
   }
 }
 
+/* What frames left though NPCs waited, by the reason: of all workers together. */
+static void add_idle(verdict_text *to, const verdict_facts *facts) {
+  static const char *const reasons[MUSTER_IDLES] = {[MUSTER_IDLE_FAULT] = "for no known reason",
+                                                    [MUSTER_IDLE_X] = "by updates_per_frame",
+                                                    [MUSTER_IDLE_LONG] = "too short for the updates that waited",
+                                                    [MUSTER_IDLE_HOST] = "by the host"};
+  char time[16];
+  const char *before = "; left while NPCs waited: ";
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) {
+    if (!facts->idle_ns[i]) continue;
+    ASSERT(reasons[i]);
+    verdict_add(to, "%s%s %s", before, duration(time, facts->idle_ns[i]), reasons[i]);
+    before = ", ";
+  }
+  if (facts->mended) verdict_add(to, "; estimates were wrong and were mended: %u", facts->mended);
+}
+
 void verdict_judge(const verdict_facts *facts, struct verdict *verdict) {
   verdict_code code = verdict_code_of(facts);
   verdict_text words = {verdict->words, sizeof verdict->words, 0};
   verdict->code = code;
   *verdict->words = '\0';
   add_words(&words, code, facts);
+  add_idle(&words, facts);
   if (facts->types_quarantined) verdict_add(&words, "; %u types are in quarantine", facts->types_quarantined);
   if (facts->quarantined) verdict_add(&words, "; %u agents are not run, in quarantine", facts->quarantined);
   if (code == VERDICT_OVERLOADED && facts->important_load > 1)
@@ -205,6 +235,9 @@ static void add_second(verdict_facts *facts, const history_second *second) {
   facts->late += second->late;
   facts->judged += second->judged;
   facts->broken += second->broken;
+  facts->idle_faults += second->idle_faults;
+  facts->mended += second->mended;
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) facts->idle_ns[i] += second->idle_ns[i];
   facts->pressure += (double)second->pressure;
   facts->important_load += (double)second->important_load;
   facts->wants += (double)second->wants;
@@ -243,12 +276,16 @@ verdict_facts verdict_gather(const world_published *published, const history_sec
   return facts;
 }
 
-void verdict_json(json_writer *writer, hosted_world *world, const world_published *published) {
+verdict_facts verdict_facts_of(hosted_world *world, const world_published *published) {
   static history_second seconds[HISTORY_SECONDS]; /* the loop's thread alone reads */
   uint64_t now_ns = clock_system(), now = now_ns / 1000000000u;
   uint64_t after = now > VERDICT_SECONDS ? now - VERDICT_SECONDS - 1 : 0;
   uint32_t count = world_read_history(world, after, now_ns, seconds);
-  verdict_facts facts = verdict_gather(published, seconds, count, now_ns);
+  return verdict_gather(published, seconds, count, now_ns);
+}
+
+void verdict_json(json_writer *writer, hosted_world *world, const world_published *published) {
+  verdict_facts facts = verdict_facts_of(world, published);
   struct verdict verdict;
   verdict_judge(&facts, &verdict);
   json_print(writer, "verdict{ code=%s severity=%s words=%s next=%s }", verdict_name(verdict.code),

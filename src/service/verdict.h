@@ -8,12 +8,16 @@
  *     stuck            alarm     the last frame ended more than a second and more than 10 periods ago
  *     promise broken   alarm     of the judged frames 1 in 100 or more did not keep the promise
  *     late             warning   1 in 20 frames or more began more than a period behind their time
+ *     idle             warning   1 in 100 frames or more left budget though agents waited, for no known reason
  *     overloaded       warning   the important want more than there is (important_load above 1), or the pressure is
  *                                above 1, or more than 1 in 100 agents run less often than their type wishes
  *     behind           warning   the most important band, or the least important one, got more than 1.5 times the
  *                                interval that the load leaves it, and a frame
  *     stretched        notice    all together want more than 1.05 times what there is
  *     ok               good      every agent runs as often as its type wants
+ *
+ * Whatever holds, the words say what frames left of their budgets though agents waited, by the reason (muster_idle),
+ * and that estimates were mended.
  *
  * A promise can be judged in worlds with audit or with the virtual clock only. */
 #ifndef SERVICE_VERDICT_H
@@ -31,6 +35,7 @@ typedef enum verdict_code {
   VERDICT_STUCK,
   VERDICT_BROKEN,
   VERDICT_LATE,
+  VERDICT_IDLE,
   VERDICT_OVERLOADED,
   VERDICT_BEHIND,
   VERDICT_STRETCHED,
@@ -47,8 +52,9 @@ typedef struct verdict_facts {
   bool paused, failed;
   const char *failure;
   uint32_t steps_left;
-  uint64_t frame, period_ns, silent_ns; /* silent: since the last frame's end */
-  uint32_t frames, late, judged, broken;
+  uint64_t frame, period_ns, silent_ns;                       /* silent: since the last frame's end */
+  uint32_t frames, late, judged, broken, idle_faults, mended; /* as of history_second */
+  uint64_t idle_ns[MUSTER_IDLES];
   uint32_t agents, quarantined, types_quarantined;
   double beyond_wish, pressure, important_load, wants, has; /* means over these frames' seconds */
   verdict_band best, least; /* the most important band that has agents, and the least important one */
@@ -64,12 +70,18 @@ struct verdict {
 const char *verdict_name(verdict_code code);
 const char *verdict_severity(verdict_code code);
 
+/* Whether frames left budget for no known reason often enough to say so. */
+bool verdict_is_idle(const verdict_facts *facts);
+
 /* Judges. */
 void verdict_judge(const verdict_facts *facts, struct verdict *verdict);
 
 /* The facts of a world: `published` and its newest `count` seconds, the oldest first. */
 verdict_facts verdict_gather(const world_published *published, const history_second *seconds, uint32_t count,
                              uint64_t now_ns);
+
+/* Those of a hosted world. Loop's thread. */
+verdict_facts verdict_facts_of(hosted_world *world, const world_published *published);
 
 /* Writes the member "verdict": {"code", "severity", "words", "next"}. Loop's thread. */
 void verdict_json(json_writer *writer, hosted_world *world, const world_published *published);

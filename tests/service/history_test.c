@@ -66,6 +66,28 @@ Test(history, begins_each_second_anew_and_leaves_out_those_without_frames) {
   cr_assert_eq(history_read(&kept, 9, 10ull * SECOND, seconds), 0);
 }
 
+Test(history, sums_what_frames_left_though_agents_waited_and_counts_what_was_mended) {
+  report.idle_ns[MUSTER_IDLE_X] = 5;
+  add_frame(5ull * SECOND, false, false);
+  report.idle_ns[MUSTER_IDLE_X] = 0;
+  report.idle_ns[MUSTER_IDLE_FAULT] = 7;
+  statistics.estimates_mended = 2;
+  add_frame(5ull * SECOND + 1, false, false);
+  add_frame(5ull * SECOND + 2, false, false);
+  report.idle_ns[MUSTER_IDLE_FAULT] = 0;
+  statistics.estimates_mended = 3;
+  add_frame(6ull * SECOND, false, false);
+  statistics.estimates_mended = 1; /* the sums were cleared */
+  add_frame(7ull * SECOND, false, false);
+  cr_assert_eq(history_read(&kept, 0, 8ull * SECOND, seconds), 2);
+  cr_expect(seconds[0].idle_ns[MUSTER_IDLE_X] == 5 && seconds[0].idle_ns[MUSTER_IDLE_FAULT] == 14);
+  cr_expect(seconds[0].idle_faults == 2 && seconds[0].mended == 2);
+  cr_expect(seconds[1].idle_faults == 0 && seconds[1].idle_ns[MUSTER_IDLE_FAULT] == 0 && seconds[1].mended == 1);
+  history_close_second(&kept, 8ull * SECOND);
+  cr_assert_eq(history_read(&kept, 6, 8ull * SECOND, seconds), 1);
+  cr_expect_eq(seconds[0].mended, 1);
+}
+
 Test(history, keeps_ten_minutes_and_no_more) {
   for (uint64_t second = 1; second <= 1500; second++) add_frame(second * SECOND, false, false);
   cr_assert_eq(history_read(&kept, 0, 1500ull * SECOND, seconds), HISTORY_SECONDS);

@@ -410,7 +410,7 @@ static void assert_reason(service_stage stage, const health_world *world, const 
 }
 
 Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
-  health_world world = {"main", false, false, "", 33333333, 59900000000u, NULL};
+  health_world world = {.name = "main", .failure = "", .period_ns = 33333333, .frame_end_ns = 59900000000u};
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   assert_reason(SERVICE_STARTING, &world, "starting");
   assert_reason(SERVICE_STOPPING, &world, "stopping");
@@ -423,7 +423,7 @@ Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   world.failed = true;
   assert_reason(SERVICE_RUNNING, &world, "failed");
-  world = (health_world){"main", false, false, "", 33333333, 0, NULL};
+  world = (health_world){.name = "main", .failure = "", .period_ns = 33333333};
   assert_reason(SERVICE_RUNNING, &world, "no_frame");
 }
 
@@ -436,8 +436,28 @@ Test(readiness, stays_where_a_journal_is_lost_which_is_told) {
   json_decref(answer);
 }
 
+Test(readiness, stays_where_frames_leave_budget_though_agents_wait_which_is_told) {
+  health_world world = {
+      .name = "main", .period_ns = 33333333, .frame_end_ns = 59900000000u, .idle = true, .idle_faults = 7};
+  json_t *answer = ask_health(SERVICE_RUNNING, &world, true);
+  const json_t *reason = json_array_get(json_object_get(answer, "reasons"), 0);
+  cr_assert_str_eq(json_string_value(json_object_get(reason, "code")), "idle");
+  cr_assert(strstr(json_string_value(json_object_get(reason, "message")), "7 frames left budget"));
+  json_decref(answer);
+  world.idle = false;
+  answer = ask_health(SERVICE_RUNNING, &world, true);
+  cr_assert_eq(json_array_size(json_object_get(answer, "reasons")), 0, "a few of many frames are the verdict's matter");
+  json_decref(answer);
+  world.mended = 1;
+  assert_reason(SERVICE_STARTING, &world, "starting");
+  answer = ask_health(SERVICE_RUNNING, &world, true);
+  reason = json_array_get(json_object_get(answer, "reasons"), 0);
+  cr_assert(strstr(json_string_value(json_object_get(reason, "message")), "mended 1 times"));
+  json_decref(answer);
+}
+
 Test(readiness, is_lost_by_a_snapshot_that_fails) {
-  health_world world = {"main", false, false, "", 33333333, 59900000000u, NULL};
+  health_world world = {.name = "main", .failure = "", .period_ns = 33333333, .frame_end_ns = 59900000000u};
   unsaved = "state.new: No space left on device";
   assert_reason(SERVICE_RUNNING, &world, "unsaved");
   unsaved = NULL;

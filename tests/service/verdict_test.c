@@ -113,6 +113,28 @@ Test(verdict, calls_a_slow_world_stuck_only_after_ten_of_its_periods) {
   expect_code(&facts, VERDICT_STUCK);
 }
 
+Test(verdict, says_what_frames_left_though_agents_waited_by_the_reason) {
+  verdict_facts facts = well();
+  facts.idle_ns[MUSTER_IDLE_X] = 1200000000;
+  facts.idle_ns[MUSTER_IDLE_LONG] = 3400000;
+  expect_code(&facts, VERDICT_OK);
+  expect_words("; left while NPCs waited: 1.2 s by updates_per_frame, 3.4 ms too short for the updates that waited");
+  cr_expect_null(strstr(judged.words, "mended"));
+  facts.idle_ns[MUSTER_IDLE_FAULT] = 900000;
+  facts.idle_faults = 2;
+  facts.pressure = 2;
+  expect_code(&facts, VERDICT_OVERLOADED);
+  expect_words("0.9 ms for no known reason, 1.2 s by updates_per_frame");
+  facts.idle_faults = 3;
+  facts.mended = 1;
+  expect_code(&facts, VERDICT_IDLE);
+  expect_words("3 of 300 frames in 10 s left budget though NPCs waited; wants 1.2 processors");
+  expect_words("; estimates were wrong and were mended: 1");
+  cr_expect_str_not_empty(judged.next);
+  facts.late = 15;
+  expect_code(&facts, VERDICT_LATE);
+}
+
 Test(verdict, tells_of_quarantine_beside_everything_else) {
   verdict_facts facts = well();
   facts.quarantined = 12;
