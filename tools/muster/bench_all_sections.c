@@ -43,6 +43,30 @@ static const char *const control[] = {
     "+costs vary at random, by a factor of two and more@noise",
     NULL};
 
+#define BUDGET_USED(contender)  "{=budget rows[shape=$2,contender=" contender "].used_share|*100|.1} % | "
+#define BUDGET_RATIO(contender) "{=budget rows[shape=$2,contender=" contender "].ratio|.2} |"
+
+static const char *const budget[] = {
+    "| what updates cost | used: planner | library | sorted loop | staleness beside the sorted loop: planner | library "
+    "| "
+    "round robin |\n",
+    "|---|---|---|---|---|---|---|\n",
+    "=| $1 | " BUDGET_USED("plan") BUDGET_USED("library") BUDGET_USED("sorted")
+        BUDGET_RATIO("plan") " " BUDGET_RATIO("library") " " BUDGET_RATIO("robin") "\n",
+    "+all 20 us@equal",
+    "+one in ten 155 us, by chance, others 5 us@chance",
+    "+each tenth agent 150 us, others 5.6 us, of one type@members",
+    "+log-normal, sigma 1.3@log-normal",
+    "+one in 300 takes 20 ms, by chance, others 3 us@rare",
+    "+each tenth agent 200 us, others 2 us, of one type@one-type",
+    "+the same as two types@two-types",
+    "+10 us, and 50 us for each second since the last update@elapsed",
+    "+20 us, but the first update of all 20 ms@first-20",
+    "+the same, 200 ms@first-200",
+    "+20 us, while agents come@joining",
+    "+20 us; the kernel takes two fifths of the processor@taken",
+    NULL};
+
 static const char *const activation[] = {
     "67 agents with periods of 4, 6 and 8 frames: highest frame over the mean\n",
     "{=activation worlds.composite-67.plain.peak|.2} without and ",
@@ -366,6 +390,7 @@ const all_section all_sections[] = {
     {"machine", "Machine", machine, NULL},
     {"summary", "In short", summary, NULL},
     {"control", "How frames answer", control, "control"},
+    {"budget", "How much of its budget a frame uses", budget, NULL},
     {"activation", "Frames without peaks", activation, NULL},
     {"wright", "Wright & Marshall's process manager", wright, NULL},
     {"quality", "Whose updates are fresh", quality, "quality"},

@@ -8,6 +8,7 @@
 
 const all_step all_steps[] = {
     {"control", "bench control --plots DIR", "", 1, false},
+    {"budget", "bench budget --no-wall --seconds 31 --contender plan,library,sorted,robin", "", 1, false},
     {"activation", "bench activation", "--quick", 1, false},
     {"quality", "bench quality --plots DIR", "", 1, false},
     {"quality-spawns", "bench quality --crowd spawns --spawns FILE.csv", "--quick", 1, false},
