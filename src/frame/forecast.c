@@ -320,12 +320,15 @@ static void mend_estimates(struct muster_world *world, const controller_sample *
   frame_experience *experience = &world->learnt->experience;
   const muster_frame_report *report = &world->sums->report;
   bool planned = world_is_planned(world), excused = false;
+  double took_ns = (double)report->update_cpu_ns;
   for (uint32_t i = MUSTER_IDLE_FAULT + 1; i < MUSTER_IDLES; i++) excused |= report->idle_ns[i] > 0;
   usage_sample used = {.now_ns = world->frame->now_ns,
                        .longest_ns = (uint64_t)fmin(world->frame->longest_ns, 0x1p62),
                        .updates = report->completed + report->preempted,
                        .offered_ns = sample->offered_ns,
-                       .took_ns = (double)report->update_cpu_ns,
+                       .left_ns =
+                           planned ? fmax(sample->offered_ns - took_ns, 0.0) : (double)runner_left_ns(world->runner),
+                       .took_ns = took_ns,
                        .believed_ns = sample->used_ns,
                        .stretched = report->utilisation_fitted < 0.98f * report->utilisation_nominal,
                        .excused = excused || report->blocked_ns || (planned && !world->def.planner.by_clock)};

@@ -14,7 +14,7 @@ static const double factor_most = 2.0;
 
 static usage_verdict usage_judge(const struct usage *usage, const usage_sample *sample) {
   usage_verdict verdict = {.costs = 1.0, .plan = 1.0};
-  double used = usage->took_ns / usage->offered_ns;
+  double used = 1.0 - fmin(usage->left_ns / usage->offered_ns, 1.0);
   verdict.contradicts = sample->stretched && !usage->excused && used < used_least;
   if (!verdict.contradicts) return verdict;
   double costs = usage->believed_ns > 0.0 ? usage->took_ns / usage->believed_ns : 1.0;
@@ -27,10 +27,12 @@ static usage_verdict usage_judge(const struct usage *usage, const usage_sample *
 
 usage_verdict usage_add(struct usage *usage, const usage_sample *sample) {
   usage_verdict verdict = {.costs = 1.0, .plan = 1.0};
-  ASSERT(sample->took_ns >= 0.0 && sample->believed_ns >= 0.0);
+  ASSERT(sample->took_ns >= 0.0 && sample->believed_ns >= 0.0 && sample->left_ns >= 0.0);
   if (!usage->begin_ns || usage->begin_ns > sample->now_ns) usage->begin_ns = sample->now_ns;
+  if (!sample->stretched) return verdict;
   usage->updates += sample->updates;
   usage->offered_ns += fmax(sample->offered_ns, 0.0);
+  usage->left_ns += sample->left_ns;
   usage->took_ns += sample->took_ns;
   usage->believed_ns += sample->believed_ns;
   usage->excused += sample->excused;

@@ -429,6 +429,12 @@ static void note_late(worker_state *state, const struct runner *runner, uint64_t
   state->taken_ns = wall_ns > own_ns ? wall_ns - own_ns : 0;
 }
 
+/* A worker that comes again, since more was ranked, counts from when it left last. */
+static void note_left(worker_state *state, const struct runner *runner, uint64_t end_ns) {
+  uint64_t stop_ns = runner_stop_ns(runner, state);
+  state->left_ns = stop_ns > end_ns ? stop_ns - end_ns : 0;
+}
+
 static void runner_work_off(worker_state *state, struct runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = runner_clock(runner), begin_ns = clock_ns, claims_ns = 0;
@@ -463,6 +469,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   }
   timeline_place(runner->timeline, false);
   uint64_t waited_ns = state->blocked_ns - blocked_before_ns;
+  if (wall && !early_only) note_left(state, runner, clock_ns);
   if (first_ns) note_late(state, runner, first_ns + waited_ns, first_own_ns, clock_ns);
   uint64_t wall_ns = clock_ns - begin_ns - waited_ns;
   uint64_t spent_cpu_ns = cpu_ns - begin_cpu_ns;

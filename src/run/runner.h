@@ -114,6 +114,7 @@ typedef struct worker_state {
   uint64_t loop_ns;      /* wall time in stage 7 outside claims */
   uint64_t beyond_ns;    /* wall: by how much its last claim ended after the time to stop, */
   uint64_t taken_ns;     /* and how long it was away from its processor until then, but for what its atoms waited */
+  uint64_t left_ns;      /* wall: how long before the time to stop it left the batch */
   uint64_t early_end_ns; /* wall: when it left the early claims last; 0 = it never came */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
   uint64_t jobs_ns;                              /* wall time of more urgent jobs that it ran in between */
@@ -277,6 +278,10 @@ uint64_t runner_believed_ns(const struct runner *runner);
 /* The most time that the kernel took from a worker that worked beyond the time to stop. Frame's thread, when no worker
  * runs. */
 uint64_t runner_taken_ns(const struct runner *runner);
+
+/* The time of all workers that was left when they had nothing more to run. Of one that never came it is unknown: it
+ * counts as none. */
+uint64_t runner_left_ns(const struct runner *runner);
 
 /* By how much the last claim of any worker ended after the time to stop. Frame's thread, when no worker runs. */
 uint64_t runner_beyond_ns(const struct runner *runner);

@@ -35,6 +35,12 @@ uint64_t runner_believed_ns(const struct runner *runner) {
   return believed_ns;
 }
 
+uint64_t runner_left_ns(const struct runner *runner) {
+  uint64_t left_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++) left_ns += runner->states[i].left_ns;
+  return left_ns;
+}
+
 uint64_t runner_taken_ns(const struct runner *runner) {
   uint64_t longest_ns = 0;
   for (uint32_t i = 0; i < runner->state_count; i++)

@@ -12,8 +12,9 @@ bool experience_is_possible(const frame_experience *experience) {
   for (uint32_t i = 0; i < ACT_KINDS; i++)
     if (!estimate_is_possible(&experience->act_each[i])) return false;
   const struct usage *usage = &experience->usage;
-  if (!costs_is_duration(usage->offered_ns) || !costs_is_duration(usage->took_ns) ||
-      !costs_is_duration(usage->believed_ns) || !(experience->mend_costs >= 0.0 && experience->mend_costs <= 1.0))
+  if (!costs_is_duration(usage->offered_ns) || !costs_is_duration(usage->left_ns) ||
+      !costs_is_duration(usage->took_ns) || !costs_is_duration(usage->believed_ns) ||
+      !(experience->mend_costs >= 0.0 && experience->mend_costs <= 1.0))
     return false;
   return costs_is_duration(experience->acts_left_ns) && costs_is_duration(experience->each_ns) &&
          experience->holding >= 0.0 && experience->holding <= 1.0 && costs_is_duration(experience->reserve_ns) &&

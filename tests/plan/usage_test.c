@@ -23,6 +23,7 @@ static usage_sample frame_of(double took_ns, double believed_ns) {
                         .longest_ns = PERIOD_NS,
                         .updates = 5,
                         .offered_ns = 1e7,
+                        .left_ns = 1e7 - took_ns,
                         .took_ns = took_ns,
                         .believed_ns = believed_ns,
                         .stretched = true};
@@ -69,4 +70,25 @@ Test(usage, a_window_has_a_hundred_updates) {
   sample.updates = 1;
   cr_assert(run(&usage, sample, &frames).contradicts);
   cr_assert_eq(frames, 100);
+}
+
+/* Where the load comes and goes, the time that was left before it came is not held against it. */
+Test(usage, frames_whose_periods_are_as_wanted_do_not_count) {
+  struct usage usage = {0};
+  usage_sample full = frame_of(1e7, 1e7), idle = frame_of(2e6, 2e6);
+  idle.stretched = false;
+  for (uint32_t i = 0; i < 300; i++) {
+    usage_sample *sample = i % 10 ? &idle : &full;
+    sample->now_ns = 5000000000u + i * (uint64_t)FRAME_NS;
+    cr_assert_not(usage_add(&usage, sample).contradicts, "frame %u", i);
+  }
+  full.left_ns = 2e6; /* and where time is left while they are stretched, it is told whatever lies between */
+  usage = (struct usage){0};
+  bool contradicts = false;
+  for (uint32_t i = 0; i < 300; i++) {
+    usage_sample *sample = i % 10 ? &idle : &full;
+    sample->now_ns = 5000000000u + i * (uint64_t)FRAME_NS;
+    contradicts |= usage_add(&usage, sample).contradicts;
+  }
+  cr_assert(contradicts);
 }

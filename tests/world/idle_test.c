@@ -5,7 +5,7 @@
 #include "frame/forecast.h"
 #include "frame/stages.h"
 #include "run/runner.h"
-#include "support/little_world.h"
+#include "support/planned_world.h"
 #include "world/frame_state.h"
 #include "world/world.h"
 #include "world/world_learnt.h"
@@ -32,6 +32,7 @@ static little_world idle_world(void) {
   own_ns = 1;
   cost_ns = COST_NS;
   little_world little = little_world_create(1, &def);
+  little.provokes_idle = true;
   little.world->runner->clock = clock_told(&told_ns);
   clock_tell_thread_cpu(&own_ns);
   muster_type_def type = type_with(&atom, 1);
@@ -87,6 +88,36 @@ Test(idle, a_frame_that_ends_early_for_no_reason_is_counted_as_a_fault) {
   idle_world_destroy(&little);
 }
 
+/* What a host's frame left, which ran so many of so many entries, 5 us each. */
+static muster_frame_report run_host(planned_world *planned, uint32_t capacity, uint32_t runs) {
+  uint32_t count = plan_with(planned, BUDGET_NS, capacity);
+  cr_assert_eq(count, capacity, "agents wait");
+  for (uint32_t i = 0; i < count; i++) {
+    planned->results[i] = result_as_planned(&planned->entries[i], 1);
+    if (i >= runs) planned->results[i].outcome = MUSTER_PLAN_NOT_RUN;
+  }
+  told_ns += (uint64_t)COST_NS * runs;
+  return report(planned, count);
+}
+
+Test(idle, what_a_host_leaves_is_told_where_it_ran_all_that_it_was_given) {
+  muster_world_def def = muster_world_def_default();
+  def.planner_workers = 1;
+  told_ns = 1000000000u;
+  planned_world *planned = planned_world_create(&def);
+  planned->little.world->runner->clock = clock_told(&told_ns);
+  muster_type_def type = parts_type(1);
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&planned->little, i);
+  for (uint32_t i = 0; i < 30; i++) run_host(planned, 50, 50);
+  muster_frame_report all = run_host(planned, 50, 50), some = run_host(planned, 50, 30);
+  for (uint32_t i = 0; i < MUSTER_IDLES; i++) {
+    cr_assert_eq(all.idle_ns[i] > 0, i == MUSTER_IDLE_HOST, "reason %u: %lu", i, (unsigned long)all.idle_ns[i]);
+    cr_assert_eq(some.idle_ns[i], 0, "reason %u: %lu", i, (unsigned long)some.idle_ns[i]);
+  }
+  planned_world_destroy(planned);
+}
+
 /* Frames with 2 ms for updates, which take a half of what they are believed to take, while periods are twice as long as
  * wanted. All samples say what is believed: they are of the few updates that are timed. */
 Test(idle, estimates_that_leave_the_budget_idle_are_mended) {
@@ -103,6 +134,8 @@ Test(idle, estimates_that_leave_the_budget_idle_are_mended) {
     report->budget_ns = world->frame->budget_ns = BUDGET_NS;
     report->completed = 100;
     report->update_cpu_ns = BUDGET_NS / 4;
+    report->idle_ns[MUSTER_IDLE_FAULT] = i; /* a fault excuses nothing */
+    runner_caller(world->runner)->left_ns = BUDGET_NS / 2;
     report->utilisation_nominal = 0.4f;
     report->utilisation_fitted = 0.2f;
     runner_caller(world->runner)->believed_ns = BUDGET_NS / 2;
