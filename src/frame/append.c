@@ -19,6 +19,7 @@
 #include "frame/stages.h"
 #include "pool/ticket.h"
 #include "record/recorder.h"
+#include "run/removals.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/messages.h"
@@ -53,13 +54,25 @@ static double append_scale(const struct muster_world *world) {
   return believed_ns ? fmin(fmax((double)took_ns / (double)believed_ns, least), 1.0) : 1.0;
 }
 
+/* Whether the last round had something to run, or has passed over agents that were removed meanwhile; else what waits
+ * does not fit. */
+static bool append_went_on(struct muster_world *world) {
+  frame_state *frame = world->frame;
+  const struct batch *batch = world->batch;
+  uint64_t updates = updates_of(world);
+  bool went_on = updates > frame->updates_before;
+  for (uint32_t i = frame->entries_before; i < batch->count && !went_on; i++)
+    went_on = batch->outcomes[i] == OUTCOME_NOT_RUN && removals_waits(&world->agents.removals, batch->entries[i].agent);
+  frame->updates_before = updates;
+  frame->entries_before = batch->count;
+  return went_on;
+}
+
 /* Whether there is time for more than is in the batch, and an agent that waits for it. */
 static bool append_is_due(struct muster_world *world) {
-  frame_state *frame = world->frame;
-  uint64_t updates = updates_of(world), now_ns = clock_now(world->clock);
-  bool ran = updates > frame->updates_before; /* in the last round; else what waits does not fit */
-  frame->updates_before = updates;
-  if (!world->timed || !ran || !world->queues->ready.count) return false;
+  const frame_state *frame = world->frame;
+  uint64_t now_ns = clock_now(world->clock);
+  if (!world->timed || !append_went_on(world) || !world->queues->ready.count) return false;
   if (world->batch->count >= frame->updates_max || !ticket_is_spent(&world->runner->ticket)) return false;
   return now_ns + CLAIM_NS < frame->deadline_ns - frame->commit_ns; /* else less is left than a claim takes */
 }

@@ -8,6 +8,7 @@
 #include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/stages.h"
+#include "run/removals.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
 #include "world/planner_state.h"
@@ -22,6 +23,7 @@ static bool rest_is_long(const struct muster_world *world, uint64_t left_ns) {
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i];
     if (batch->outcomes[claim->first] != OUTCOME_NOT_RUN) continue;
+    if (removals_waits(&world->agents.removals, batch->entries[claim->first].agent)) continue; /* it was passed over */
     if (claim->predicted_ns <= left_ns) return false;
     rest++;
   }

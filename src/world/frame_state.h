@@ -43,7 +43,8 @@ typedef struct frame_state {
   uint64_t believed_ns, own_ns; /* planner: what the updates that ran were believed to take; and took by themselves */
   frame_forecast forecast;
   uint64_t commit_ns;      /* what the commit will take: known when the batch is known */
-  uint64_t updates_before; /* that workers had run when the last appending was considered (frame/append.c) */
+  uint64_t updates_before; /* that workers had run when the last appending was considered (frame/append.c), */
+  uint32_t entries_before; /* and the entries of the batch then */
   uint32_t updates_max;    /* x; UINT32_MAX = no limit */
   double everybody_ns;     /* what one update of every agent with a period takes */
   double longest_ns;       /* the longest period in force */

@@ -18,6 +18,8 @@ struct scene {
   uint64_t told_ns, own_ns, cost_ns;
   uint32_t wakes_every; /* each so many updates wake another agent; 0 = none do */
   uint32_t updates;
+  uint32_t removes; /* the next update removes so many agents, from the first on */
+  muster_world *world;
   muster_agent agents[AGENTS];
 };
 
@@ -32,6 +34,7 @@ static muster_atom_result live(muster_update *update) {
   scene.own_ns += scene.cost_ns;
   scene.updates++;
   uint64_t other = muster_update_random(update) % AGENTS;
+  for (; scene.removes > 0; scene.removes--) muster_agent_remove(scene.world, scene.agents[scene.removes - 1]);
   if (scene.wakes_every && scene.updates % scene.wakes_every == 0) muster_update_wake(update, scene.agents[other]);
   return MUSTER_ATOM_NEXT;
 }
@@ -49,6 +52,7 @@ static little_world scene_create(uint64_t cost_ns, uint32_t agents, const muster
   def.watch.stuck_ns = 0;
   scene = (struct scene){.told_ns = 1000000000u, .own_ns = 1, .cost_ns = cost_ns};
   little_world little = little_world_create(1, &def);
+  scene.world = little.world;
   little.world->runner->clock = clock_told(&scene.told_ns);
   clock_tell_thread_cpu(&scene.own_ns);
   muster_type_def type = type_with(&atom, 1);
@@ -127,6 +131,20 @@ Test(append, nobody_runs_twice_in_a_frame_where_agents_wake_each_other) {
   muster_statistics_read(little.world, &sums);
   cr_assert_eq(sums.completed, scene.updates, "%lu and %u", (unsigned long)sums.completed, scene.updates);
   cr_assert_eq(ran_twice(&little), 0);
+  scene_destroy(&little);
+}
+
+/* Nearly all agents that wait are removed while the frame runs, so that rounds have none but these. */
+Test(append, it_does_not_end_with_a_round_of_agents_that_were_removed) {
+  enum { LEFT = 40 };
+  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  for (uint32_t i = 0; i < 60; i++) run_frame_with(&little, BUDGET_NS);
+  scene.removes = AGENTS - LEFT;
+  muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+  cr_assert_gt(report.rankings, 2);
+  muster_statistics sums = statistics_of(&little);
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0);
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_LONG], 0);
   scene_destroy(&little);
 }
 
