@@ -314,24 +314,38 @@ static void learn_reserve(struct muster_world *world, const controller_sample *s
   if (sample->waited && plan_ns < budget_ns) *learnt_ns = frame_reserve_learn(*learnt_ns, budget_ns, late_ns);
 }
 
+/* Time that was left when no update ran any more, and that the commit did not use either. What was planned to be left,
+ * for a load that comes, does not count. */
+static double idle_time_ns(const struct muster_world *world, const controller_sample *sample) {
+  double workers = world_workers(world), now_ns = (double)clock_now(world->clock);
+  double end_ns = fmax((double)world->frame->deadline_ns - now_ns, 0.0) * workers;
+  double left_ns = world_is_planned(world) ? sample->offered_ns - (double)world->sums->report.update_cpu_ns
+                                           : (double)runner_left_ns(world->runner);
+  return fmax(fmin(left_ns, end_ns) - load_to_come_ns(world) * workers, 0.0);
+}
+
+/* Whether something else than estimates kept updates and actions from running. */
+static bool is_idle_excused(const struct muster_world *world) {
+  const muster_frame_report *report = &world->sums->report;
+  bool excused = world_is_planned(world) && !world->def.planner.by_clock; /* such a host runs what it is given */
+  for (uint32_t i = MUSTER_IDLE_FAULT + 1; i < MUSTER_IDLES; i++) excused |= report->idle_ns[i] > 0;
+  return excused || report->blocked_ns || report->actions_waiting; /* these are longer than what was left */
+}
+
 /* Mends estimates that let periods stretch while the budget is idle: those of costs when the next frame begins, which
  * is what a record says. */
 static void mend_estimates(struct muster_world *world, const controller_sample *sample) {
   frame_experience *experience = &world->learnt->experience;
   const muster_frame_report *report = &world->sums->report;
-  bool planned = world_is_planned(world), excused = false;
-  double took_ns = (double)report->update_cpu_ns;
-  for (uint32_t i = MUSTER_IDLE_FAULT + 1; i < MUSTER_IDLES; i++) excused |= report->idle_ns[i] > 0;
   usage_sample used = {.now_ns = world->frame->now_ns,
                        .longest_ns = (uint64_t)fmin(world->frame->longest_ns, 0x1p62),
                        .updates = report->completed + report->preempted,
                        .offered_ns = sample->offered_ns,
-                       .left_ns =
-                           planned ? fmax(sample->offered_ns - took_ns, 0.0) : (double)runner_left_ns(world->runner),
-                       .took_ns = took_ns,
+                       .left_ns = idle_time_ns(world, sample),
+                       .took_ns = (double)report->update_cpu_ns,
                        .believed_ns = sample->used_ns,
                        .stretched = report->utilisation_fitted < 0.98f * report->utilisation_nominal,
-                       .excused = excused || report->blocked_ns || (planned && !world->def.planner.by_clock)};
+                       .excused = is_idle_excused(world)};
   usage_verdict verdict = usage_add(&experience->usage, &used);
   if (!verdict.contradicts) return;
   world->sums->statistics.estimates_mended++;

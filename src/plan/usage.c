@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-enum { UPDATES_LEAST = 100 };
+/* By itself the plan follows a change within some thirty frames (controller.c), and periods are rounded to frames. */
+enum { UPDATES_LEAST = 100, FRAMES_LEAST = 32 };
 
 /* Used less than this of the time, though periods are stretched. */
 static const double used_least = 0.9;
@@ -30,13 +31,15 @@ usage_verdict usage_add(struct usage *usage, const usage_sample *sample) {
   ASSERT(sample->took_ns >= 0.0 && sample->believed_ns >= 0.0 && sample->left_ns >= 0.0);
   if (!usage->begin_ns || usage->begin_ns > sample->now_ns) usage->begin_ns = sample->now_ns;
   if (!sample->stretched) return verdict;
+  usage->frames++;
   usage->updates += sample->updates;
   usage->offered_ns += fmax(sample->offered_ns, 0.0);
   usage->left_ns += sample->left_ns;
   usage->took_ns += sample->took_ns;
   usage->believed_ns += sample->believed_ns;
   usage->excused += sample->excused;
-  bool over = sample->now_ns - usage->begin_ns > sample->longest_ns && usage->updates >= UPDATES_LEAST;
+  bool over = sample->now_ns - usage->begin_ns > sample->longest_ns && usage->updates >= UPDATES_LEAST &&
+              usage->frames >= FRAMES_LEAST;
   if (!over) return verdict;
   if (usage->offered_ns > 0.0) verdict = usage_judge(usage, sample);
   *usage = (struct usage){.begin_ns = sample->now_ns, .faults = usage->faults + verdict.contradicts};

@@ -19,7 +19,7 @@
 /* The window that is open. */
 struct usage {
   uint64_t begin_ns; /* simulation time */
-  uint64_t updates;
+  uint64_t frames, updates;
   double offered_ns, left_ns, took_ns, believed_ns;
   uint64_t excused; /* frames of it in which something else kept updates from running */
   uint64_t faults;  /* windows that ended in contradiction, in all */

@@ -77,7 +77,7 @@ Test(usage, frames_whose_periods_are_as_wanted_do_not_count) {
   struct usage usage = {0};
   usage_sample full = frame_of(1e7, 1e7), idle = frame_of(2e6, 2e6);
   idle.stretched = false;
-  for (uint32_t i = 0; i < 300; i++) {
+  for (uint32_t i = 0; i < 600; i++) {
     usage_sample *sample = i % 10 ? &idle : &full;
     sample->now_ns = 5000000000u + i * (uint64_t)FRAME_NS;
     cr_assert_not(usage_add(&usage, sample).contradicts, "frame %u", i);
@@ -85,10 +85,21 @@ Test(usage, frames_whose_periods_are_as_wanted_do_not_count) {
   full.left_ns = 2e6; /* and where time is left while they are stretched, it is told whatever lies between */
   usage = (struct usage){0};
   bool contradicts = false;
-  for (uint32_t i = 0; i < 300; i++) {
+  for (uint32_t i = 0; i < 600; i++) {
     usage_sample *sample = i % 10 ? &idle : &full;
     sample->now_ns = 5000000000u + i * (uint64_t)FRAME_NS;
     contradicts |= usage_add(&usage, sample).contradicts;
   }
   cr_assert(contradicts);
+}
+
+/* Short periods are rounded to frames, and the plan follows a change by itself. */
+Test(usage, a_window_has_some_thirty_frames) {
+  struct usage usage = {0};
+  uint32_t frames;
+  usage_sample sample = frame_of(7e6, 1e7);
+  sample.updates = 1000;
+  sample.longest_ns = FRAME_NS;
+  cr_assert(run(&usage, sample, &frames).contradicts);
+  cr_assert_eq(frames, 32);
 }

@@ -140,6 +140,7 @@ Test(idle, estimates_that_leave_the_budget_idle_are_mended) {
     world->frame->now_ns += FRAME_NS;
     *report = muster_frame_report_default();
     report->budget_ns = world->frame->budget_ns = BUDGET_NS;
+    world->frame->deadline_ns = told_ns + BUDGET_NS / 2;
     report->completed = 100;
     report->update_cpu_ns = BUDGET_NS / 4;
     report->idle_ns[MUSTER_IDLE_FAULT] = i; /* a fault excuses nothing */
