@@ -1,5 +1,6 @@
 /* The world of updates of one cost, in virtual time: there an update costs what the module says, to the nanosecond. */
 #include "scenarios/scenarios.h"
+#include "support/full_frames.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -49,7 +50,7 @@ static square square_open(const muster_module_options *options, uint32_t workers
 }
 
 static void square_close(square *it) {
-  muster_world_destroy(it->world);
+  destroy_full(it->world);
   muster_module_fixed()->close(it->instance);
   muster_pool_destroy(it->pool);
 }

@@ -1,5 +1,6 @@
 /* The herds of Osborne & Dickinson's experiments: with level of detail and without. */
 #include "scenarios/scenarios.h"
+#include "support/full_frames.h"
 
 #include <muster/herd.h>
 
@@ -82,7 +83,7 @@ Test(osborne, a_world_represents_all_and_simulates_those_near) {
     cr_assert_eq(info.members, (uint32_t)OSBORNE_MEMBERS);
     cr_assert(fabs(info.position.x) <= 301 && fabs(info.position.y) <= 301);
   }
-  muster_world_destroy(world);
+  destroy_full(world);
 }
 
 static uint64_t hash_after_cycles(void) {
@@ -91,7 +92,7 @@ static uint64_t hash_after_cycles(void) {
   for (uint64_t cycle = 1; cycle <= CYCLES; cycle++)
     cr_assert_eq(muster_frame_run(world, &(muster_frame){cycle * OSBORNE_CYCLE_NS, 1000000000}), MUSTER_OK);
   uint64_t hash = muster_world_hash(world);
-  muster_world_destroy(world);
+  destroy_full(world);
   return hash;
 }
 

@@ -3,6 +3,7 @@
 #include "scenarios/population_csv.h"
 #include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
+#include "support/full_frames.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -193,7 +194,7 @@ static void run_frames(struct stage *stage, uint32_t frames) {
 }
 
 static void strike_stage(struct stage *stage) {
-  muster_world_destroy(stage->world);
+  destroy_full(stage->world);
   stage->module->close(stage->instance);
   muster_pool_destroy(stage->pool);
 }

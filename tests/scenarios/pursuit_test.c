@@ -207,7 +207,7 @@ static uint64_t hash_by_muster(uint32_t workers, uint32_t frames) {
     cr_assert_eq(muster_frame_run(world, &(muster_frame){(uint64_t)i * PURSUIT_UPDATE_NS, AMPLE_NS}), MUSTER_OK);
   }
   uint64_t hash = pursuit_loop_hash(loop);
-  muster_world_destroy(world);
+  destroy_full(world);
   muster_pool_destroy(def.pool);
   pursuit_loop_close(loop);
   return hash;

@@ -3,6 +3,8 @@
 #ifndef SCENE_H
 #define SCENE_H
 
+#include "support/full_frames.h"
+
 #include <muster/module.h>
 
 #include <criterion/criterion.h>
@@ -71,7 +73,7 @@ static inline struct scene scene_open(const muster_module *module, const muster_
 }
 
 static inline void scene_close(struct scene *it) {
-  muster_world_destroy(it->world);
+  destroy_full(it->world);
   it->module->close(it->instance);
   muster_pool_destroy(it->pool);
 }

@@ -104,7 +104,7 @@ static struct crowd live(float level_pressure) {
     if (report.agents_shed > crowd.shed_most) crowd.shed_most = report.agents_shed;
     for (uint32_t i = 0; report.agents == CHARACTERS && i < CHARACTERS; i++) note(&crowd, &crowd.lives[i]);
   }
-  muster_world_destroy(crowd.little.world);
+  destroy_full(crowd.little.world);
   muster_pool_destroy(crowd.little.pool);
   return crowd;
 }

@@ -1,6 +1,7 @@
 /* Scenarios that were saved go on in a new instance as if nothing had happened. */
 #include "scenarios/scaffold.h"
 #include "scenarios/scenarios.h"
+#include "support/full_frames.h"
 #include "support/snapshots.h"
 
 enum { BEFORE = 60, AFTER = 60 };
@@ -29,7 +30,7 @@ static struct staged stage(const muster_module *module, const muster_module_opti
 }
 
 static void strike(struct staged *staged) {
-  muster_world_destroy(staged->world);
+  destroy_full(staged->world);
   staged->module->close(staged->instance);
 }
 

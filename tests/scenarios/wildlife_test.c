@@ -1,6 +1,7 @@
 /* Built twice: as it is, and with MUSTER_PLANT_NOOP_UPDATE for this file and the scenario, whose updates then do
  * nothing. The judgement whether the world is alive must tell the two apart. */
 #include "scenarios/scenarios.h"
+#include "support/full_frames.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -64,7 +65,7 @@ static desert desert_open(uint32_t agents, uint64_t seed, uint32_t workers, uint
 }
 
 static void desert_close(desert *it) {
-  muster_world_destroy(it->world);
+  destroy_full(it->world);
   muster_module_wildlife()->close(it->instance);
   muster_pool_destroy(it->pool);
 }

@@ -1,5 +1,6 @@
 /* The desert as a zone of a larger world, and without births and deaths. */
 #include "scenarios/scenarios.h"
+#include "support/full_frames.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -53,7 +54,7 @@ static void run(zoned *it, uint32_t frames) {
 }
 
 static void end(zoned *it) {
-  muster_world_destroy(it->world);
+  destroy_full(it->world);
   muster_module_wildlife()->close(it->instance);
 }
 

@@ -4,6 +4,7 @@
 #define SCRIPT_HOST_H
 
 #include "lua/lua_module.h"
+#include "support/full_frames.h"
 
 #include <muster/record.h>
 #include <muster/snapshot.h>
@@ -112,7 +113,7 @@ static inline uint32_t script_says(script_host *host, const char *text) {
 }
 
 static inline void script_end(script_host *host) {
-  muster_world_destroy(host->world);
+  destroy_full(host->world);
   muster_pool_destroy(host->pool);
   if (host->instance) host->module->close(host->instance);
   fflush(stderr);

@@ -2,6 +2,7 @@
 #ifndef LITTLE_WORLD_H
 #define LITTLE_WORLD_H
 
+#include "support/full_frames.h"
 #include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
@@ -14,6 +15,7 @@ typedef struct little_world {
   muster_world *world;
   muster_type type;
   uint64_t now_ns;
+  bool provokes_idle; /* the test lets frames leave budget though agents wait, or estimates be wrong */
 } little_world;
 
 static inline little_world little_world_create(uint32_t workers, const muster_world_def *given) {
@@ -38,6 +40,7 @@ static inline little_world papers_world(uint32_t workers) {
 }
 
 static inline void little_world_destroy(little_world *little) {
+  if (!little->provokes_idle) expect_full_frames(little->world);
   muster_world_destroy(little->world);
   muster_pool_destroy(little->pool);
 }

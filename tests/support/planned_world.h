@@ -26,6 +26,7 @@ static inline planned_world *planned_world_create(const muster_world_def *given)
 }
 
 static inline void planned_world_destroy(planned_world *planned) {
+  if (!planned->little.provokes_idle) expect_full_frames(planned->little.world);
   muster_world_destroy(planned->little.world);
   free(planned);
 }

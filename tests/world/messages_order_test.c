@@ -62,6 +62,7 @@ static void check_late_commits(uint32_t workers) {
   const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def world = muster_world_def_default();
   little_world little = little_world_create(workers, &world);
+  little.provokes_idle = true; /* every other frame is late by more than it has */
   muster_type_def def = correspondent_type();
   struct plan plan = {.each = 2};
   muster_agent senders[SENDERS];

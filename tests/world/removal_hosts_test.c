@@ -1,4 +1,5 @@
 /* Hosts that free at the call what their removed agents read, and hosts of planners. */
+#include "support/full_frames.h"
 #include "support/planned_world.h"
 #include "support/sanitized.h"
 
@@ -96,7 +97,7 @@ static void kill_soul(struct host *host, uint32_t number) {
 }
 
 static void end_host(struct host *host) {
-  muster_world_destroy(host->little.world);
+  destroy_full(host->little.world);
   if (host->little.pool) muster_pool_destroy(host->little.pool);
   for (struct soul *soul = host->dead, *next; soul; soul = next) next = soul->next, free(soul);
   for (uint32_t i = 0; i < SOULS; i++) free(host->souls[i]);

@@ -118,7 +118,7 @@ static void *run_a_world(void *argument) {
     uint64_t born = info.last_update_ns - state[1];
     self->sums_agree &= born >= FRAME_NS && born <= 3 * FRAME_NS;
   }
-  muster_world_destroy(little.world);
+  destroy_full(little.world);
   return NULL;
 }
 
@@ -148,5 +148,5 @@ Test(threads, a_world_without_a_pool_runs_on_the_caller_alone) {
   muster_agent agent = spawn_at(&little, 0);
   run_frames(&little, 10);
   cr_assert_gt(((const uint64_t *)info_of(&little, agent).state)[0], 5);
-  muster_world_destroy(little.world);
+  destroy_full(little.world);
 }

@@ -297,7 +297,7 @@ static void expect_told_alone(muster_pool *pool) {
   run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(statistics_of(&stage).stuck, 1);
   cr_assert_geq(load_relaxed_u32(&stage.stuck_lines), 1);
-  muster_world_destroy(stage.little.world);
+  destroy_full(stage.little.world);
 }
 
 Test(watchdog, an_endless_loop_is_told_of_in_a_world_without_a_pool) {
