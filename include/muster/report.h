@@ -151,6 +151,9 @@ typedef struct muster_frame_report {
 
   uint64_t announced_ns; /* the part of the budget (virtual: of the capacity) that a load takes which the host
                             announced: muster_world_def.load */
+
+  uint64_t commit_kept_ns; /* what was kept of the budget for the commit, of which stage_ns says what it took; 0 where
+                              the deadline put a part of it off to the next frame, and under the virtual clock */
 } muster_frame_report;
 
 MUSTER_DEFAULTS(muster_frame_report);

@@ -211,6 +211,7 @@ static void frame_run(struct muster_world *world) {
 void frame_commit(struct muster_world *world) {
   ASSERT(world_is_in_frame(world));
   stage_commit(world);
+  if (world->timed && !world->commit->open) world->sums->report.commit_kept_ns = world->frame->commit_ns;
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
 

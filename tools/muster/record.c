@@ -73,6 +73,11 @@ void record_add(run_record *record, const muster_frame_report *report) {
   if (report->frame_period_ns > record->frame_period_max_ns) record->frame_period_max_ns = report->frame_period_ns;
   record->budget_ns += report->budget_ns;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) record->stage_ns[i] += report->stage_ns[i];
+  if (report->commit_kept_ns) {
+    record->commits++;
+    record->commit_kept_ns += report->commit_kept_ns;
+    record->commit_took_ns += report->stage_ns[MUSTER_STAGE_COMMIT];
+  }
   add_finite(&record->deviation_ns, report->period_deviation_ns);
   add_finite(&record->desired, (double)report->utilisation_desired);
   add_finite(&record->pressure, (double)report->pressure);

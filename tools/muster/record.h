@@ -20,7 +20,8 @@ typedef struct run_record {
   uint64_t used_ns, update_ns, overhead_ns, serial_ns, acts_serial_ns, work_ns, sim_ns,
       budget_ns; /* sums over all frames */
   uint64_t stage_ns[MUSTER_STAGES];
-  double deviation_ns, desired, pressure; /* sums over all frames, of what is finite */
+  uint64_t commits, commit_kept_ns, commit_took_ns; /* that ended in their frames */
+  double deviation_ns, desired, pressure;           /* sums over all frames, of what is finite */
   double pressure_max;
   uint32_t late_max; /* the most of any frame of what bounds waits: agents_late, turn_longest_ns */
   uint64_t turn_longest_ns;

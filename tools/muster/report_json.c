@@ -69,6 +69,8 @@ static void write_load(json_writer *writer, const run_summary *summary) {
   json_print(writer, "] memory{ bytes_per_agent=%g total_bytes=%lu scheduling_bytes_per_agent=%g } stages_ns{",
              summary->bytes_per_agent, summary->statistics.bytes_used, summary->scheduling_bytes_per_agent);
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_number(writer, stage_name((muster_stage)i), summary->stage_ns[i]);
+  json_print(writer, "} commits{ count=%lu kept_ns=%g took_ns=%g", summary->record->commits, summary->commit_kept_ns,
+             summary->commit_took_ns);
 }
 
 void report_json(json_writer *writer, const run_summary *summary) {

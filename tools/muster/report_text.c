@@ -216,6 +216,9 @@ static void print_stages(FILE *stream, const run_summary *summary) {
   for (uint32_t i = 0; i < MUSTER_STAGES; i++)
     fprintf(stream, "%s%s %s", i ? ", " : "", stage_name((muster_stage)i), text_duration(summary->stage_ns[i]));
   fprintf(stream, "\n");
+  if (summary->record->commits)
+    fprintf(stream, "          for commits that were not put off, %s were kept, and they took %s\n",
+            text_duration(summary->commit_kept_ns), text_duration(summary->commit_took_ns));
 }
 
 static void print_world(FILE *stream, const run_summary *summary) {

@@ -78,6 +78,8 @@ static void sum_up_work(run_summary *summary, const run_options *options, const 
       record->desired_over > 0 ? record->important_over / record->desired_over : record->important_load_max;
   summary->important_over_share = (double)record->frames_over / frames;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) summary->stage_ns[i] = (double)record->stage_ns[i] / frames;
+  summary->commit_kept_ns = ratio((double)record->commit_kept_ns, (double)record->commits);
+  summary->commit_took_ns = ratio((double)record->commit_took_ns, (double)record->commits);
 }
 
 void summarise(run_summary *summary, const run_options *options, const struct host *host, run_record *record) {

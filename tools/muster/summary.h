@@ -44,6 +44,7 @@ typedef struct run_summary {
   double wait_bound_ns; /* as muster_frame_report.turn_longest_ns says; NaN when nothing ran */
   bool wait_within;     /* no agent waited longer from release to start */
   double stage_ns[MUSTER_STAGES];
+  double commit_kept_ns, commit_took_ns; /* of commits that ended in their frames; NaN where none did */
   double bytes_per_agent, scheduling_bytes_per_agent;
   uint64_t world_hash;
   host_figures figures;
