@@ -330,14 +330,15 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
   world->frame->spent_ns += result->cost_ns;
   world->sums->report.update_cpu_ns += result->cost_ns;
   world->frame->believed_ns += batch->entries[number].predicted_ns;
-  world->frame->own_ns += planner_own_ns(world, result, &batch->entries[number]);
+  uint64_t own_ns = planner_own_ns(world, result, &batch->entries[number]);
+  world->frame->own_ns += own_ns;
   note_longest(&world->sums->report, result);
   if (is_removed(world, muster_agent_index(result->agent))) return;
   *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
   if (taken->moved) taken->moved_to = space_spot_of(&world->agents.space, result->position);
   if (world_type_of(world, batch->entries[number].agent)->rated)
     planner_count_sets(world, batch->entries[number].agent);
-  batch->entries[number].model_ns = result->cost_ns;
+  batch->entries[number].model_ns = own_ns;
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
 }
 

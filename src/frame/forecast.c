@@ -114,10 +114,10 @@ double forecast_gap_ns(const struct muster_world *world) {
   return 1.3 * world->learnt->experience.prepare.mean_ns * (world_own_workers(world) - 1);
 }
 
-/* What is missing in the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs
- * are told no prediction errs; by the papers' rules queues are long whenever periods stretch. */
+/* What is missing in the queue that keeps workers, or a host, busy until a frame ends, and while the next is planned.
+ * Under the virtual clock no prediction errs; by the papers' rules queues are long whenever periods stretch. */
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
-  if (world->costs_told || !ready_by_deadline(&world->queues->ready)) return 0.0;
+  if (world_is_virtual(world) || !ready_by_deadline(&world->queues->ready)) return 0.0;
   double queue_ns = world->learnt->experience.each_ns * (world->queues->ready.count + world->batch->held_count);
   return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
 }

@@ -1,8 +1,12 @@
 /* What a planner's host may run of a frame: how many entries a plan names, and what more plans at the same time do. */
+#include "base/clock.h"
+#include "run/runner.h"
 #include "support/papers_rules.h"
 #include "support/planned_world.h"
+#include "world/world.h"
 
 #include <muster/planner.h>
+#include <muster/random.h>
 
 /* One update in ten takes 9 times as long as the others: the mean is 18 ms, the high percentile 90 ms, the deviation
  * 24 ms. */
@@ -165,4 +169,72 @@ Test(planner_budget, hosts_have_clocks) {
   for (volatile uint32_t i = 0; i < 1000000; i++) continue;
   cr_assert_gt(muster_clock_ns(), wall_ns);
   cr_assert_gt(muster_clock_thread_ns(), own_ns);
+}
+
+/* A host whose clock is told, with 2 of 50 ms for 4,000 agents that want twenty times as much. */
+static planned_world *plan_by_told_clock(uint64_t *told_ns, bool by_wall) {
+  muster_world_def def = muster_world_def_default();
+  def.planner_workers = 1;
+  def.planner.by_clock = true;
+  def.planner.by_wall = by_wall;
+  planned_world *planned = planned_world_create(&def);
+  planned->little.world->runner->clock = clock_told(told_ns);
+  muster_type_def type = parts_type(1);
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 4000; i++) {
+    muster_agent_def agent = muster_agent_def_default();
+    agent.type = planned->little.type;
+    agent.importance_floor = (float)(i % 16) / 16.0f;
+    cr_assert(!muster_agent_is_null(muster_agent_spawn(planned->little.world, &agent)));
+  }
+  return planned;
+}
+
+/* Runs a frame of it, whose updates take so long each. True: the list was over while there was time. */
+static bool run_by_told_clock(planned_world *planned, uint64_t *told_ns, uint64_t (*cost)(uint64_t number)) {
+  static uint64_t number;
+  planned->little.now_ns += 40000000;
+  uint32_t count = plan_with(planned, 2000000, ENTRIES_MAX), done = 0;
+  uint64_t end_ns = *told_ns + planned->plan.run_ns;
+  for (; done < count && *told_ns < end_ns; done++) {
+    planned->results[done] = result_as_planned(&planned->entries[done], 1);
+    planned->results[done].cost_ns = cost(number++);
+    *told_ns += planned->results[done].cost_ns;
+  }
+  report(planned, done);
+  return *told_ns + 100000 < end_ns;
+}
+
+static uint64_t cost_by_chance(uint64_t number) {
+  return muster_random_mix(number) % 10 ? 5000 : 155000;
+}
+
+/* Some wait for the next frame, so that there are enough for one whose updates happen to be cheap; also when those who
+ * were spawned together wait no longer. */
+Test(planner_budget, a_plan_is_not_over_before_its_time_where_costs_vary) {
+  enum { FRAMES = 2500, SETTLED = 2000 };
+  uint64_t told_ns = 1000000000u;
+  planned_world *planned = plan_by_told_clock(&told_ns, false);
+  uint32_t over = 0;
+  for (uint32_t i = 0; i < FRAMES; i++) over += run_by_told_clock(planned, &told_ns, cost_by_chance) && i >= SETTLED;
+  cr_assert_leq(over, (FRAMES - SETTLED) / 50, "%u frames", over);
+  planned_world_destroy(planned);
+}
+
+/* The kernel takes 4.4 ms, more than a frame has, in one update of 50. */
+static uint64_t cost_with_kernel(uint64_t number) {
+  return number % 50 ? 20000 : 4420000;
+}
+
+Test(planner_budget, what_the_kernel_took_of_an_update_is_not_believed_to_be_its_cost) {
+  for (uint32_t by_wall = 0; by_wall < 2; by_wall++) {
+    uint64_t told_ns = 1000000000u;
+    planned_world *planned = plan_by_told_clock(&told_ns, by_wall);
+    planned->little.provokes_idle = !by_wall; /* it takes the kernel's time for its updates' */
+    for (uint32_t i = 0; i < 400; i++) run_by_told_clock(planned, &told_ns, cost_with_kernel);
+    muster_type_cost cost = muster_type_cost_default();
+    muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost);
+    cr_assert_eq(cost.mean_ns < 40000, by_wall, "%lu ns", (unsigned long)cost.mean_ns);
+    planned_world_destroy(planned);
+  }
 }
