@@ -49,7 +49,7 @@ static void add_degraded(json_writer *writer, const health_world *world) {
   json_print(writer, "{ world=%s code=%s message=%s }", world->name, "degraded", message);
 }
 
-static void add_idle(json_writer *writer, const health_world *world) {
+static void add_idle_budget(json_writer *writer, const health_world *world) {
   char message[160];
   if (!world->idle && !world->mended) return;
   snprintf(message, sizeof message,
@@ -68,7 +68,7 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
   for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++) {
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
     add_degraded(writer, &worlds[i]);
-    add_idle(writer, &worlds[i]);
+    add_idle_budget(writer, &worlds[i]);
   }
   json_end_array(writer);
   return ready;
