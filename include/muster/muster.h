@@ -220,8 +220,8 @@ typedef struct muster_planner_def {
                     (muster_plan_summary.fits says how many are), and no time is left unused where updates cost less
                     than was believed. Default false */
   bool by_wall;  /* it has no clock of its threads' CPU time, so the costs that it reports have in them what the kernel
-                    gave to others. What exceeds eight times the expected cost is taken to be that: it is no debt of
-                    later frames, and is not believed to be a cost. Default false */
+                    gave to others. What exceeds eight times the expected cost, and twice the slice, is taken to be
+                    that: it is no debt of later frames, and is not believed to be a cost. Default false */
   uint8_t reserved[6];
 } muster_planner_def;
 

@@ -300,11 +300,13 @@ static void note_longest(muster_frame_report *report, const muster_plan_result *
 }
 
 /* What an update took by itself: of a host that measures by the wall, no more than eight times what was believed, since
- * the kernel may have run another thread meanwhile. */
+ * the kernel may have run another thread meanwhile. But where one in twenty takes long, its slice says so: then twice
+ * that. */
 static uint64_t planner_own_ns(const struct muster_world *world, const muster_plan_result *result,
                                const batch_entry *entry) {
-  enum { OVER_BELIEF = 8 };
-  uint64_t most_ns = OVER_BELIEF * (uint64_t)entry->predicted_ns;
+  enum { OVER_BELIEF = 8, OVER_SLICE = 2 };
+  uint64_t most_ns = OVER_BELIEF * (uint64_t)entry->predicted_ns, slices_ns = OVER_SLICE * entry->model_ns;
+  if (most_ns < slices_ns) most_ns = slices_ns;
   return world->def.planner.by_wall && result->cost_ns > most_ns ? most_ns : result->cost_ns;
 }
 
