@@ -104,10 +104,13 @@ static void print_overhead(FILE *stream, const run_summary *summary) {
     fprintf(stream, "%s of the budget\n", text_share(summary->overhead_share));
 }
 
-/* What frames left though NPCs waited; nothing is said where they left nothing. */
+/* What frames left though NPCs waited, and estimates that let them; nothing is said where they left nothing. */
 static void print_idle(FILE *stream, const run_summary *summary) {
   const muster_statistics *sums = &summary->statistics;
   uint64_t all_ns = 0;
+  if (sums->estimates_mended)
+    fprintf(stream, "Mended    %s times estimates let periods stretch while the budget was idle\n",
+            text_count(sums->estimates_mended));
   for (uint32_t i = 0; i < MUSTER_IDLES; i++) all_ns += sums->idle_ns[i];
   if (!all_ns) return;
   fprintf(stream,
