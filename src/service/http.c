@@ -31,9 +31,9 @@ static void on_timer(uv_timer_t *timer) {
  * event: then it is called again after the loop has handled everything else. */
 static void turn(http_listener *listener) {
   MHD_UNSIGNED_LONG_LONG wait_ms;
-  listener->resumed = false;
+  listener->again = false;
   MHD_run(listener->daemon);
-  if (listener->resumed)
+  if (listener->again)
     uv_timer_start(&listener->timer, on_timer, 0, 0);
   else if (MHD_get_timeout(listener->daemon, &wait_ms) == MHD_YES)
     uv_timer_start(&listener->timer, on_timer, wait_ms, 0);
@@ -42,11 +42,18 @@ static void turn(http_listener *listener) {
 }
 
 void http_turn_soon(http_listener *listener) {
-  listener->resumed = true;
+  listener->again = true;
   uv_timer_start(&listener->timer, on_timer, 0, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ connections */
+
+/* Shutting the socket down wakes libmicrohttpd, which then closes it. */
+void http_cut(http_connection *connection) {
+  connection->deadline_ms = UINT64_MAX;
+  shutdown(connection->descriptor, SHUT_RDWR);
+  connection->listener->http->counts.cut++;
+}
 
 static void open_connection(http_listener *listener, struct MHD_Connection *connection, void **context) {
   struct http *http = listener->http;
@@ -54,15 +61,18 @@ static void open_connection(http_listener *listener, struct MHD_Connection *conn
   if (!opened) abort();
   opened->listener = listener;
   opened->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-  opened->deadline_ms = uv_now(http->loop) + http->options.receive_ms;
+  http_place_take(opened, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
   LIST_INSERT_HEAD(&http->connections, opened, link);
   http->counts.connections++;
   http->counts.open++;
   *context = opened;
 }
 
+/* Where its listener had no place left, libmicrohttpd listens again only when it is run the next time. */
 static void close_connection(http_connection *connection) {
   connection->listener->http->counts.open--;
+  http_turn_soon(connection->listener);
+  http_place_leave(connection);
   LIST_REMOVE(connection, link);
   free(connection);
 }
@@ -80,21 +90,17 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **c
   http_request *request = *context;
   (void)user, (void)connection, (void)code;
   if (!request) return;
-  request->client->deadline_ms = uv_now(request->http->loop) + request->http->options.receive_ms;
+  request->client->deadline_ms = http_place_deadline_ms(request->client, request->http->options.receive_ms);
   http_close_request(request);
   *context = NULL;
 }
 
-/* Shutting the socket down wakes libmicrohttpd, which then closes it. */
 static void on_sweep(uv_timer_t *timer) {
   struct http *http = timer->data;
   uint64_t now_ms = uv_now(http->loop);
   http_connection *connection;
   LIST_FOREACH(connection, &http->connections, link) {
-    if (now_ms < connection->deadline_ms) continue;
-    connection->deadline_ms = UINT64_MAX;
-    shutdown(connection->descriptor, SHUT_RDWR);
-    http->counts.cut++;
+    if (now_ms >= connection->deadline_ms) http_cut(connection);
   }
 }
 
@@ -120,13 +126,12 @@ static size_t unescape(void *user, struct MHD_Connection *connection, char *text
 
 static struct MHD_Daemon *start_daemon(struct http *http, http_listener *listener, int descriptor) {
   const http_options *options = &http->options;
-  return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME, 0, NULL, NULL, http_take, listener, MHD_OPTION_LISTEN_SOCKET, descriptor,
-      MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections_max, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-      (unsigned)(listener->tcp ? options->connections_per_client : 0), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-      (size_t)options->header_bytes_max, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-      NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
-      MHD_OPTION_END);
+  return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME, 0, NULL, NULL, http_take, listener,
+                          MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_CONNECTION_LIMIT,
+                          (unsigned)options->connections_max + 2 * HTTP_RESERVE, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                          (size_t)options->header_bytes_max, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                          MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+                          listener, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 }
 
 /* The server owns the descriptor, also on failure. */

@@ -21,7 +21,11 @@
  * request, however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. Large answers
  * (64 KiB and more) that wait to be taken may have answers_bytes_max bytes together: a request for another one
  * meanwhile is refused (429). Small answers are always sent, and so are answers to changes that were made, and answers
- * of routes marked goes_always. */
+ * of routes marked goes_always.
+ *
+ * Beyond connections_max a listener has eight places in reserve, each for one request that comes within a second: over
+ * TCP one with the token or for /healthz (others are refused, 503), at the control socket one of the daemon's user or
+ * of root. Connections beyond these are cut. */
 #ifndef SERVICE_HTTP_H
 #define SERVICE_HTTP_H
 
@@ -56,8 +60,8 @@ typedef struct http_options {
   const http_route *const *tables;       /* of routes; each ends with a route without method; the list ends with null.
                                             Not copied */
   void (*handle)(http_request *request); /* handles the requests of all routes; null (default) = each route's own */
-  uint32_t connections_max;              /* of a listener; default 512. Those beyond wait to be accepted */
-  uint32_t connections_per_client;       /* from one address, TCP only; default 256. Those beyond are closed */
+  uint32_t connections_max;              /* of a listener; default 512. Those beyond get a place of the reserve */
+  uint32_t connections_per_client;       /* from one address, TCP only; default 256. Those beyond likewise */
   uint32_t header_bytes_max;             /* of request line and headers together; default 16384 */
   uint32_t body_bytes_max;               /* of a request, whatever its route says; default 4 MiB */
   uint32_t bodies_bytes_max;             /* of all requests that are under way; default 64 MiB */

@@ -65,16 +65,27 @@ static bool check_origin(http_request *request) {
                                  "requests of other sites are refused");
 }
 
-static bool check_token(http_request *request) {
+bool http_has_token(const http_request *request) {
   static const char scheme[] = "Bearer ";
   const char *given = http_header_value(request, MHD_HTTP_HEADER_AUTHORIZATION), *token = request->http->token;
-  if (!token)
+  return token && given && strncasecmp(given, scheme, sizeof scheme - 1) == 0 &&
+         http_tokens_equal(token, given + sizeof scheme - 1);
+}
+
+static bool check_token(http_request *request) {
+  if (!request->http->token)
     return http_refuse(request, 403, "no_token", NULL,
                        "nothing can be changed over TCP without a token: use the unix socket, or set token_file");
-  if (given && strncasecmp(given, scheme, sizeof scheme - 1) == 0 &&
-      http_tokens_equal(token, given + sizeof scheme - 1))
-    return true;
+  if (http_has_token(request)) return true;
   return http_refuse(request, 401, "token", "Authorization", "send 'Authorization: Bearer TOKEN' to change something");
+}
+
+/* The reserve of a TCP listener is for who watches whether the daemon lives, and for its operators. */
+static bool http_guard_check_place(http_request *request) {
+  if (!request->client->reserved || http_has_token(request)) return true;
+  if (request->route && strcmp(request->route->pattern, "/healthz") == 0) return true;
+  return http_refuse(request, 503, "busy", NULL,
+                     "all connections are in use: ask again later; /healthz and requests with the token are answered");
 }
 
 /* Whether `type` is one of those that the route takes. */
@@ -145,6 +156,7 @@ static bool check_queries(http_request *request) {
 bool http_guard(http_request *request, const char *method) {
   bool changes = strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0;
   if (request->client->listener->tcp && !check_host(request)) return false;
+  if (request->client->listener->tcp && !http_guard_check_place(request)) return false;
   if (!check_origin(request)) return false;
   if (request->client->listener->tcp && changes && !check_token(request)) return false;
   if (!request->route) return true;

@@ -8,14 +8,16 @@
 #include <sys/queue.h>
 
 enum { HTTP_PATH_BYTES = 512, HTTP_VALUES_MAX = 4, HTTP_LISTENERS_MAX = 2, HTTP_HOSTS_BYTES = 1024 };
+enum { HTTP_RESERVE = 8 }; /* places of a listener beyond its limit (http_places.c) */
 
 typedef struct http_listener {
   struct http *http;
   struct MHD_Daemon *daemon; /* null: not in use */
   bool tcp;
-  bool resumed;     /* a sleeping connection got its answer: libmicrohttpd must be run for it */
-  uv_poll_t poll;   /* of the daemon's epoll descriptor */
-  uv_timer_t timer; /* when the daemon wants to run without an event */
+  bool again; /* libmicrohttpd must be run once more: a sleeping connection got its answer, or a place is free */
+  uint32_t open, reserved; /* connections now, and those of them that have a place of the reserve */
+  uv_poll_t poll;          /* of the daemon's epoll descriptor */
+  uv_timer_t timer;        /* when the daemon wants to run without an event */
 } http_listener;
 
 /* A connection and the time by which something must have happened on it. */
@@ -23,7 +25,9 @@ typedef struct http_connection {
   LIST_ENTRY(http_connection) link;
   http_listener *listener;
   int descriptor;
-  uint64_t deadline_ms; /* of the loop's clock; UINT64_MAX = none: the request is being answered */
+  unsigned char address[16]; /* of the client; IPv4 as IPv6 has it; 0 for a unix socket */
+  bool reserved;             /* it has a place of the reserve */
+  uint64_t deadline_ms;      /* of the loop's clock; UINT64_MAX = none: the request is being answered */
 } http_connection;
 
 /* A header that an answer will have. */
@@ -76,6 +80,21 @@ const http_route *http_match(http_request *request, const char *method, char *al
 
 /* Checks whether the client may make the request, before its body is read. False: it was refused. */
 bool http_guard(http_request *request, const char *method);
+
+/* Gives a new connection a place: an ordinary one, or one of the reserve, or none, and then it is cut. */
+void http_place_take(http_connection *connection, const struct sockaddr *address);
+
+/* The connection is closed. */
+void http_place_leave(http_connection *connection);
+
+/* The time by which a connection must have done what it has `ms` for: less in the reserve. */
+uint64_t http_place_deadline_ms(const http_connection *connection, uint32_t ms);
+
+/* Whether the request sends the token. Its time does not depend on how much of it is right. */
+bool http_has_token(const http_request *request);
+
+/* Cuts a connection: libmicrohttpd is woken, and closes it. */
+void http_cut(http_connection *connection);
 
 /* The most that the body of a request of this route may have. */
 static inline uint32_t http_body_max(const struct http *http, const http_route *route) {

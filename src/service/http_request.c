@@ -20,7 +20,7 @@ static enum MHD_Result send_answer(http_request *request) {
   struct MHD_Response *response = request->response;
   request->response = NULL;
   request->sent = true;
-  request->client->deadline_ms = uv_now(request->http->loop) + request->http->options.send_ms;
+  request->client->deadline_ms = http_place_deadline_ms(request->client, request->http->options.send_ms);
   enum MHD_Result result = MHD_queue_response(request->connection, request->status, response);
   MHD_destroy_response(response);
   return result;
@@ -40,6 +40,7 @@ void http_respond(http_request *request, unsigned status, const char *type, stru
   if (type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
   for (uint32_t i = 0; i < request->added_count; i++)
     MHD_add_response_header(response, request->added[i].name, request->added[i].value);
+  if (request->client->reserved) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
   request->status = status;
   request->response = response;
   request->http->counts.answers[status / 100]++;
@@ -67,7 +68,7 @@ static void answer_with(http_request *request, unsigned status, const char *type
   if (!response) abort();
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-  if (status == 429 && !has_added(request, MHD_HTTP_HEADER_RETRY_AFTER))
+  if ((status == 429 || status == 503) && !has_added(request, MHD_HTTP_HEADER_RETRY_AFTER))
     MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
   http_respond(request, status, type, response);
 }

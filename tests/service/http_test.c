@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { REPLY_BYTES = 65536, BODY_MAX = 1000, LATE_MAX = 8 };
@@ -51,12 +52,20 @@ static void keep(http_request *request) {
   while (server.kept_count > 0) http_answer(server.kept[--server.kept_count], 200, HTTP_TEXT, "late", 4);
 }
 
+/* Meanwhile connections wait to be accepted, all at once. */
+static void be_busy(http_request *request) {
+  usleep(300000);
+  http_answer(request, 200, HTTP_TEXT, "", 0);
+}
+
 static const http_route routes[] = {
     {.method = "GET", .pattern = "/things/{first}/{second}", .handle = show, .queries = "q other"},
     {.method = "POST", .pattern = "/echo", .handle = echo, .body_max = BODY_MAX},
     {.method = "PUT", .pattern = "/echo", .handle = echo, .body_max = BODY_MAX, .body_type = HTTP_BINARY},
     {.method = "DELETE", .pattern = "/echo", .handle = echo},
     {.method = "GET", .pattern = "/late", .handle = keep},
+    {.method = "GET", .pattern = "/healthz", .handle = echo},
+    {.method = "GET", .pattern = "/busy", .handle = be_busy},
     {0},
 };
 
@@ -337,6 +346,109 @@ static void make_server(http_options options) {
 
 static void run_server(void) {
   cr_assert_eq(uv_thread_create(&server.thread, run_loop, NULL), 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------ places */
+
+enum { PLACES = 12, RESERVE = 8, BEYOND = 300 };
+
+static void start_with_places(uint32_t places, uint32_t per_client) {
+  http_options options = http_default_options();
+  options.token = "a-token-of-this-test";
+  options.connections_max = places;
+  options.connections_per_client = per_client;
+  options.receive_ms = 3000;
+  make_server(options);
+  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+  run_server();
+}
+
+/* Who says nothing keeps a place. */
+static void fall_silent(int *silent, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) silent[i] = dial();
+  usleep(200000); /* they are accepted in their order anyway; this makes what follows the later ones */
+}
+
+static void expect_reserve_alone(void) {
+  cr_expect_eq(ask("GET /things/a/b", HOST, ""), 503);
+  cr_expect(says("busy") && says("Retry-After") && says("Connection: close"), "%s", reply);
+  cr_expect_eq(ask("GET /healthz", HOST, ""), 200);
+  cr_expect_eq(ask("GET /things/a/b", HOST TOKEN, ""), 200);
+  cr_expect_eq(ask("POST /echo", HOST TOKEN JSON, "changed"), 200);
+}
+
+static int ask_until_answered(const char *line, const char *headers) {
+  int status = 0;
+  for (uint32_t i = 0; i < 100 && status != 200; i++) {
+    usleep(100000);
+    status = ask(line, headers, "");
+  }
+  return status;
+}
+
+Test(http_alone, a_reserve_answers_where_all_places_are_taken_and_all_are_answered_later) {
+  int silent[PLACES];
+  start_with_places(PLACES, 1000);
+  fall_silent(silent, PLACES);
+  expect_reserve_alone();
+  cr_expect_eq(ask_until_answered("GET /things/a/b", HOST), 200, "the silent ones are cut in time");
+  for (uint32_t i = 0; i < PLACES; i++) cr_expect(receive(silent[i]) == 0);
+  stop();
+}
+
+Test(http_alone, a_reserve_answers_the_clients_of_an_address_that_has_all_it_may_have) {
+  int silent[PLACES];
+  start_with_places(1000, PLACES);
+  fall_silent(silent, PLACES);
+  expect_reserve_alone();
+  for (uint32_t i = 0; i < PLACES; i++) close(silent[i]);
+  cr_expect_eq(ask_until_answered("GET /things/a/b", HOST), 200);
+  stop();
+}
+
+Test(http_alone, the_reserve_of_the_control_socket_is_for_the_daemons_user) {
+  static const char request[] = "GET /things/a/b HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  int silent[PLACES], socket_at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  http_options options = http_default_options();
+  options.connections_max = PLACES;
+  make_server(options);
+  snprintf(address.sun_path, sizeof address.sun_path, "/tmp/muster_http_test_%d", (int)getpid());
+  cr_assert_eq(bind(socket_at, (struct sockaddr *)&address, sizeof address), 0);
+  cr_assert_eq(listen(socket_at, 100), 0);
+  cr_assert_eq(http_listen_unix(server.http, socket_at), MUSTER_OK, "%s", muster_last_error());
+  run_server();
+  for (uint32_t i = 0; i <= PLACES; i++) {
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert_eq(connect(descriptor, (struct sockaddr *)&address, sizeof address), 0);
+    if (i < PLACES) {
+      silent[i] = descriptor;
+      continue;
+    }
+    send_text(descriptor, request);
+    cr_expect_eq(receive(descriptor), 200, "and the connection is closed: %s", reply);
+  }
+  for (uint32_t i = 0; i < PLACES; i++) close(silent[i]);
+  stop();
+  close(socket_at);
+  unlink(address.sun_path);
+}
+
+Test(http_alone, a_reserve_that_is_taken_as_well_is_free_again_after_a_second) {
+  int silent[PLACES + RESERVE], beyond[BEYOND];
+  start_with_places(PLACES, 1000);
+  fall_silent(silent, PLACES);
+  int busy = dial();
+  send_text(busy, "GET /busy HTTP/1.1\r\n" HOST TOKEN "\r\n");
+  usleep(100000);
+  fall_silent(silent + PLACES, RESERVE - 1);
+  fall_silent(beyond, BEYOND);
+  cr_expect(receive(busy) == 200);
+  for (uint32_t i = 0; i < BEYOND; i++) cr_expect(receive(beyond[i]) == 0, "%s", reply);
+  cr_expect_eq(ask_until_answered("GET /healthz", HOST), 200);
+  for (uint32_t i = 0; i < PLACES + RESERVE - 1; i++) close(silent[i]);
+  cr_expect_eq(ask_until_answered("GET /things/a/b", HOST), 200);
+  stop();
 }
 
 Test(http_alone, addresses_of_other_machines_are_listened_at_only_where_that_is_meant) {
