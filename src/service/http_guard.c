@@ -45,6 +45,35 @@ static bool knows_host(const struct http *http, const char *host) {
   return length > 0 && (in_list("localhost 127.0.0.1 [::1]", host, length) || in_list(http->hosts, host, length));
 }
 
+typedef struct header_count {
+  const char *name;
+  uint32_t times;
+} header_count;
+
+static enum MHD_Result count_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+  header_count *counted = user;
+  (void)kind, (void)value;
+  counted->times += strcasecmp(name, counted->name) == 0;
+  return MHD_YES;
+}
+
+/* Refuses a header that came twice: who passed the request on may have gone by the other one. */
+static bool check_once(http_request *request, const char *name) {
+  header_count counted = {.name = name};
+  MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &counted);
+  return counted.times < 2 || http_refuse(request, 400, "twice", name, "send '%s' once", name);
+}
+
+/* Where a request ends must be beyond doubt, and so must be whom it is for. */
+static bool check_frame(http_request *request) {
+  if (!check_once(request, MHD_HTTP_HEADER_HOST) || !check_once(request, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+      !check_once(request, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+    return false;
+  return !http_header_value(request, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+         !http_header_value(request, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
+         http_refuse(request, 400, "coding", "Transfer-Encoding", "send either a length or chunks");
+}
+
 /* Against pages that let their own host name resolve to this machine: the browser still sends that name. */
 static bool check_host(http_request *request) {
   const char *host = http_header_value(request, MHD_HTTP_HEADER_HOST);
@@ -155,6 +184,7 @@ static bool check_queries(http_request *request) {
 
 bool http_guard(http_request *request, const char *method) {
   bool changes = strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0;
+  if (!check_frame(request)) return false;
   if (request->client->listener->tcp && !check_host(request)) return false;
   if (request->client->listener->tcp && !http_guard_check_place(request)) return false;
   if (!check_origin(request)) return false;
