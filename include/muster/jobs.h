@@ -100,8 +100,8 @@ MUSTER_API uint32_t muster_pool_indices(const muster_pool *pool);
 /* The index of the calling thread while it works for the pool; UINT32_MAX otherwise. Any thread. */
 MUSTER_API uint32_t muster_pool_current_index(const muster_pool *pool);
 
-/* How many processors this process may use: its affinity mask, cut by the control group's CPU quota. At least 1.
- * Any thread. */
+/* How many processors this process may use: its affinity mask, cut by the tightest CPU quota of its control groups
+ * (version 1 and 2, its own and all above it). At least 1. Any thread. */
 MUSTER_API uint32_t muster_available_processors(void);
 
 /* ------------------------------------------------------------------------------------------------------ groups */

@@ -1,10 +1,8 @@
 /* processors.c - which processors the workers sit on, and how a thread gives its processor up for a while. */
+#include "base/cgroups.h"
 #include "pool/threads.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Two callers on different processors would move workers to and fro: not more often than this. */
@@ -25,20 +23,8 @@ static uint32_t list_processors(uint32_t *out, uint32_t capacity) {
   return count;
 }
 
-/* The control group's quota in whole processors, rounded up; UINT32_MAX when there is none. */
-static uint32_t processors_of_quota(void) {
-  FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
-  char quota[32] = "";
-  unsigned long period = 0;
-  int fields = file ? fscanf(file, "%31s %lu", quota, &period) : 0;
-  if (file) fclose(file);
-  if (fields != 2 || period == 0 || !strcmp(quota, "max")) return UINT32_MAX;
-  unsigned long microseconds = strtoul(quota, NULL, 10);
-  return microseconds ? (uint32_t)((microseconds + period - 1) / period) : UINT32_MAX;
-}
-
 uint32_t muster_available_processors(void) {
-  uint32_t processors = list_processors(NULL, UINT32_MAX), quota = processors_of_quota();
+  uint32_t processors = list_processors(NULL, UINT32_MAX), quota = cgroups_processors("");
   if (!processors) processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
   if (quota < processors) processors = quota;
   return processors ? processors : 1;

@@ -1,5 +1,7 @@
 #include "service/supervise/bounds.h"
 
+#include "base/cgroups.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -151,34 +153,8 @@ void bounds_read_folder(const char *folder, uint64_t *bytes, uint32_t *files) {
 
 /* ----------------------------------------------------------------------------------------------------------- usual */
 
-/* The limit of one control group; UINT64_MAX = it has none. */
-static uint64_t limit_of_group(const char *group) {
-  char name[PATH_MAX + 64], line[64] = "max";
-  snprintf(name, sizeof name, "/sys/fs/cgroup%s/memory.max", group);
-  FILE *file = fopen(name, "re");
-  bool known = file && fgets(line, sizeof line, file) && strncmp(line, "max", 3) != 0;
-  if (file) fclose(file);
-  return known ? strtoull(line, NULL, 10) : UINT64_MAX;
-}
-
-/* Of the control group of version 2 that this process is in, and of those above it. */
-static uint64_t memory_of_groups(void) {
-  char line[PATH_MAX] = "";
-  uint64_t least = UINT64_MAX;
-  FILE *file = fopen("/proc/self/cgroup", "re");
-  while (file && fgets(line, sizeof line, file) && strncmp(line, "0::/", 4) != 0) *line = '\0';
-  if (file) fclose(file);
-  line[strcspn(line, "\n")] = '\0';
-  for (char *end = line + strlen(line); *line && end; end = strrchr(line + 3, '/')) {
-    *end = '\0';
-    uint64_t limit = limit_of_group(line + 3);
-    if (limit < least) least = limit;
-  }
-  return least;
-}
-
 uint64_t bounds_usual_memory(void) {
-  uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), group = memory_of_groups();
+  uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), group = cgroups_memory("");
   return (machine < group ? machine : group) / 4 * 3;
 }
 
