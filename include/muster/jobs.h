@@ -42,7 +42,8 @@ enum {
   MUSTER_URGENCIES = 8
 };
 
-/* How the pool treats processor affinity. The affinity of the host's own threads is never touched. */
+/* How the pool treats processor affinity. The affinity of the host's own threads is never touched. Where an operator
+ * (taskset -a) or a control group has given the workers other processors, the pool places them no more. */
 typedef enum muster_affinity {
   MUSTER_AFFINITY_APART = 0, /* worker threads are kept off the processor that the caller is on, so that a woken
                                 worker does not wait behind its waker */
@@ -87,7 +88,12 @@ MUSTER_API uint64_t muster_pool_stop(muster_pool *pool);
 
 /* Stops the pool, if it was not, and frees it; null is a no-op. Its worlds must have been destroyed, and no thread may
  * be inside one of its calls. Any thread but a worker of the pool. Ends the process with a line that says why when the
- * pool was destroyed already, when it has worlds, and inside a job, a piece of a range or an update that it runs. */
+ * pool was destroyed already, when it has worlds, and inside a job, a piece of a range or an update that it runs.
+ *
+ * fork() without exec: the child has the pool's memory, but none of its threads. It may read a world that no frame was
+ * running in, destroy its worlds and then the pool, and submit and wait for jobs, which the waiting thread runs itself;
+ * where it would wait for a thread that only the parent has, the child ends with a line that says so. Journals stay the
+ * parent's (muster_journal_end() is MUSTER_E_STATE). */
 MUSTER_API void muster_pool_destroy(muster_pool *pool);
 
 /* The number of workers, the caller included; 0 with a message for null. Any thread. */

@@ -131,8 +131,8 @@ MUSTER_API muster_result muster_journal_snapshot(muster_journal *journal);
 
 /* Ends the journal with a last snapshot, written at once, so that the world can go on from there; frees it. With
  * `remove` true its files are removed instead. To be called before muster_world_destroy(). Null is a no-op.
- * MUSTER_E_SYSTEM when the snapshot could not be written: then the journal's files are as after a crash. Thread of the
- * frames, between frames. */
+ * MUSTER_E_SYSTEM when the snapshot could not be written: then the journal's files are as after a crash. MUSTER_E_STATE
+ * in a process that was forked from the one that began it. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_journal_end(muster_journal *journal, bool remove);
 
 typedef struct muster_journal_status {

@@ -28,6 +28,10 @@ void forked_give_way(void) {
   if (nice(NICENESS) == -1) errno = 0; /* it then runs at normal priority */
 }
 
+bool forked_since(pid_t process) {
+  return getpid() != process;
+}
+
 void forked_begin(pid_t parent, int one, int other) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILURE);

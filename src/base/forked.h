@@ -3,7 +3,11 @@
 #ifndef BASE_FORKED_H
 #define BASE_FORKED_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+/* Whether this process was forked from one that had this number: of its threads, only the one that forked is here. */
+bool forked_since(pid_t process);
 
 /* The first that such a process does, in which no other thread runs. It dies with its parent, takes no crash for one of
  * its parent, and gives way. Connections and locks belong to the parent: all descriptors are closed but standard input,

@@ -3,6 +3,7 @@
 #include "journal/journal.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/forked.h"
 #include "base/sized.h"
 #include "journal/rotation.h"
 #include "world/guard.h"
@@ -191,6 +192,7 @@ muster_result muster_journal_begin(muster_world *world, const muster_journal_def
     return result;
   }
   journal->begun_ns = clock_system();
+  journal->owner = getpid();
   journal->frames = world->frames;
   *begun = journal;
   if (journal->current.descriptor < 0) return MUSTER_OK; /* the others are retired when its snapshot is complete */
@@ -217,6 +219,8 @@ muster_result muster_journal_end(muster_journal *journal, bool remove) {
   muster_result result = MUSTER_OK;
   if (!journal) return MUSTER_OK;
   if ((result = guard_between(journal->world, "journal end"))) return result;
+  if (forked_since(journal->owner))
+    return error_set(MUSTER_E_STATE, "journal end: this process was forked from the one that writes it, and leaves it");
   bool runs = recorder_records(journal->world->recorder) && !journal->status.ended_by[0];
   if (runs && !remove) result = write_last(journal);
   rotation_give_up(journal, NULL);

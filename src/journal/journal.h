@@ -137,6 +137,7 @@ struct muster_journal {
   struct journal_note *note;         /* of the record */
   struct journal_part current, next; /* `next` while its snapshot is written */
   struct syncer syncer;
+  pid_t owner;       /* the process that began it */
   int process, pipe; /* that writes the snapshot; the result comes through the pipe; pipe -1 = none */
   struct journal_place place;
   int leaving;              /* one that has told its result and is about to end; 0 = none */

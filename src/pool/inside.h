@@ -24,7 +24,8 @@ struct muster_pool {
   uint32_t workers;    /* worker threads, and one for the caller */
   uint32_t slot_count; /* all indices */
   struct worker_slot *slots;
-  bool prepared; /* threads may have been started */
+  bool prepared; /* threads may have been started, */
+  pid_t process; /* by this process */
   char name[12];
   pthread_t *threads; /* by worker slot: the workers */
   uint32_t threads_started;
@@ -32,10 +33,11 @@ struct muster_pool {
   idle_set idle;    /* workers that take any job */
   idle_set waiting; /* worker slots that wait for a group */
   _Alignas(64) shared_u32 stopping;
-  shared_u64 free_external; /* bits */
-  shared_u64 dropped;       /* jobs that were dropped because the pool stops */
-  shared_u32 placing;       /* held by the caller that moves workers apart */
-  uint32_t processor_count; /* that the process may use */
+  shared_u64 free_external;    /* bits */
+  shared_u64 dropped;          /* jobs that were dropped because the pool stops */
+  shared_u32 placing;          /* held by the caller that moves workers apart */
+  shared_u32 placed_by_others; /* and no more by the pool */
+  uint32_t processor_count;    /* that the process may use */
   uint32_t *processors;
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
   uint64_t placed_ns;        /* when workers were last moved */

@@ -3,12 +3,14 @@
 
 #include "base/error.h"
 #include "base/fatal.h"
+#include "base/forked.h"
 #include "base/sized.h"
 #include "pool/threads.h"
 #include "pool/worker.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------ which worlds and pools exist */
 
@@ -96,6 +98,7 @@ static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
   queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
   if (pool->arena.failed || !threads_survey(pool)) return false;
   pool->clock = clock_calibrate();
+  pool->process = getpid();
   pool->prepared = true;
   return true;
 }
@@ -136,6 +139,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   }
   uint32_t working = 0;
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
+  if (forked_since(pool->process)) return 0; /* nobody is here to be woken, joined or waited for */
   /* Ordered: a thread about to sleep looks at `stopping` after it drew the ticket that this wake makes stale. */
   for (uint32_t i = 0; i < pool->slot_count; i++) park_wake(&pool->slots[i].parking);
   /* Before the join: a job that runs may wait for one that has not started. */

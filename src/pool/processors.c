@@ -1,8 +1,12 @@
 /* processors.c - which processors the workers sit on, and how a thread gives its processor up for a while. */
 #include "base/cgroups.h"
+#include "base/error.h"
+#include "base/forked.h"
 #include "pool/threads.h"
 
+#include <dirent.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Two callers on different processors would move workers to and fro: not more often than this. */
@@ -73,18 +77,66 @@ static bool is_own_processor(const struct muster_pool *pool, uint32_t processor)
 }
 
 static bool keeps_apart(const struct muster_pool *pool) {
-  return pool->def.affinity == MUSTER_AFFINITY_APART && pool->workers > 1 && pool->workers <= pool->processor_count;
+  return pool->def.affinity == MUSTER_AFFINITY_APART && pool->workers > 1 && pool->workers <= pool->processor_count &&
+         !load_relaxed_u32(&pool->placed_by_others);
+}
+
+/* How many threads of the process may run where the caller may not. Workers that have one processor are no evidence. */
+static uint32_t count_freer_threads(const cpu_set_t *callers, uint32_t *others) {
+  DIR *threads = opendir("/proc/self/task");
+  uint32_t freer = 0;
+  for (const struct dirent *entry; threads && (entry = readdir(threads)) != NULL;) {
+    cpu_set_t set, either;
+    pid_t thread = atoi(entry->d_name);
+    if (thread <= 0 || thread == gettid() || sched_getaffinity(thread, sizeof set, &set)) continue;
+    CPU_OR(&either, &set, callers);
+    if (CPU_COUNT(&set) > 1 || CPU_EQUAL(&set, callers)) ++*others;
+    freer += !CPU_EQUAL(&either, callers);
+  }
+  if (threads) closedir(threads);
+  return freer;
+}
+
+/* Whether all threads of the process were given the same few processors, which a worker may have had anyway. Where only
+ * the caller has them its host has placed it. */
+static bool are_confined(const struct muster_pool *pool) {
+  cpu_set_t own;
+  bool lacks = false;
+  uint32_t others = 0;
+  if (sched_getaffinity(0, sizeof own, &own)) return false;
+  for (uint32_t k = 0; k < pool->processor_count; k++) lacks |= !CPU_ISSET(pool->processors[k], &own);
+  return lacks && count_freer_threads(&own, &others) == 0 && others >= pool->workers;
+}
+
+/* Whether somebody else, an operator or the kernel for a control group, has given a worker other processors than it was
+ * given here. Then these hold: a processor that was taken away is never taken back. */
+static bool was_placed_by_others(const struct muster_pool *pool) {
+  for (uint32_t i = 1; i < pool->workers; i++) {
+    uint32_t processor = load_relaxed_u32(&pool->slots[i].processor);
+    cpu_set_t own, now;
+    CPU_ZERO(&own);
+    for (uint32_t k = 0; k < pool->processor_count; k++)
+      if (processor == UINT32_MAX || processor == pool->processors[k]) CPU_SET(pool->processors[k], &own);
+    if (pthread_getaffinity_np(pool->threads[i], sizeof now, &now) || !CPU_EQUAL(&own, &now)) return true;
+  }
+  return are_confined(pool);
 }
 
 static void processors_make_room(struct muster_pool *pool, uint32_t processor) {
   uint32_t idle = 0;
-  if (!is_own_processor(pool, processor)) return;
+  if (!is_own_processor(pool, processor) || forked_since(pool->process)) return; /* the threads are the parent's */
   /* Ordered: caller_processor and placed_ns belong to the thread that holds `placing`. */
   if (!compare_exchange_ordered_u32(&pool->placing, &idle, 1)) return;
   uint64_t now_ns = clock_now(&pool->clock);
   if (processor != pool->caller_processor &&
       (pool->caller_processor == UINT32_MAX || now_ns - pool->placed_ns > between_moves_ns)) {
-    place_workers(pool, processor);
+    if (was_placed_by_others(pool)) {
+      store_relaxed_u32(&pool->placed_by_others, 1);
+      log_write(&pool->def.log, MUSTER_LOG_INFO, "pool '%s': others have placed its threads: they stay there",
+                pool->name);
+    } else {
+      place_workers(pool, processor);
+    }
     pool->placed_ns = now_ns;
   }
   store_ordered_u32(&pool->placing, 0);

@@ -1,5 +1,7 @@
 #include "pool/worker.h"
 
+#include "base/fatal.h"
+#include "base/forked.h"
 #include "pool/leaving.h"
 #include "pool/range.h"
 #include "pool/threads.h"
@@ -322,6 +324,9 @@ static void sleep(struct worker_slot *slot, uint32_t ticket) {
   bool worker = slot->index > 0 && slot->index < slot->pool->workers;
   worker_slot_add(&slot->statistics.sleeps, 1);
   if (worker && def->on_worker_sleep) def->on_worker_sleep(slot->index, def->hook_user);
+  if (forked_since(slot->pool->process))
+    fatal("pool '%s': this process was forked from the one that has the pool's threads, and waits for one of them",
+          slot->pool->name);
   park_wait(&slot->parking, ticket);
   if (worker && def->on_worker_wake) def->on_worker_wake(slot->index, def->hook_user);
 }

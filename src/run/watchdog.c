@@ -2,11 +2,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/forked.h"
 #include "pool/ring.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LOOKS = 4, DOZE_LOOKS = 16, INCIDENTS_MAX = 64 };
 
@@ -30,6 +32,7 @@ struct watchdog {
   const muster_log_sink *log;
   struct ring incidents; /* watch_incident */
   pthread_t thread;
+  pid_t process; /* that started it */
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   bool started, stopping; /* `stopping` is guarded by the mutex */
@@ -208,6 +211,7 @@ static bool run_watchdog_create_thread(struct watchdog *watchdog) {
 
 bool watchdog_start(struct watchdog *watchdog) {
   bool prepared = !pthread_mutex_init(&watchdog->mutex, NULL) && make_condition(watchdog);
+  watchdog->process = getpid();
   watchdog->started = prepared && run_watchdog_create_thread(watchdog);
   if (!watchdog->started) error_set(MUSTER_E_SYSTEM, "the operating system refused to start the world's watchdog");
   return watchdog->started;
@@ -215,6 +219,8 @@ bool watchdog_start(struct watchdog *watchdog) {
 
 void watchdog_stop(struct watchdog *watchdog) {
   if (!watchdog || !watchdog->started) return;
+  watchdog->started = false;
+  if (forked_since(watchdog->process)) return; /* the thread is the parent's */
   pthread_mutex_lock(&watchdog->mutex);
   watchdog->stopping = true;
   pthread_cond_signal(&watchdog->changed);
@@ -222,7 +228,6 @@ void watchdog_stop(struct watchdog *watchdog) {
   pthread_join(watchdog->thread, NULL);
   pthread_cond_destroy(&watchdog->changed);
   pthread_mutex_destroy(&watchdog->mutex);
-  watchdog->started = false;
 }
 
 bool watchdog_take(struct watchdog *watchdog, watch_incident *incident) {

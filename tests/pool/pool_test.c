@@ -3,6 +3,7 @@
 #include "pool/threads.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -420,4 +421,47 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
   }
   cr_assert_eq(load_relaxed_u64(&calls), 0);
   muster_pool_destroy(pool);
+}
+
+/* -------------------------------------------------------------------------------------------------- processors */
+
+static void *rest(void *lasting) {
+  while (load_relaxed_u32(lasting)) nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  return NULL;
+}
+
+/* As `taskset -a` does: all threads of the process get this processor. */
+static void give_one_processor(uint32_t processor) {
+  DIR *threads = opendir("/proc/self/task");
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  for (const struct dirent *entry; (entry = readdir(threads)) != NULL;)
+    if (atoi(entry->d_name) > 0) sched_setaffinity(atoi(entry->d_name), sizeof one, &one);
+  closedir(threads);
+}
+
+Test(processors, that_were_taken_away_are_not_taken_back) {
+  uint32_t processors = muster_available_processors();
+  if (processors < 2) cr_skip("there is one processor only");
+  shared_u32 lasting = {1};
+  pthread_t other; /* of the host's */
+  cr_assert_eq(pthread_create(&other, NULL, rest, &lasting), 0);
+  muster_pool *pool = create(2);
+  threads_keep_all_apart(pool);
+  cr_assert_neq(load_relaxed_u32(&pool->slots[1].processor), UINT32_MAX, "the worker has one of its own");
+  for (uint32_t k = 0; k < pool->processor_count; k++) { /* whichever it was */
+    give_one_processor(pool->processors[k]);
+    for (uint32_t i = 0; i < 5; i++) {
+      cpu_set_t now;
+      nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL); /* workers are moved no more often */
+      threads_keep_all_apart(pool);
+      threads_keep_apart(pool, 1);
+      cr_assert_eq(pthread_getaffinity_np(pool->threads[1], sizeof now, &now), 0);
+      cr_assert(CPU_COUNT(&now) == 1 && CPU_ISSET(pool->processors[k], &now));
+    }
+  }
+  muster_pool_destroy(pool);
+  store_relaxed_u32(&lasting, 0);
+  pthread_join(other, NULL);
 }
