@@ -4,6 +4,8 @@
 #ifndef FULL_FRAMES_H
 #define FULL_FRAMES_H
 
+#include "support/sanitized.h"
+
 #include <muster/muster.h>
 
 #include <criterion/criterion.h>
@@ -13,6 +15,7 @@ static inline void expect_full_frames(const muster_world *world) {
   if (muster_statistics_read(world, &sums) != MUSTER_OK) return; /* a test has left its world in a frame */
   cr_expect_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0, "%lu frames left %lu ns though agents waited",
                (unsigned long)sums.idle_frames[MUSTER_IDLE_FAULT], (unsigned long)sums.idle_ns[MUSTER_IDLE_FAULT]);
+  if (UNDER_SANITIZER) return; /* what is around updates takes several times what they take */
   cr_expect_eq(sums.estimates_mended, 0, "estimates were mended: %lu", (unsigned long)sums.estimates_mended);
 }
 
