@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fatal.h"
+#include "base/forked.h"
 #include "pool/leaving.h"
 #include "pool/threads.h"
 
@@ -121,4 +122,10 @@ int explore_sched_yield(void);
 int explore_sched_yield(void) {
   explore_yield();
   return 0;
+}
+
+/* Nothing is forked here. */
+bool forked_since(pid_t process) {
+  (void)process;
+  return false;
 }
