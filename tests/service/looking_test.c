@@ -41,7 +41,7 @@ Test(looking, history_has_every_frame_once_in_columns_of_one_length) {
     cr_expect_eq(json_array_size(column), seconds, "%s", name);
     columns++;
   }
-  cr_expect_eq(columns, 32);
+  cr_expect_eq(columns, 37);
   long long frames = 0;
   for (size_t i = 0; i < seconds; i++)
     frames += json_integer_value(json_array_get(json_object_get(history, "frames"), i));
