@@ -13,10 +13,10 @@
 static inline void expect_full_frames(const muster_world *world) {
   muster_statistics sums = muster_statistics_default();
   if (muster_statistics_read(world, &sums) != MUSTER_OK) return; /* a test has left its world in a frame */
-  cr_expect_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0, "%lu frames left %lu ns though agents waited",
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0, "%lu frames left %lu ns though agents waited",
                (unsigned long)sums.idle_frames[MUSTER_IDLE_FAULT], (unsigned long)sums.idle_ns[MUSTER_IDLE_FAULT]);
   if (UNDER_SANITIZER) return; /* what is around updates takes several times what they take */
-  cr_expect_eq(sums.estimates_mended, 0, "estimates were mended: %lu", (unsigned long)sums.estimates_mended);
+  cr_assert_eq(sums.estimates_mended, 0, "estimates were mended: %lu", (unsigned long)sums.estimates_mended);
 }
 
 /* Destroys it. */
