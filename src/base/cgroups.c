@@ -3,11 +3,18 @@
 #include "base/assert.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE_BYTES = 2 * PATH_MAX };
+
+/* A group, as it is given out. */
+typedef struct cgroup {
+  const char *folder; /* where its files are */
+  uint32_t version;   /* 1 or 2 */
+} cgroup;
 
 /* Whether a list, separated by commas, has the word. */
 static bool list_has(const char *list, const char *word) {
@@ -69,7 +76,10 @@ static void each_of_mounts(const char *base, uint32_t version, const char *contr
   if (file) fclose(file);
 }
 
-void cgroups_each(const char *base, const char *controller, void (*take)(const cgroup *group, void *user), void *user) {
+/* Gives each group of the process that counts for a controller, such as "cpu" or "memory", from its own up to the
+ * topmost that is mounted. */
+static void cgroups_each(const char *base, const char *controller, void (*take)(const cgroup *group, void *user),
+                         void *user) {
   char name[PATH_MAX], line[LINE_BYTES];
   snprintf(name, sizeof name, "%s/proc/self/cgroup", base);
   FILE *file = fopen(name, "re");
@@ -82,7 +92,8 @@ void cgroups_each(const char *base, const char *controller, void (*take)(const c
   if (file) fclose(file);
 }
 
-bool cgroup_read(const cgroup *group, const char *name, char *line, size_t bytes) {
+/* Reads the first line of a file of a group. False: there is none. */
+static bool cgroup_read(const cgroup *group, const char *name, char *line, size_t bytes) {
   char path[3 * LINE_BYTES];
   snprintf(path, sizeof path, "%s/%s", group->folder, name);
   FILE *file = fopen(path, "re");

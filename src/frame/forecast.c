@@ -248,12 +248,12 @@ static double backlog_ns(const struct muster_world *world) {
 static uint64_t own_overrun_ns(const struct muster_world *world) {
   const muster_frame_report *report = &world->sums->report;
   const frame_state *frame = world->frame;
-  uint64_t excused_ns = report->blocked_ns + frame->planning_taken_ns + runner_taken_ns(world->runner);
+  uint64_t taken_ns = report->blocked_ns + runner_taken_ns(world->runner);
   if (world_is_planned(world)) {
     uint64_t waited_ns = report->stage_ns[MUSTER_STAGE_RUN], own_ns = frame->own_ns / world_workers(world);
-    excused_ns = frame->planning_taken_ns + (waited_ns > own_ns ? waited_ns - own_ns : 0);
+    taken_ns = waited_ns > own_ns ? waited_ns - own_ns : 0;
   }
-  uint64_t end_ns = frame->budget_ns + excused_ns;
+  uint64_t end_ns = frame->budget_ns + frame->planning_taken_ns + taken_ns;
   return report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
 }
 

@@ -81,31 +81,27 @@ static bool keeps_apart(const struct muster_pool *pool) {
          !load_relaxed_u32(&pool->placed_by_others);
 }
 
-/* How many threads of the process may run where the caller may not. Workers that have one processor are no evidence. */
-static uint32_t count_freer_threads(const cpu_set_t *callers, uint32_t *others) {
-  DIR *threads = opendir("/proc/self/task");
-  uint32_t freer = 0;
-  for (const struct dirent *entry; threads && (entry = readdir(threads)) != NULL;) {
-    cpu_set_t set, either;
+/* Whether all threads of the process have no more processors than the caller, and some that are no workers are among
+ * them: as `taskset -a` leaves them. A worker may have had this processor for its own anyway. Where only the caller has
+ * so few, its host has placed it. */
+static bool are_confined(const struct muster_pool *pool) {
+  cpu_set_t callers;
+  bool lacks = false, confined = true;
+  uint32_t alike = 0;
+  if (sched_getaffinity(0, sizeof callers, &callers)) return false;
+  for (uint32_t k = 0; k < pool->processor_count; k++) lacks |= !CPU_ISSET(pool->processors[k], &callers);
+  DIR *threads = lacks ? opendir("/proc/self/task") : NULL;
+  if (!threads) return false;
+  for (const struct dirent *entry; confined && (entry = readdir(threads)) != NULL;) {
+    cpu_set_t set, both;
     pid_t thread = atoi(entry->d_name);
     if (thread <= 0 || thread == gettid() || sched_getaffinity(thread, sizeof set, &set)) continue;
-    CPU_OR(&either, &set, callers);
-    if (CPU_COUNT(&set) > 1 || CPU_EQUAL(&set, callers)) ++*others;
-    freer += !CPU_EQUAL(&either, callers);
+    CPU_OR(&both, &set, &callers);
+    confined = CPU_EQUAL(&both, &callers);
+    alike += CPU_EQUAL(&set, &callers);
   }
-  if (threads) closedir(threads);
-  return freer;
-}
-
-/* Whether all threads of the process were given the same few processors, which a worker may have had anyway. Where only
- * the caller has them its host has placed it. */
-static bool are_confined(const struct muster_pool *pool) {
-  cpu_set_t own;
-  bool lacks = false;
-  uint32_t others = 0;
-  if (sched_getaffinity(0, sizeof own, &own)) return false;
-  for (uint32_t k = 0; k < pool->processor_count; k++) lacks |= !CPU_ISSET(pool->processors[k], &own);
-  return lacks && count_freer_threads(&own, &others) == 0 && others >= pool->workers;
+  closedir(threads);
+  return confined && alike >= pool->workers; /* the workers but the caller, and one thread at least */
 }
 
 /* Whether somebody else, an operator or the kernel for a control group, has given a worker other processors than it was

@@ -48,7 +48,7 @@ void http_turn_soon(http_listener *listener) {
 
 /* ------------------------------------------------------------------------------------------------------ connections */
 
-/* Shutting the socket down wakes libmicrohttpd, which then closes it. */
+/* Shutting the socket down wakes libmicrohttpd, which then closes it, and reads nothing that it was sent before. */
 void http_cut(http_connection *connection) {
   connection->deadline_ms = UINT64_MAX;
   shutdown(connection->descriptor, SHUT_RDWR);

@@ -111,8 +111,10 @@ static bool check_token(http_request *request) {
 
 /* The reserve of a TCP listener is for who watches whether the daemon lives, and for its operators. */
 static bool http_guard_check_place(http_request *request) {
-  if (!request->client->reserved || http_has_token(request)) return true;
-  if (request->route && strcmp(request->route->pattern, "/healthz") == 0) return true;
+  const http_connection *client = request->client;
+  bool operators = !client->reserved || !client->listener->tcp || http_has_token(request);
+  bool watches = request->route && strcmp(request->route->pattern, "/healthz") == 0;
+  if (operators || watches) return true;
   return http_refuse(request, 503, "busy", NULL,
                      "all connections are in use: ask again later; /healthz and requests with the token are answered");
 }
@@ -186,7 +188,7 @@ bool http_guard(http_request *request, const char *method) {
   bool changes = strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0;
   if (!check_frame(request)) return false;
   if (request->client->listener->tcp && !check_host(request)) return false;
-  if (request->client->listener->tcp && !http_guard_check_place(request)) return false;
+  if (!http_guard_check_place(request)) return false;
   if (!check_origin(request)) return false;
   if (request->client->listener->tcp && changes && !check_token(request)) return false;
   if (!request->route) return true;
