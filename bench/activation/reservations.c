@@ -91,9 +91,9 @@ static bool populate(struct side *side, uint32_t agents) {
   }
   for (uint32_t i = 0; i < agents; i++) {
     agent_row *row = &side->store.rows[i];
-    row->type = (uint16_t)(i % KINDS);
+    row->type = i % KINDS & ROW_TYPE_MASK;
     row->class = of_kind[i % KINDS]->number;
-    classes_join(&side->classes, of_kind[i % KINDS], 0);
+    classes_join(&side->classes, of_kind[i % KINDS], &(agent_row){0});
     store_activate(&side->store, i);
     periods_begin(&side->classes, &side->store, i, 0, periods_first_ns(of_kind[i % KINDS], random_at(1, i, 0, 0)));
   }

@@ -442,13 +442,13 @@ typedef struct muster_agent_info {
   muster_position position;
   float importance; /* 0..1 */
   float elasticity; /* in force, derived or set; quantised to an eighth of an octave. Under MUSTER_ELASTIC_IMPORTANCE:
-                       e_i / w_i, relative to its value at importance 1/2 */
+                       e_i / w_i, relative to its value at importance 1/2, times what it costs beside others, roughly */
   uint32_t level;
-  uint64_t period_ns;      /* under the pressure of the last frame; 0 = no period (MUSTER_ELAPSED_EVENTS) */
-  uint64_t last_update_ns; /* simulation time that its last completed update brought it to */
-  uint32_t delays;         /* frames in which it was released but not run, modulo 256 */
-  uint32_t atoms_done;     /* of an update that was preempted */
-  uint64_t expected_cost_ns;
+  uint64_t period_ns;        /* under the pressure of the last frame; 0 = no period (MUSTER_ELAPSED_EVENTS) */
+  uint64_t last_update_ns;   /* simulation time that its last completed update brought it to */
+  uint32_t delays;           /* frames in which it was released but not run, modulo 256 */
+  uint32_t atoms_done;       /* of an update that was preempted */
+  uint64_t expected_cost_ns; /* of an update of this agent: of its type and level, times what is known of itself */
   void *user;
   const void *published; /* as of the last commit; valid until the next frame */
   void *state;           /* valid until the next frame; the host may write it */

@@ -43,7 +43,7 @@ void spawn_write(agent_store *store, const type_table *types, const struct space
                  const muster_agent_def *def) {
   uint16_t type = (uint16_t)(def->type.index - 1);
   agent_row row = {
-      .type = type,
+      .type = type & ROW_TYPE_MASK,
       .state_slot = slot,
       .user = def->user,
       .status = AGENT_PENDING,

@@ -47,7 +47,7 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
   ASSERT(level < MUSTER_LEVELS && store_is_active(store, index));
   store->level_counts[store->rows[index].level]--;
   store->level_counts[level]++;
-  store->rows[index].level = level & 15u;
+  store->rows[index].level = level & 3u;
   changes_note(&store->changes, index, NOTED_LEVEL);
 }
 

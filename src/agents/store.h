@@ -22,6 +22,8 @@
  *      .floor,
  *      .elasticity_step  intake                         score, run
  *   row.factors          intake; arrays between frames  score
+ *   row.cost_factor,
+ *      .factor_age       commit                         fit (in its class's sum), rank, commit
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
  *   row.level_floor,
@@ -84,6 +86,9 @@ typedef enum agent_status {
 
 enum { RUNS_ONE = 32768 };
 
+/* A type as rows keep it: limits.types_max is at most 1024. */
+#define ROW_TYPE_MASK 1023u
+
 /* What the frame touches for a due agent: one cache line. Shares are in 65535ths, or 255ths where they are bytes. */
 typedef struct agent_row {
   uint64_t last_update_ns; /* simulation time of the last completed update */
@@ -97,18 +102,20 @@ typedef struct agent_row {
     uint32_t filed;     /* READY: what it is known by in the ready ring (ring_mark); 0 = it is not there */
   };
   uint16_t class;
-  uint16_t type;
-  uint16_t atom_next; /* > 0: a preempted update goes on here */
-  uint16_t runs;      /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
+  uint16_t type : 10;
+  uint16_t reacts : 1;     /* it must react by a time: alarm.react_by_ns */
+  uint16_t atom_next : 12; /* > 0: a preempted update goes on here */
+  uint16_t factor_age : 4; /* how many updates cost_factor is learnt from, up to FACTOR_AGE_MOST */
+  uint16_t runs;           /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
   uint16_t importance;
   uint16_t floor; /* set by the designer: importance never falls below it */
-  uint8_t level : 4;
-  uint8_t reacts : 1;              /* it must react by a time: alarm.react_by_ns */
-  uint8_t level_floor : 2;         /* set for its own overruns: no level below it */
-  uint8_t queued : 1;              /* it waits (ready_queue); not next to `front`, which workers read during ranking */
-  uint8_t released_frame;          /* lower bits of the frame's number: delays are counted from it */
-  uint8_t elasticity_step;         /* as the designer set it, or ELASTICITY_DERIVED */
-  uint8_t status;                  /* agent_status */
+  uint8_t level : 2;
+  uint8_t level_floor : 2; /* set for its own overruns: no level below it */
+  uint8_t status : 3;      /* agent_status */
+  uint8_t queued : 1;      /* it waits (ready_queue); not next to `front`, which workers read during ranking */
+  int8_t cost_factor;      /* what it costs beside others of its type and level: plan/cost_factors.h; 0 = as much */
+  uint8_t released_frame;  /* lower bits of the frame's number: delays are counted from it */
+  uint8_t elasticity_step; /* as the designer set it, or ELASTICITY_DERIVED */
   uint8_t factors[MUSTER_FACTORS]; /* the host's: what lowers importance besides distance */
   uint8_t front : 1;               /* which of the two published buffers others read */
   uint8_t woken : 1;
@@ -121,6 +128,8 @@ typedef struct agent_row {
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");
+_Static_assert(MUSTER_LEVELS == 4 && AGENT_GHOST == 7 && MUSTER_ATOMS_MAX == 4096,
+               "rows have two bits for a level, three for a status, and twelve for an atom");
 
 /* A share 0..1 as rows keep it, and back. */
 static inline uint16_t share_of(float value) {

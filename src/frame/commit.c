@@ -15,6 +15,7 @@
 #include "frame/stages.h"
 #include "run/runner.h"
 #include "run/timeline.h"
+#include "world/cost_learning.h"
 #include "world/frame_state.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -60,9 +61,8 @@ static void learn(struct muster_world *world) {
     worker_state *state = &world->runner->states[i];
     for (uint32_t k = 0; k < state->sample_count; k++) {
       const cost_sample *sample = &state->samples[k];
-      costs_add(&world->learnt->costs, sample->type, sample->level, sample->cost_ns,
-                sample->overran ? COST_OVERRAN : COST_MEASURED);
-      count_update_time(&world->sums->statistics, sample->cost_ns);
+      cost_learning_take_sample(world, sample);
+      if (sample->how != SAMPLE_SHARED) count_update_time(&world->sums->statistics, sample->cost_ns);
     }
     world->sums->statistics.interrupted += state->interrupted;
     world->sums->report.cycles += (uint32_t)state->cycles;

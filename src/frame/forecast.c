@@ -2,6 +2,7 @@
 
 #include "agents/batch.h"
 #include "base/error.h"
+#include "plan/periods.h"
 #include "plan/rank.h"
 #include "run/runner.h"
 #include "world/frame_state.h"
@@ -173,7 +174,7 @@ static double mean_update_ns(const struct muster_world *world) {
     double each = class->events_per_ns;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS)
       each += (double)class->members * class->rate / (double)class->nominal_ns;
-    sum_ns += each * costs_of(&world->learnt->costs, class->type, class->level)->mean_ns;
+    sum_ns += each * periods_cost_ns(class, &world->learnt->costs);
     updates += each;
   }
   return updates > 0.0 ? sum_ns / updates : 0.0;

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "run/watchdog.h"
+#include "world/cost_learning.h"
 #include "world/frame_state.h"
 #include "world/world_acts.h"
 #include "world/world_learnt.h"
@@ -170,8 +171,8 @@ static void put_costs(struct muster_world *world) {
   for (uint32_t i = 0; i < world->runner->state_count; i++)
     for (uint32_t k = 0; k < world->runner->states[i].sample_count; k++) {
       const cost_sample *sample = &world->runner->states[i].samples[k];
-      tape_put_number(tape, sample->type);
-      tape_put_number(tape, (uint64_t)sample->level << 1 | sample->overran);
+      tape_put_number(tape, sample->agent);
+      tape_put_number(tape, (uint64_t)sample->level << 2 | sample->how);
       tape_put_number(tape, sample->cost_ns);
     }
 }
@@ -180,14 +181,21 @@ static void take_costs(struct muster_world *world) {
   struct tape *tape = &world->recorder->tape;
   world->sums->statistics.interrupted += tape_take_number(tape);
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
-    uint64_t type = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
-    uint64_t level = how >> 1;
-    if (type < world->agents.types.count && level < MUSTER_LEVELS)
-      costs_add(&world->learnt->costs, (uint32_t)type, (uint32_t)level, cost_ns,
-                how & 1 ? COST_OVERRAN : COST_MEASURED);
-    else
-      recorder_diverges(world->recorder, "its record has a cost of type %llu at level %llu", (unsigned long long)type,
+    uint64_t agent = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
+    uint64_t level = how >> 2;
+    how &= 3;
+    if (agent < world->agents.store.high && world_is_active(world, (uint32_t)agent) && level < MUSTER_LEVELS &&
+        how < SAMPLE_HOWS) {
+      cost_sample sample = {.agent = (uint32_t)agent,
+                            .cost_ns = cost_ns,
+                            .type = world_row(world, (uint32_t)agent)->type,
+                            .level = (uint8_t)level,
+                            .how = (uint8_t)how};
+      cost_learning_take_sample(world, &sample);
+    } else {
+      recorder_diverges(world->recorder, "its record has a cost of agent %llu at level %llu", (unsigned long long)agent,
                         (unsigned long long)level);
+    }
   }
 }
 
@@ -323,7 +331,8 @@ static uint64_t sum_of_turn(const struct muster_world *world) {
     if (!store_is_active(store, i)) continue;
     const agent_type *type = &world->agents.types.types[row->type];
     const uint64_t hashed[] = {row->last_update_ns, row->runs,
-                               (uint64_t)row->atom_next << 32 | row->level << 8 | row->status};
+                               (uint64_t)row->atom_next << 32 | (uint64_t)(uint8_t)row->cost_factor << 16 |
+                                   (uint64_t)row->level << 8 | row->status};
     uint64_t hash = XXH3_64bits_withSeed(hashed, sizeof hashed, i);
     if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
     sum += hash;

@@ -10,6 +10,7 @@
 #include "frame/settle_fetching.h"
 #include "record/recorder.h"
 #include "run/runner.h"
+#include "world/cost_learning.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/section.h"
@@ -33,8 +34,9 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
   const agent_row *row = world_row(world, entry->agent);
   uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
   cost_source source = entry->overran ? COST_OVERRAN : world_is_virtual(world) ? COST_MODELLED : COST_MEASURED;
-  if (outcome != OUTCOME_PREEMPTED)
-    costs_add(&world->learnt->costs, row->type, row->level, earlier_ns + entry->model_ns, source);
+  cost_sample cost = {
+      .agent = entry->agent, .cost_ns = earlier_ns + entry->model_ns, .type = row->type, .level = row->level};
+  if (outcome != OUTCOME_PREEMPTED) cost_learning_take(world, &cost, source);
 }
 
 /* Keeps an agent that did not run at the head of the next batch: as many agents as the other workers can run while the
@@ -99,7 +101,7 @@ static void settle_preempted(struct muster_world *world, const batch_entry *entr
   agent_begun *begun = &world->agents.store.begun[entry->agent];
   if (!row->atom_next) begun->spent_ns = 0;
   begun->spent_ns += world->costs_told ? entry->model_ns : result->cost_ns;
-  row->atom_next = result->atom_next;
+  row->atom_next = result->atom_next & (MUSTER_ATOMS_MAX - 1);
   ready_put_back(&world->queues->ready, &world->agents.store, entry->agent);
   world->sums->report.preempted++;
 }

@@ -168,6 +168,7 @@ muster_result muster_type_cost_read(const muster_world *world, muster_type type,
 static void describe_active(const muster_world *world, uint32_t index, muster_agent_info *info) {
   const agent_row *row = &world->agents.store.rows[index];
   const agent_class *class = &world->queues->classes.classes[row->class];
+  const cost_estimate *estimate = costs_of(&world->learnt->costs, row->type, row->level);
   info->active = true;
   info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
@@ -177,7 +178,7 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);
   info->atoms_done = row->atom_next;
-  info->expected_cost_ns = (uint64_t)costs_of(&world->learnt->costs, row->type, row->level)->mean_ns;
+  info->expected_cost_ns = (uint64_t)(estimate->mean_ns * (double)costs_part(estimate, row->cost_factor));
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {

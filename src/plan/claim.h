@@ -6,15 +6,16 @@
 
 enum { SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
 
-static inline bool claim_is_long(const cost_estimate *estimate, const agent_type *type) {
-  if (estimate->predicted_ns >= CLAIM_NS) return true;
-  return type->parallel_atoms > 1 && estimate->high_ns >= (double)CLAIM_NS;
+/* `part`: what the agent costs in parts of the mean. */
+static inline bool claim_is_long(const cost_estimate *estimate, float part, const agent_type *type) {
+  if ((float)estimate->predicted_ns * part >= (float)CLAIM_NS) return true;
+  return type->parallel_atoms > 1 && (float)estimate->high_ns * part >= (float)CLAIM_NS;
 }
 
 /* Whether the update of the entry may need more than its slice: only then its worker reads the clock for it. */
-static bool claim_may_be_cut(const struct filling *filling, const cost_estimate *estimate) {
+static bool claim_may_be_cut(const struct filling *filling, const cost_estimate *estimate, float part) {
   uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
-  return slice_ns && 2.0 * estimate->high_ns >= (double)slice_ns;
+  return slice_ns && 2.0f * (float)estimate->high_ns * part >= (float)slice_ns;
 }
 
 /* Whether the entry is of an update that was cut inside an atom. */
@@ -29,7 +30,8 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   struct batch *batch = filling->batch;
   uint32_t predicted_ns = entry->predicted_ns;
   if (filling->limits->appends) predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
-  bool alone = claim_is_long(estimate, type) || claim_goes_on_inside(filling, type, entry);
+  float part = costs_part(estimate, filling->store->rows[entry->agent].cost_factor);
+  bool alone = claim_is_long(estimate, part, type) || claim_goes_on_inside(filling, type, entry);
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + predicted_ns > CLAIM_NS ||
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
@@ -40,9 +42,9 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
     claim--;
   }
   claim->predicted_ns += predicted_ns;
-  claim->variance_ns2 += estimate->variance_ns2;
+  claim->variance_ns2 += estimate->variance_ns2 * part * part;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
-  if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate);
+  if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate, part);
   claim->end = batch->count + 1;
 }
 

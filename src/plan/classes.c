@@ -15,6 +15,7 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   ARENA_ARRAY(arena, table->lookup, keys);
   ARENA_ARRAY(arena, table->tuned, types_max);
   ARENA_ARRAY(arena, table->frozen, types_max);
+  ARENA_ARRAY(arena, table->sums, types_max);
   for (uint32_t i = 0; i < CLASS_KINDS; i++) table->look_band_of[i] = (uint8_t)i;
   looks_create(&table->looks, agents_max, shards, arena);
 }
@@ -255,21 +256,41 @@ void classes_freeze(class_table *table, uint32_t type, bool frozen) {
   }
 }
 
-void classes_join(class_table *table, agent_class *class, uint16_t importance) {
-  classes_count_band(table, class, band_of(importance), 1);
-  if (class->members++ > 0) return;
+void classes_count(class_table *table, agent_class *class, const agent_row *row, int32_t change) {
+  class_sum *sum = &table->sums[class->type][class->level];
+  uint64_t units = factor_units_of(row->cost_factor), rest = factor_rest_units_of(row->cost_factor);
+  classes_count_band(table, class, band_of(row->importance), change);
+  class->members += (uint32_t)change;
+  sum->members += (uint64_t)(int64_t)change;
+  class->factors += change > 0 ? units : 0 - units;
+  class->rests += change > 0 ? rest : 0 - rest;
+  sum->factors += change > 0 ? units : 0 - units;
+}
+
+void classes_join(class_table *table, agent_class *class, const agent_row *row) {
+  classes_count(table, class, row, 1);
+  if (class->members > 1) return;
   class->active_position = table->active_count;
   table->active[table->active_count++] = class->number;
   classes_follow_rate(table, class);
 }
 
-void classes_leave(class_table *table, agent_class *class, uint16_t importance) {
-  ASSERT(class->members > 0 && class->in_band[band_of(importance)] > 0);
-  classes_count_band(table, class, band_of(importance), -1);
-  if (--class->members > 0) return;
+void classes_leave(class_table *table, agent_class *class, const agent_row *row) {
+  ASSERT(class->members > 0 && class->in_band[band_of(row->importance)] > 0);
+  classes_count(table, class, row, -1);
+  if (class->members > 0) return;
   class->pace = (activation_pace){0};
   class->look_bands = 0;
   uint16_t last = table->active[--table->active_count];
   table->active[class->active_position] = last;
   table->classes[last].active_position = class->active_position;
+}
+
+void classes_set_factor(class_table *table, agent_class *class, agent_row *row, int32_t factor) {
+  ASSERT(class->members > 0 && factor_is_possible(factor));
+  uint64_t more = (uint64_t)factor_units_of(factor) - factor_units_of(row->cost_factor); /* modulo 2^64 */
+  class->factors += more;
+  class->rests += (uint64_t)factor_rest_units_of(factor) - factor_rest_units_of(row->cost_factor);
+  table->sums[class->type][class->level].factors += more;
+  row->cost_factor = (int8_t)factor;
 }

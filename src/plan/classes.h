@@ -1,11 +1,11 @@
 /* plan/classes.h - agents that stretch alike: the unit in which periods are planned.
  *
- * A class is (type, level, elasticity step): its members share cost, period bounds and elasticity, so one number, the
- * rate, describes the periods of all of them. Agents that have periods of their own are in further classes of the same
- * three: one for each pair of periods. Elasticity is taken in steps of an eighth of an octave: so classes are
- * few, and what holds for the class holds exactly for each member.
- * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure). A member
- * is due every T_io of that clock. So re-timing every waiting agent when the pressure changes costs one step per class,
+ * A class is (type, level, elasticity step): its members share period bounds and elasticity, so one number, the
+ * rate, describes the periods of all of them. What they cost it knows as the sum of their factors. Agents that have
+ * periods of their own are in further classes of the same three: one for each pair of periods. Elasticity is taken in
+ * steps of an eighth of an octave: so classes are few, and what holds for the class holds exactly for each member. Each
+ * class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure). A member is
+ * due every T_io of that clock. So re-timing every waiting agent when the pressure changes costs one step per class,
  * and an agent that changes class takes its remaining fraction along. The clocks are the truth about who is due;
  * others only say when to look (plan/due.h).
  * (PAPERS: elastic periods of Tan & Wong; the class clocks are Muster's own.) */
@@ -14,6 +14,7 @@
 
 #include "agents/store.h"
 #include "plan/activation.h"
+#include "plan/cost_factors.h"
 #include "plan/looks.h"
 
 /* The members that are looked at by the clock of a band, as far as the band's clock must know them: the lowest rate, in
@@ -53,11 +54,13 @@ typedef struct agent_class {
   double events_per_ns;           /* runs that are usually asked for ahead of any period, */
   uint32_t events;                /* and how many were since the last release */
   uint32_t cost_ns;               /* what an update is predicted to cost */
-  uint32_t active_position;       /* in class_table.active */
+  uint64_t factors;               /* sum of its members' cost factors, in units */
   uint64_t furthest_ns;           /* on the clock of the band: members are put in no further ahead */
   uint64_t step_ns;               /* bounded steps: the type's; else 0 */
   activation_pace pace;           /* of its clock */
+  uint64_t rests;                 /* of these, what their shifts leave */
   double rate_before;             /* as the band's pace knows it */
+  uint32_t active_position;       /* in class_table.active */
   uint16_t next;                  /* another class of its type, level and step: number + 1; 0 = none */
   bool own;                       /* its periods are its members' own: they do not follow the type's */
   class_stay stays[LOOK_BANDS];
@@ -69,6 +72,11 @@ _Static_assert(offsetof(agent_class, rate) + sizeof(double) == 64 && offsetof(ag
 /* Kinds of classes by their rates, and one more of classes with few members: those of a kind are looked at by the clock
  * of one band, which goes as fast as any of them asks for. */
 enum { CLASS_RATES = 4, CLASS_OF_FEW = CLASS_RATES, CLASS_KINDS, CLASS_FEW_PART = 4096 };
+
+/* The members of all classes of a type and level, and the sum of their cost factors, in units. */
+typedef struct class_sum {
+  uint64_t members, factors;
+} class_sum;
 
 typedef struct class_table {
   uint32_t maximum, count;
@@ -83,6 +91,7 @@ typedef struct class_table {
   uint32_t few;                      /* a class has few members when it has fewer than these */
   bool *frozen;                      /* by type: no time passes for its classes, and they need none */
   uint32_t in_band[MUSTER_BANDS];    /* members of the classes that are in bands, by importance */
+  class_sum (*sums)[MUSTER_LEVELS];  /* by type and level */
   activation_book activation;
 } class_table;
 
@@ -163,8 +172,30 @@ void classes_follow_rate(class_table *table, agent_class *class);
 /* Freezes the classes of a type, or lets time pass for them again. */
 void classes_freeze(class_table *table, uint32_t type, bool frozen);
 
-/* Counts one member, of this importance, more or fewer. */
-void classes_join(class_table *table, agent_class *class, uint16_t importance);
-void classes_leave(class_table *table, agent_class *class, uint16_t importance);
+/* Counts one member more (1) or fewer (-1), of such an importance and cost factor. The class stays among those with
+ * members, or is none of them: for members that are read from files. */
+void classes_count(class_table *table, agent_class *class, const agent_row *row, int32_t change);
+
+/* The same, of a class that comes to have members, or has none any more. */
+void classes_join(class_table *table, agent_class *class, const agent_row *row);
+void classes_leave(class_table *table, agent_class *class, const agent_row *row);
+
+/* The cost factor of a member changes to `factor`. */
+void classes_set_factor(class_table *table, agent_class *class, agent_row *row, int32_t factor);
+
+/* The mean cost factor of a class with members; what their shifts leave of it in the mean; and the
+ * mean of all members of a type and level, when there are any. */
+static inline double classes_factor(const agent_class *class) {
+  return (double)class->factors / ((double)class->members * FACTOR_ONE);
+}
+
+static inline double classes_rest(const agent_class *class) {
+  return (double)class->rests / ((double)class->members * FACTOR_ONE);
+}
+
+static inline float classes_factor_of_all(const class_table *table, uint32_t type, uint32_t level) {
+  const class_sum *sum = &table->sums[type][level];
+  return sum->members ? (float)sum->factors / ((float)sum->members * (float)FACTOR_ONE) : 1.0f;
+}
 
 #endif

@@ -14,11 +14,8 @@ void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
 bool estimate_is_possible(const cost_estimate *estimate) {
   return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
          costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0 &&
-         estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2);
-}
-
-static uint32_t predicted(double mean_ns) {
-  return mean_ns < 1.0 ? 1u : mean_ns > 1e9 ? 1000000000u : (uint32_t)mean_ns;
+         estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2) && estimate->factor_more > -1.0 &&
+         estimate->factor_more < 64.0;
 }
 
 void costs_learn_actions(cost_actions *actions, uint32_t released) {
@@ -35,7 +32,7 @@ static cost_estimate guess(double guess_ns) {
                          .usual_ns = guess_ns,
                          .late_ns = guess_ns,
                          .variance_ns2 = (float)(guess_ns * guess_ns),
-                         .predicted_ns = predicted(guess_ns)};
+                         .predicted_ns = costs_whole_ns(guess_ns)};
 }
 
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns) {
@@ -107,27 +104,38 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
   estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */
 }
 
-/* Takes in a cost that counts for `counted_ns`, beside `before` samples' worth of what is known. */
-static void costs_take_in(cost_estimate *estimate, double cost_ns, double counted_ns, double window, double before) {
-  double off_ns = counted_ns - estimate->mean_ns, weight = 1.0 / (before + 1.0);
-  estimate->mean_ns += off_ns * weight;
+/* Takes in a cost that counts for `counted_ns`, of an agent whose factor is `part` of the mean one, beside `before`
+ * samples' worth of what is known. The mean is that over updates, of costs and of factors alike: so what updates are
+ * believed to cost is right in the sum, however factors are scattered. */
+static void costs_take_in(cost_estimate *estimate, double cost_ns, double counted_ns, double part, double window,
+                          double before) {
+  double off_ns = counted_ns / part - estimate->mean_ns, weight = 1.0 / (before + 1.0);
+  estimate->mean_ns += (counted_ns - estimate->mean_ns) * weight;
+  estimate->factor_more += (part - 1.0) * (1.0 + estimate->factor_more) * weight;
   estimate->variance_ns2 += (float)((off_ns * off_ns - (double)estimate->variance_ns2) * weight);
-  notice_change(estimate, cost_ns, window);
-  estimate->predicted_ns = predicted(estimate->mean_ns);
-  track_high(estimate, cost_ns);
+  notice_change(estimate, cost_ns / part, window);
+  estimate->predicted_ns = costs_whole_ns(estimate->mean_ns);
+  track_high(estimate, cost_ns / part);
 }
 
-void estimate_add(cost_estimate *estimate, double cost_ns, cost_source source) {
+/* The same as estimate_add(), of an agent with this factor. */
+static void add_by_factor(cost_estimate *estimate, double cost_ns, double factor, cost_source source) {
   bool known = source == COST_MODELLED ? estimate->samples > 0 : estimate->mean_ns > 0.0;
   if (!known) *estimate = guess(cost_ns);
+  double part = factor / (1.0 + estimate->factor_more);
   estimate->samples++;
   uint64_t most = estimate->window ? estimate->window : WINDOW_LEAST;
   double window = (double)(estimate->samples < most ? estimate->samples : most);
   if (source == COST_MODELLED)
-    costs_take_in(estimate, cost_ns, cost_ns, window, window - 1.0);
+    costs_take_in(estimate, cost_ns, cost_ns, part, window, window - 1.0);
   else /* the guess counts as one */
-    costs_take_in(estimate, cost_ns, limited(estimate, cost_ns, source == COST_OVERRAN ? 1.0 / LIMIT_OVER_HIGH : 1.0),
+    costs_take_in(estimate, cost_ns,
+                  limited(estimate, cost_ns / part, source == COST_OVERRAN ? 1.0 / LIMIT_OVER_HIGH : 1.0) * part, part,
                   window, window);
+}
+
+void estimate_add(cost_estimate *estimate, double cost_ns, cost_source source) {
+  add_by_factor(estimate, cost_ns, 1.0, source);
 }
 
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {
@@ -157,11 +165,11 @@ void costs_scale(cost_table *costs, uint32_t types, double factor) {
                                 &estimate->limit_ns};
       for (size_t i = 0; i < sizeof values / sizeof *values; i++) *values[i] *= factor;
       estimate->variance_ns2 *= (float)(factor * factor);
-      estimate->predicted_ns = predicted(estimate->mean_ns);
+      estimate->predicted_ns = costs_whole_ns(estimate->mean_ns);
     }
 }
 
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, cost_source source) {
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, int32_t factor, uint64_t cost_ns, cost_source source) {
   ASSERT(level < MUSTER_LEVELS);
-  estimate_add(&costs->estimates[type][level], (double)cost_ns, source);
+  add_by_factor(&costs->estimates[type][level], (double)cost_ns, (double)factor_units_of(factor) / FACTOR_ONE, source);
 }

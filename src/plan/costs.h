@@ -3,12 +3,14 @@
 #define PLAN_COSTS_H
 
 #include "base/arena.h"
+#include "plan/cost_factors.h"
 
 #include <muster/muster.h>
 
 typedef struct cost_estimate {
   double mean_ns;
-  double high_ns; /* tracks the 95th percentile */
+  double factor_more; /* the mean factor of the agents whose updates these were (plan/cost_factors.h), less 1 */
+  double high_ns;     /* tracks the 95th percentile; as all below, of agents with that mean factor */
   /* The mean over the window and over a sixteenth of it, where a sample counts for at most twice the usual, so that no
    * single one makes a difference. When the two are far apart, costs have changed. */
   double usual_ns, late_ns;
@@ -17,7 +19,7 @@ typedef struct cost_estimate {
   uint64_t samples_before; /* at the end of the last frame */
   uint32_t window;         /* of the mean: as many samples as four frames give, so that noise is not taken for change */
   uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
-  float variance_ns2;      /* of what samples count for, around the mean */
+  float variance_ns2;      /* of what samples count for, around what was believed */
   uint16_t rose, fell;     /* for so many samples more, costs count as risen, or fallen, lately; both = neither */
 } cost_estimate;
 
@@ -43,6 +45,11 @@ bool estimate_is_possible(const cost_estimate *estimate);
 
 /* Reserves the table. */
 void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena);
+
+/* A predicted cost as batches and classes keep it: 1 ns .. 1 s. */
+static inline uint32_t costs_whole_ns(double cost_ns) {
+  return cost_ns < 1.0 ? 1u : cost_ns > 1e9 ? 1000000000u : (uint32_t)cost_ns;
+}
 
 /* The first guess for a type, before anything was measured. It counts as one sample: the first updates of a type are
  * often slow for reasons that do not come again (a compiler, a table that is loaded), and must not be taken whole. */
@@ -73,8 +80,8 @@ void costs_learn_actions(cost_actions *actions, uint32_t released);
 /* A frame has ended: the windows follow the numbers of samples. O(types). */
 void costs_turn(cost_table *costs, uint32_t types);
 
-/* Takes one update in. */
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, cost_source source);
+/* Takes one update in, of an agent with this factor. */
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, int32_t factor, uint64_t cost_ns, cost_source source);
 
 /* All costs are taken to be so many times what they are believed to be. O(types). */
 void costs_scale(cost_table *costs, uint32_t types, double factor);
@@ -82,6 +89,28 @@ void costs_scale(cost_table *costs, uint32_t types, double factor);
 /* The estimate now. */
 static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t type, uint32_t level) {
   return &costs->estimates[type][level];
+}
+
+/* What an agent with a factor is believed to cost in parts of the mean over updates. */
+static inline float costs_part(const cost_estimate *estimate, int32_t factor) {
+  return (float)factor_units_of(factor) / ((float)FACTOR_ONE * (1.0f + (float)estimate->factor_more));
+}
+
+/* What an update of an agent with a factor is predicted to cost, as a batch's entry keeps it: 1 ns .. 1 s. */
+static inline uint32_t costs_predict(const cost_estimate *estimate, int32_t factor) {
+  float predicted_ns = (float)estimate->predicted_ns * costs_part(estimate, factor);
+  return predicted_ns < 1.0f ? 1u : predicted_ns < 1e9f ? (uint32_t)predicted_ns : 1000000000u;
+}
+
+/* What an agent that costs as much as the members of its type and level in the mean is believed to cost. */
+static inline double costs_usual_ns(const cost_estimate *estimate) {
+  return estimate->mean_ns / (1.0 + estimate->factor_more);
+}
+
+/* Whether a type and level are known well enough to say what agents cost beside others of it. */
+static inline bool costs_tell_factors(const cost_estimate *estimate) {
+  enum { KNOWN_SAMPLES = 64 };
+  return estimate->samples >= KNOWN_SAMPLES && estimate->mean_ns > 0.0;
 }
 
 #endif

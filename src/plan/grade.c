@@ -15,10 +15,11 @@ static const float importance_hysteresis = 0.01f;
 /* Derived elasticity: the type's times an eighth at importance 1, up to times eight at importance 0. */
 static const float derived_octaves = 6.0f;
 static const float steps_per_octave = 8.0f;
+static const float steps_per_shift = 4.0f; /* of a cost factor */
 
 grade_rule grade_rule_of(const muster_world_def *def) {
-  if (def->elastic != MUSTER_ELASTIC_IMPORTANCE) return (grade_rule){derived_octaves, false};
-  return (grade_rule){def->importance.octaves, true};
+  if (def->elastic != MUSTER_ELASTIC_IMPORTANCE) return (grade_rule){derived_octaves, false, false};
+  return (grade_rule){def->importance.octaves, true, true};
 }
 
 /* Half of the octaves lie above the elasticity of the type, and half below. */
@@ -26,6 +27,7 @@ grade_type grade_type_of(const muster_type_def *def, const grade_rule *rule) {
   grade_type type = {.level_count = (uint8_t)def->levels.count,
                      .rigid = def->elasticity <= 0.0f,
                      .weighs_set = rule->weighs_set,
+                     .weighs_cost = rule->weighs_cost,
                      .steps_of_one = rule->octaves * steps_per_octave};
   for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = def->levels.importance[i];
   if (!type.rigid)
@@ -72,6 +74,7 @@ static uint32_t grade_step_for(const grade_type *type, const agent_row *row, flo
   if (!set && type->rigid) return 0;
   float step_of_none = set ? (float)row->elasticity_step + type->steps_of_one * 0.5f : type->step_of_none;
   float step = step_of_none - importance * type->steps_of_one;
+  if (type->weighs_cost) step += steps_per_shift * (float)factor_shift(row->cost_factor);
   if (current && fabsf(step - (float)current) < step_hysteresis) return current;
   float most = (float)(ELASTICITY_STEPS - 1);
   return step < 1.0f ? 1 : (uint32_t)((step < most ? step : most) + 0.5f);
@@ -87,7 +90,7 @@ static agent_class *class_for(class_table *classes, const type_table *types, con
 
 agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row) {
   float importance = share_value(row->importance);
-  row->level = level_for(type, row, importance, UINT32_MAX) & 15u;
+  row->level = level_for(type, row, importance, UINT32_MAX) & 3u;
   return classes_get(classes, &types->types[row->type].def, row->type, row->level,
                      grade_step_for(type, row, importance, 0));
 }
@@ -137,12 +140,12 @@ void grade_change_class(class_table *classes, agent_class *from, agent_class *to
     row->class = to->number;
     return;
   }
-  classes_join(classes, to, row->importance);
+  classes_join(classes, to, row);
   if (row->status == AGENT_WAITING && row->scheduled)
     due_transfer(classes, from, to, store, index);
   else
     rebase_due(row, from, to);
-  classes_leave(classes, from, row->importance);
+  classes_leave(classes, from, row);
   row->class = to->number;
 }
 
@@ -166,4 +169,22 @@ void grade_apply(class_table *classes, const type_table *types, agent_store *sto
   if (to != from && ready && ready_by_deadline(ready) && row->status == AGENT_READY)
     ready_refresh(ready, store, change->agent);
   if (change->level != row->level) store_set_level(store, change->agent, change->level);
+}
+
+/* By the law of importance T_i goes with the root of C_i e_i / w_i: a factor of the cost is one of the elasticity. */
+void grade_set_factor(class_table *classes, const type_table *types, const grade_type *type, agent_store *store,
+                      ready_set *ready, uint32_t index, int32_t factor) {
+  agent_row *row = &store->rows[index];
+  agent_class *class = &classes->classes[row->class];
+  bool shifts = type->weighs_cost && factor_shift(factor) != factor_shift(row->cost_factor);
+  ASSERT(store_is_active(store, index) && factor_is_possible(factor));
+  if (row->status == AGENT_QUARANTINED) { /* it is a member of no class */
+    row->cost_factor = (int8_t)factor;
+    return;
+  }
+  if (factor != row->cost_factor) classes_set_factor(classes, class, row, factor);
+  if (!shifts) return;
+  uint32_t step = grade_step_for(type, row, share_value(row->importance), class->step);
+  grade_change change = {index, row->importance, row->importance, row->level, (uint8_t)step};
+  grade_apply(classes, types, store, ready, &change);
 }

@@ -17,10 +17,10 @@ typedef struct grade_type {
   float steps_of_one; /* and what importance 1 takes off it */
   float level_importance[MUSTER_LEVELS - 1];
   uint8_t level_count;
-  bool rigid;          /* elasticity 0 */
-  bool weighs_set;     /* as in grade_rule */
-  uint8_t level_floor; /* set for the type's overruns: no level below it */
-  bool checked;        /* level_floor was changed: levels are checked even when importance stays */
+  bool rigid;                   /* elasticity 0 */
+  bool weighs_set, weighs_cost; /* as in grade_rule */
+  uint8_t level_floor;          /* set for the type's overruns: no level below it */
+  bool checked;                 /* level_floor was changed: levels are checked even when importance stays */
 } grade_type;
 
 /* Values in place of a level. */
@@ -36,11 +36,12 @@ typedef struct grade_change {
   uint8_t level, step;    /* of its class from now on; or `level` is one of the above */
 } grade_change;
 
-/* How a world weighs importance: by how much an agent's elasticity falls from importance 0 to 1, and whether it also
- * falls where a designer set an elasticity for the agent. */
+/* How a world weighs importance: by how much an agent's elasticity falls from importance 0 to 1, whether it also
+ * falls where a designer set an elasticity for the agent, and whether it rises with what the agent costs beside others
+ * of its type. */
 typedef struct grade_rule {
   float octaves;
-  bool weighs_set;
+  bool weighs_set, weighs_cost;
 } grade_rule;
 
 /* The rule of a world. */
@@ -79,5 +80,10 @@ void grade_change_class(struct class_table *classes, struct agent_class *from, s
  * a ready set. Frame's thread. */
 void grade_apply(struct class_table *classes, const struct type_table *types, struct agent_store *store,
                  struct ready_set *ready, const grade_change *change);
+
+/* An active agent has another cost factor from now on: its class's sum follows, and where the rule weighs costs it
+ * changes class with each half octave. Not of an agent that may be running. Frame's thread. */
+void grade_set_factor(struct class_table *classes, const struct type_table *types, const grade_type *type,
+                      struct agent_store *store, struct ready_set *ready, uint32_t index, int32_t factor);
 
 #endif

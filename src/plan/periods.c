@@ -21,22 +21,35 @@ static fit_rule rule_of(const struct periods *periods) {
   return periods->elastic >= MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
 }
 
-/* E_i for the rule in use. */
-static double elasticity_of(const struct periods *periods, const agent_class *class, double cost_ns) {
+/* E_i for the rule in use. A period follows from what an update usually costs, not from what those of the members do.
+ * By the law of importance it is to follow that too: then the half octaves of the members' cost factors are in the
+ * elasticity (plan/grade.c), and what these leave is taken in the mean. */
+static double elasticity_of(const struct periods *periods, const agent_class *class, double cost_ns, double usual_ns) {
   switch (periods->elastic) {
   case MUSTER_ELASTIC_UTILISATION:
     return class->elasticity;
-  case MUSTER_ELASTIC_SQUARE_ROOT:
   case MUSTER_ELASTIC_IMPORTANCE:
-    return cost_ns > 0 ? sqrt(class->elasticity / (cost_ns * 1e-9)) : 0.0;
+    usual_ns *= classes_rest(class);
+    __attribute__((fallthrough));
+  case MUSTER_ELASTIC_SQUARE_ROOT:
+    return cost_ns > 0 ? sqrt(class->elasticity / (cost_ns * 1e-9) * (usual_ns / cost_ns)) : 0.0;
   default:
     return class->elasticity * cost_ns * 1e-9;
   }
 }
 
-/* The mean cost of an update with its actions. */
+double periods_cost_ns(const agent_class *class, const cost_table *costs) {
+  return costs_usual_ns(costs_of(costs, class->type, class->level)) * classes_factor(class);
+}
+
+/* What an update of an agent is believed to cost with its actions: the mean over the members of a class; and what one
+ * of its type and level usually costs. */
 static double cost_of(const agent_class *class, const cost_table *costs) {
-  return costs_of(costs, class->type, class->level)->mean_ns + costs->actions[class->type].each_ns;
+  return periods_cost_ns(class, costs) + costs->actions[class->type].each_ns;
+}
+
+static double usual_of(const agent_class *class, const cost_table *costs) {
+  return costs_usual_ns(costs_of(costs, class->type, class->level)) + costs->actions[class->type].each_ns;
 }
 
 static fit_kind periods_kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
@@ -45,7 +58,7 @@ static fit_kind periods_kind_of(const struct periods *periods, const class_table
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
-                    .elasticity = elasticity_of(periods, class, cost_ns),
+                    .elasticity = elasticity_of(periods, class, cost_ns, usual_of(class, costs)),
                     .hard = class->hard};
 }
 
@@ -142,7 +155,7 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     const fit_kind *kind = &periods->kinds[i];
-    class->cost_ns = costs_of(costs, class->type, class->level)->predicted_ns;
+    class->cost_ns = costs_whole_ns(periods_cost_ns(class, costs));
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
     set_rate(class, rule_of(periods), kind, told.fit.lambda, told.wishes.held_rate);
     double period_ns = (double)class->nominal_ns / class->rate;

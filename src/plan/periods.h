@@ -52,6 +52,9 @@ typedef struct periods_told {
 /* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation. O(classes). */
 periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired);
 
+/* What an update of a member of a class is believed to cost, in the mean over the members. */
+double periods_cost_ns(const agent_class *class, const cost_table *costs);
+
 /* How many agents a frame of such a budget releases at most. */
 static inline uint32_t periods_most(uint64_t budget_ns) {
   uint64_t most = budget_ns / RELEASE_BUDGET_PART / RELEASE_NS; /* at most 10 s: fits */

@@ -4,22 +4,54 @@
 
 /* ---------------------------------------------------------------------------------------------------------- classes */
 
-/* Finds the class that has not as many members as it says, after the sums have shown that there is one. */
+/* What sums of factors are tallied as. */
+static uint64_t factors_key(uint32_t number) {
+  return ((uint64_t)UINT32_MAX << 1) + number;
+}
+
+/* Whether types and levels sum up what their classes do. */
+static bool sums_are_sound(const class_table *classes, soundness *found) {
+  struct tally told = {0}, seen = {0};
+  uint32_t types = 0;
+  for (uint32_t i = 0; i < classes->count; i++) {
+    const agent_class *class = &classes->classes[i];
+    uint32_t key = class->type * MUSTER_LEVELS + class->level;
+    tally_add_times(&seen, key, class->factors);
+    tally_add_times(&seen, factors_key(key), class->members);
+    if (class->type >= types) types = class->type + 1u;
+  }
+  for (uint32_t key = 0; key < types * MUSTER_LEVELS; key++) {
+    const class_sum *sum = &classes->sums[key / MUSTER_LEVELS][key % MUSTER_LEVELS];
+    tally_add_times(&told, key, sum->factors);
+    tally_add_times(&told, factors_key(key), sum->members);
+  }
+  return SOUND(found, tally_equals(&told, &seen), "types and levels do not sum up the cost factors of their %u classes",
+               classes->count);
+}
+
+/* Finds the class that has not as many members as it says, or another sum of factors, after the sums have shown that
+ * there is one. */
 static bool name_class(const class_table *classes, const agent_store *store, soundness *found) {
   for (uint32_t number = 0; number < classes->count; number++) {
     const agent_class *class = &classes->classes[number];
     uint32_t members = 0, in_band[MUSTER_BANDS] = {0};
+    uint64_t factors = 0, rests = 0;
     for (uint32_t i = 0; store_finds(store, &i); i++) {
       const agent_row *row = &store->rows[i];
       if (row->class != number || row->status == AGENT_QUARANTINED) continue;
       members++;
       in_band[band_of(row->importance)]++;
+      factors += factor_units_of(row->cost_factor);
+      rests += factor_rest_units_of(row->cost_factor);
     }
     SOUND_EQUAL(found, members, class->members, "class %u (type %u, level %u) has %u members, counted as %u", number,
                 class->type, class->level);
     for (uint32_t band = 0; band < MUSTER_BANDS; band++)
       SOUND(found, in_band[band] == class->in_band[band], "class %u has %u members in band %u, counted as %u", number,
             in_band[band], band, class->in_band[band]);
+    SOUND(found, factors == class->factors && rests == class->rests,
+          "class %u has members with cost factors of %llu, summed up as %llu", number, (unsigned long long)factors,
+          (unsigned long long)class->factors);
   }
   return !found->broken;
 }
@@ -40,6 +72,8 @@ static void tally_members(const class_table *classes, struct tally *told, uint32
       if (classes_in_bands(classes, class)) in_band[band] += class->in_band[band];
     }
     tally_add_times(told, UINT32_MAX + (uint64_t)i, class->members);
+    tally_add_times(told, factors_key(2 * i), class->factors);
+    tally_add_times(told, factors_key(2 * i + 1), class->rests);
   }
   SOUND_EQUAL(found, with_members, classes->active_count, "%u classes have members, and %u are active");
 }
@@ -57,12 +91,14 @@ bool classes_are_sound(const class_table *classes, const agent_store *store, sou
     if (row->status == AGENT_QUARANTINED) continue;
     tally_add(&seen, row->class * MUSTER_BANDS + band_of(row->importance));
     tally_add(&seen, UINT32_MAX + (uint64_t)row->class);
+    tally_add_times(&seen, factors_key(2u * row->class), factor_units_of(row->cost_factor));
+    tally_add_times(&seen, factors_key(2u * row->class + 1), factor_rest_units_of(row->cost_factor));
   }
   if (!found->broken && !tally_equals(&told, &seen)) name_class(classes, store, found);
   for (uint32_t band = 0; band < MUSTER_BANDS; band++)
     SOUND(found, in_band[band] == classes->in_band[band], "%u members of classes are in band %u, counted as %u",
           in_band[band], band, classes->in_band[band]);
-  return !found->broken;
+  return sums_are_sound(classes, found);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ looks */

@@ -40,22 +40,23 @@ static void charge_of_slice(const agent_row *row, const agent_type *type, batch_
   if (row->atom_next || slice_ns < entry->predicted_ns) entry->predicted_ns = (uint32_t)slice_ns;
 }
 
-/* Wall clock: charges the mean of type and level, without what a preempted update has behind it. */
+/* Wall clock: charges what the agent is believed to cost by the mean of type and level and by its own factor, without
+ * what a preempted update has behind it. */
 static inline void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
                                batch_entry *entry) {
-  entry->predicted_ns = estimate->predicted_ns;
+  entry->predicted_ns = costs_predict(estimate, row->cost_factor);
   entry->atom_end = type->parallel_atoms;
   if (__builtin_expect(type->sliced, false)) charge_of_slice(row, type, entry);
   if (!row->atom_next || type->sliced) return;
   double share = (double)(type->parallel_atoms - row->atom_next) / (double)(type->parallel_atoms + 1);
-  double rest_ns = estimate->mean_ns * share;
-  entry->predicted_ns = rest_ns < 1.0 ? 1u : rest_ns > 1e9 ? 1000000000u : (uint32_t)rest_ns;
+  entry->predicted_ns = costs_whole_ns(estimate->mean_ns * (double)costs_part(estimate, row->cost_factor) * share);
 }
 
-/* Wall clock, where the host runs updates: its slice is the high percentile. */
+/* Wall clock, where the host runs updates: its slice is the high percentile, and more for a dear agent. */
 static inline void rank_set_slice(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
                                   batch_entry *entry) {
-  double slice_ns = fmax(estimate->high_ns, estimate->mean_ns);
+  double part = fmax((double)costs_part(estimate, row->cost_factor), 1.0);
+  double slice_ns = fmax(estimate->high_ns, estimate->mean_ns) * part;
   if (row->atom_next) slice_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
   entry->model_ns = slice_ns < 1.0 ? 1 : (uint64_t)slice_ns;
 }
@@ -108,7 +109,8 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   struct batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
-  filling->variance_ns2 += (double)estimate->variance_ns2;
+  double part = (double)costs_part(estimate, filling->store->rows[entry->agent].cost_factor);
+  filling->variance_ns2 += (double)estimate->variance_ns2 * part * part;
   if (filling->limits->planned && __builtin_expect(estimate->samples < LEARNING_SAMPLES, false))
     filling->unsure_ns += sqrt((double)estimate->variance_ns2 / (double)(estimate->samples + 1));
   claim_for(filling, estimate, type, entry);

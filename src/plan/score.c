@@ -71,14 +71,14 @@ void score_new_agent(score_board *board, uint32_t index) {
   row->importance = share_of(score_one(board, index));
   agent_class *class = grade_new(board->inputs.classes, board->inputs.types, &board->types[row->type], row);
   row->class = class->number;
-  classes_join(board->inputs.classes, class, row->importance);
+  classes_join(board->inputs.classes, class, row);
   board->importance[row->importance >> 8]++;
 }
 
 void score_forget_agent(score_board *board, uint32_t index) {
   const agent_row *row = &board->inputs.store->rows[index];
   board->importance[row->importance >> 8]--;
-  classes_leave(board->inputs.classes, &board->inputs.classes->classes[row->class], row->importance);
+  classes_leave(board->inputs.classes, &board->inputs.classes->classes[row->class], row);
 }
 
 static void score_apply_change(score_board *board, const grade_change *change) {
@@ -89,6 +89,12 @@ static void score_apply_change(score_board *board, const grade_change *change) {
     score_note(board, change->agent);
   else
     grade_apply(board->inputs.classes, board->inputs.types, board->inputs.store, board->inputs.ready, change);
+}
+
+void score_set_factor(score_board *board, uint32_t index, int32_t factor) {
+  const score_inputs *inputs = &board->inputs;
+  grade_set_factor(inputs->classes, inputs->types, &board->types[inputs->store->rows[index].type], inputs->store,
+                   inputs->ready, index, factor);
 }
 
 void score_tuned_agent(score_board *board, uint32_t index) {

@@ -94,6 +94,9 @@ void score_new_agent(score_board *board, uint32_t index);
 /* Forgets an agent that is removed: it leaves its class. */
 void score_forget_agent(score_board *board, uint32_t index);
 
+/* An active agent, which does not run, has another cost factor from now on, and maybe another class. */
+void score_set_factor(score_board *board, uint32_t index, int32_t factor);
+
 /* Scores one agent at once: its floor, its elasticity or its factors were set. */
 void score_tuned_agent(score_board *board, uint32_t index);
 

@@ -85,7 +85,8 @@ void replay_logged_spawn(struct muster_world *world) {
   muster_agent_def def = {.state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL,
                           .published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL};
   saved->index = muster_agent_index(agent);
-  saved->row.type = saved->place.type = (uint16_t)spawn.type;
+  saved->place.type = (uint16_t)spawn.type;
+  saved->row.type = spawn.type & ROW_TYPE_MASK;
   saved->row.status = AGENT_PENDING;
   saved->place.spot = saved->place.depth = 0;
   if (tape->failed) return;

@@ -38,11 +38,20 @@ typedef struct logged_command {
 } logged_command;
 
 typedef struct cost_sample {
+  uint64_t cost_ns;
+  uint32_t agent;
   uint16_t type;
   uint8_t level;
-  bool overran; /* an atom of the update was over its limit */
-  uint32_t cost_ns;
+  uint8_t how; /* sample_how */
 } cost_sample;
+
+/* How the cost of a sample is known. */
+typedef enum sample_how {
+  SAMPLE_TIMED = 0,
+  SAMPLE_OVERRAN, /* likewise; an atom of the update was over its limit */
+  SAMPLE_SHARED,  /* not by itself: its part, by belief, of a claim that took another time than was believed */
+  SAMPLE_HOWS
+} sample_how;
 
 /* A claim or an atom that took suspiciously long. */
 struct suspicion {
@@ -108,6 +117,7 @@ enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URG
 typedef struct worker_state {
   _Alignas(64) update_context context;
   uint32_t log_count, sample_count;
+  uint32_t shared_count; /* of these, SAMPLE_SHARED */
   logged_command *log;   /* RUNNER_LOG_MAX */
   cost_sample *samples;  /* SAMPLES_MAX */
   uint64_t claim_ns;     /* wall time inside claims */

@@ -121,7 +121,7 @@ static bool has_its_status(const agent_row *row) {
 static bool is_row(const struct snapshot *snapshot, const saved_agent *saved) {
   const agent_row *row = &saved->row;
   bool ghost = snapshot_is_ghost(snapshot, saved->index);
-  if (ghost != (row->status == AGENT_GHOST) || row->status < AGENT_PENDING || row->status > AGENT_GHOST) return false;
+  if (ghost != (row->status == AGENT_GHOST) || row->status < AGENT_PENDING) return false;
   const agent_type *type = &snapshot->world->agents.types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
   if (!saved_agent_is_elastic(saved) || row->atom_next >= atoms || row->level >= type->def.levels.count) return false;
@@ -208,8 +208,7 @@ static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_ag
   if (row->status == AGENT_QUARANTINED) return;
   agent_class *class = &world->queues->classes.classes[row->class];
   ASSERT(row->class < world->queues->classes.count && class->type == row->type);
-  class->members++;
-  classes_count_band(&world->queues->classes, class, band_of(row->importance), 1);
+  classes_count(&world->queues->classes, class, row, 1);
   if (row->scheduled) due_insert(&world->queues->classes, class, &world->agents.store, index);
 }
 

@@ -46,7 +46,7 @@ static int64_t appear(struct muster_world *world, const ghost_def *def) {
   agent_store *store = &world->agents.store;
   uint32_t index = world_record_id(world, identity_take(&world->agents.ids));
   if (index == IDENTITY_NONE) return GHOST_NO_ROOM;
-  agent_row row = {.type = def->place.type, .status = AGENT_GHOST};
+  agent_row row = {.type = def->place.type & ROW_TYPE_MASK, .status = AGENT_GHOST};
   row.state_slot = identity_take(&world->agents.slots[row.type]);
   ASSERT(row.state_slot != IDENTITY_NONE); /* there is one for each index */
   spawn_write_row(&store->rows[index], &row);

@@ -183,7 +183,7 @@ void lifecycle_forget_overruns(struct muster_world *world, uint32_t index) {
   }
   if (row->status != AGENT_QUARANTINED) return;
   ASSERT(world->overruns->agents_quarantined > 0 && type->agents_quarantined > 0);
-  classes_join(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
+  classes_join(&world->queues->classes, &world->queues->classes.classes[row->class], row);
   world->overruns->agents_quarantined--;
   type->agents_quarantined--;
 }

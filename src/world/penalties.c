@@ -40,7 +40,7 @@ void penalties_put_aside(struct muster_world *world, uint32_t index) {
   row->status = AGENT_QUARANTINED;
   ASSERT(!row->scheduled && !row->queued);
   row->woken = 0;
-  classes_leave(&world->queues->classes, &world->queues->classes.classes[row->class], row->importance);
+  classes_leave(&world->queues->classes, &world->queues->classes.classes[row->class], row);
   world->overruns->agents_quarantined++;
   world->overruns->table.types[row->type].agents_quarantined++;
   world->sums->statistics.quarantines++;

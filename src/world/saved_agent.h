@@ -32,10 +32,11 @@ extern const saved_column saved_columns[SAVED_COLUMNS];
 /* Describes an agent, with its user pointer as it is. */
 void saved_agent_describe(const struct muster_world *world, uint32_t index, saved_agent *saved);
 
-/* Whether an agent of a type can be at a place; whether its elasticity is one. */
+/* Whether an agent of a type can be at a place; whether its elasticity is one, and its cost factor. */
 bool saved_agent_is_placed(const struct muster_world *world, const agent_place *place, uint32_t type);
 static inline bool saved_agent_is_elastic(const saved_agent *saved) {
-  return saved->row.elasticity_step < ELASTICITY_STEPS || saved->row.elasticity_step == ELASTICITY_DERIVED;
+  return (saved->row.elasticity_step < ELASTICITY_STEPS || saved->row.elasticity_step == ELASTICITY_DERIVED) &&
+         factor_is_possible(saved->row.cost_factor);
 }
 
 /* Writes a described agent to its index, with these columns (a bitmap) and a new slot for its state. The generation of

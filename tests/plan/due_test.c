@@ -44,7 +44,7 @@ static void destroy(struct fixture *fixture) {
 /* A class with a member. */
 static agent_class *class_of(struct fixture *fixture, uint32_t step) {
   agent_class *class = classes_get(&fixture->classes, &fixture->type, 0, 0, step);
-  if (class->members == 0) classes_join(&fixture->classes, class, 0);
+  if (class->members == 0) classes_join(&fixture->classes, class, &(agent_row){0});
   return class;
 }
 
@@ -335,12 +335,12 @@ Test(classes, list_exactly_those_that_have_members) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *a = class_of(fixture, 1), *b = class_of(fixture, 2), *c = class_of(fixture, 3);
   cr_assert_eq(class_of(fixture, 2), b);
-  classes_join(&fixture->classes, a, 0);
-  classes_leave(&fixture->classes, b, 0);
-  classes_leave(&fixture->classes, a, 0);
+  classes_join(&fixture->classes, a, &(agent_row){0});
+  classes_leave(&fixture->classes, b, &(agent_row){0});
+  classes_leave(&fixture->classes, a, &(agent_row){0});
   cr_assert_eq(fixture->classes.active_count, 2);
   cr_assert_eq(a->members, 1);
-  classes_leave(&fixture->classes, a, 0);
+  classes_leave(&fixture->classes, a, &(agent_row){0});
   cr_assert_eq(fixture->classes.active_count, 1);
   cr_assert_eq(fixture->classes.active[0], c->number);
   destroy(fixture);

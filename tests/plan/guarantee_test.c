@@ -92,7 +92,7 @@ static void settle_with_malice(struct game *game, uint32_t agent) {
   agent_row *row = &game->ranking.store.rows[agent];
   bool guaranteed = (game->ranking.frame - game->released[agent]) * FRAME_NS >= game->ranking.def.priority.guarantee_ns;
   if (!guaranteed && draw(game) < 0.2) {
-    row->atom_next = (uint16_t)(1 + draw(game) * (ATOMS - 1));
+    row->atom_next = (1 + (uint32_t)(draw(game) * (ATOMS - 1))) & (MUSTER_ATOMS_MAX - 1);
     ready_put_back(&game->ranking.ready, &game->ranking.store, agent);
     return;
   }

@@ -34,7 +34,7 @@ static void create(struct fixture *fixture) {
 
 static agent_class *join(struct fixture *fixture, uint32_t type, uint32_t step, uint32_t members) {
   agent_class *class = classes_get(&fixture->classes, &fixture->types[type], type, 0, step);
-  for (uint32_t i = 0; i < members; i++) classes_join(&fixture->classes, class, 0);
+  for (uint32_t i = 0; i < members; i++) classes_join(&fixture->classes, class, &(agent_row){0});
   return class;
 }
 
@@ -90,9 +90,9 @@ Test(periods_fit, is_of_those_who_are_left) {
   agent_class *classes[4];
   for (uint32_t i = 0; i < 4; i++) classes[i] = join(&fixture, i % 2, STEP + i / 2, 1);
   classes[1]->pace.beat_ns = 1.0;
-  classes_leave(&fixture.classes, classes[1], 0);
+  classes_leave(&fixture.classes, classes[1], &(agent_row){0});
   cr_assert_eq(classes[1]->pace.beat_ns, 0.0, "a class that comes back learns its pace anew");
-  classes_leave(&fixture.classes, classes[3], 0);
+  classes_leave(&fixture.classes, classes[3], &(agent_row){0});
   fit(&fixture, 0.5, &nominal);
   expect_near(nominal, 2.0 * COST_NS / PERIOD_NS, "what all would take");
   expect_near((classes[0]->rate + classes[2]->rate) / 2.0, 0.5, "what they take");
@@ -101,9 +101,9 @@ Test(periods_fit, is_of_those_who_are_left) {
   fit(&fixture, 0.5, &nominal);
   expect_near(nominal, 3.0 * COST_NS / PERIOD_NS, "what all would take");
   cr_assert_lt(classes[1]->rate, 1.0, "somebody has come back");
-  classes_leave(&fixture.classes, classes[0], 0);
-  classes_leave(&fixture.classes, classes[1], 0);
-  classes_leave(&fixture.classes, classes[2], 0);
+  classes_leave(&fixture.classes, classes[0], &(agent_row){0});
+  classes_leave(&fixture.classes, classes[1], &(agent_row){0});
+  classes_leave(&fixture.classes, classes[2], &(agent_row){0});
   cr_assert_eq(fit(&fixture, 0.5, &nominal), 0.0, "nobody is there");
   cr_assert_eq(nominal, 0.0);
   arena_destroy(&fixture.arena);

@@ -46,7 +46,7 @@ static void schedule(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
   agent_row *row = &fixture->set->store.rows[agent];
   row->class = class->number;
   row->virtual_due_ns = due_ns;
-  classes_join(&fixture->classes, class, 0);
+  classes_join(&fixture->classes, class, &(agent_row){0});
   due_insert(&fixture->classes, class, &fixture->set->store, agent);
 }
 

@@ -76,7 +76,7 @@ static inline void planner_register(struct planner *planner, uint32_t index, uin
 /* A new agent, due at a random part of its period. */
 static inline uint32_t planner_add(struct planner *planner, uint32_t type, double elasticity, uint64_t random) {
   uint32_t index = planner->count++;
-  planner->store.rows[index].type = (uint16_t)type;
+  planner->store.rows[index].type = type & ROW_TYPE_MASK;
   planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
   space_place(&planner->space, &planner->store.places[index], (muster_position){0, 0, 0});
   score_new_agent(&planner->board, index);

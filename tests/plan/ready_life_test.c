@@ -113,7 +113,7 @@ static void settle(struct life *life, uint32_t agent) {
     ready_forget(&fixture->ready, &fixture->store, agent);
     return;
   }
-  if (fate == 1) row->atom_next = (uint16_t)(row->atom_next % 2 + 1);
+  if (fate == 1) row->atom_next = (row->atom_next % 2u + 1u) & 3u;
   life->preempted += fate == 1;
   if (row->woken) life->woken.agents[life->woken.count++] = agent;
   ready_put_back(&fixture->ready, &fixture->store, agent);

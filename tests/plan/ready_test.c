@@ -14,7 +14,7 @@ static agent_row random_row(uint64_t now_ns, uint64_t span_ns, uint64_t random) 
   return (agent_row){.last_update_ns = now_ns - random % span_ns,
                      .importance = (uint16_t)(random >> 17),
                      .runs = (uint16_t)((random >> 33) % (RUNS_ONE + 1)),
-                     .atom_next = (uint16_t)((random >> 50) % 8 == 0 ? (random >> 54) % 3 : 0)};
+                     .atom_next = ((random >> 50) % 8 == 0 ? (random >> 54) % 3 : 0) & (MUSTER_ATOMS_MAX - 1)};
 }
 
 /* Agents first .. end - 1 become ready now. */

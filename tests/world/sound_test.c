@@ -72,7 +72,7 @@ static void expect_row(struct muster_world *world, uint32_t agent, const agent_r
 
 static void expect_status(struct muster_world *world, uint32_t agent, agent_status status, const char *words) {
   agent_row row = world->agents.store.rows[agent];
-  row.status = (uint8_t)status;
+  row.status = status & 7u;
   expect_row(world, agent, &row, of(agent, words));
 }
 

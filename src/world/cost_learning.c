@@ -1,0 +1,34 @@
+#include "world/cost_learning.h"
+
+#include "base/assert.h"
+#include "world/world_learnt.h"
+#include "world/world_queues.h"
+#include "world/world_score.h"
+
+#include <muster/random.h>
+
+/* Learns how an agent's cost compares with what was believed of it, as the mean over updates and its factor say. */
+static void learn_factor(struct muster_world *world, const cost_sample *cost, const cost_estimate *estimate) {
+  const class_table *classes = &world->queues->classes;
+  agent_row *row = world_row(world, cost->agent);
+  int32_t before = row->cost_factor;
+  float ratio = (float)cost->cost_ns / ((float)estimate->mean_ns * costs_part(estimate, before));
+  uint64_t random = muster_random_mix(row->last_update_ns * 0x9e3779b97f4a7c15u + cost->agent);
+  int32_t factor =
+      factor_learn(before, row->factor_age, ratio, classes_factor_of_all(classes, cost->type, cost->level), random);
+  row->factor_age = factor_aged(row->factor_age, random) & 15u;
+  if (factor != before) score_set_factor(&world->score->board, cost->agent, factor);
+}
+
+void cost_learning_take(struct muster_world *world, const cost_sample *cost, cost_source source) {
+  cost_table *costs = &world->learnt->costs;
+  const cost_estimate *estimate = costs_of(costs, cost->type, cost->level);
+  int32_t factor = world_row(world, cost->agent)->cost_factor;
+  ASSERT(cost->type == world_row(world, cost->agent)->type && world_is_active(world, cost->agent));
+  if (costs_tell_factors(estimate)) learn_factor(world, cost, estimate);
+  if (cost->how != SAMPLE_SHARED) costs_add(costs, cost->type, cost->level, factor, cost->cost_ns, source);
+}
+
+void cost_learning_take_sample(struct muster_world *world, const cost_sample *sample) {
+  cost_learning_take(world, sample, sample->how == SAMPLE_OVERRAN ? COST_OVERRAN : COST_MEASURED);
+}
