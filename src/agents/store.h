@@ -23,7 +23,9 @@
  *      .elasticity_step  intake                         score, run
  *   row.factors          intake; arrays between frames  score
  *   row.cost_factor,
- *      .factor_age       commit                         fit (in its class's sum), rank, commit
+ *      .factor_part,
+ *      .factor_age,
+ *      .doubted          commit                         fit (in its class's sum), rank, commit
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
  *   row.level_floor,
@@ -103,10 +105,12 @@ typedef struct agent_row {
   };
   uint16_t class;
   uint16_t type : 10;
-  uint16_t reacts : 1;     /* it must react by a time: alarm.react_by_ns */
-  uint16_t atom_next : 12; /* > 0: a preempted update goes on here */
-  uint16_t factor_age : 4; /* how many updates cost_factor is learnt from, up to FACTOR_AGE_MOST */
-  uint16_t runs;           /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
+  uint16_t reacts : 1;      /* it must react by a time: alarm.react_by_ns */
+  uint16_t doubted : 1;     /* it may cost something else than is believed: its next update is timed */
+  uint16_t factor_part : 4; /* sixteenths of a step beyond cost_factor */
+  uint16_t atom_next : 12;  /* > 0: a preempted update goes on here */
+  uint16_t factor_age : 4;  /* how much cost_factor is learnt from, up to FACTOR_AGE_MOST */
+  uint16_t runs;            /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
   uint16_t importance;
   uint16_t floor; /* set by the designer: importance never falls below it */
   uint8_t level : 2;

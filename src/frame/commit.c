@@ -62,7 +62,7 @@ static void learn(struct muster_world *world) {
     for (uint32_t k = 0; k < state->sample_count; k++) {
       const cost_sample *sample = &state->samples[k];
       cost_learning_take_sample(world, sample);
-      if (sample->how != SAMPLE_SHARED) count_update_time(&world->sums->statistics, sample->cost_ns);
+      if (sample->how != SAMPLE_DOUBTED) count_update_time(&world->sums->statistics, sample->cost_ns);
     }
     world->sums->statistics.interrupted += state->interrupted;
     world->sums->report.cycles += (uint32_t)state->cycles;

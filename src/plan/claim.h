@@ -24,13 +24,21 @@ static inline bool claim_goes_on_inside(const struct filling *filling, const age
   return type->sliced && filling->store->rows[entry->agent].atom_next;
 }
 
+/* Whether the agent's update is timed for what it costs beside others: where that is in doubt, and at first, where the
+ * costs of its type and level differ. */
+static inline bool claim_tells_factor(const cost_estimate *estimate, const agent_row *row) {
+  static const float even = 1.0f / 16.0f; /* noise */
+  return row->doubted | ((row->factor_age < FACTOR_YOUNG) & (costs_noise(estimate) > even));
+}
+
 /* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
 static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                              const batch_entry *entry) {
   struct batch *batch = filling->batch;
   uint32_t predicted_ns = entry->predicted_ns;
   if (filling->limits->appends) predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
-  float part = costs_part(estimate, filling->store->rows[entry->agent].cost_factor);
+  const agent_row *row = &filling->store->rows[entry->agent];
+  float part = costs_part(estimate, row->cost_factor);
   bool alone = claim_is_long(estimate, part, type) || claim_goes_on_inside(filling, type, entry);
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + predicted_ns > CLAIM_NS ||
@@ -43,7 +51,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   }
   claim->predicted_ns += predicted_ns;
   claim->variance_ns2 += estimate->variance_ns2 * part * part;
-  claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
+  claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched | claim_tells_factor(estimate, row);
   if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate, part);
   claim->end = batch->count + 1;
 }

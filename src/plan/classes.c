@@ -258,12 +258,12 @@ void classes_freeze(class_table *table, uint32_t type, bool frozen) {
 
 void classes_count(class_table *table, agent_class *class, const agent_row *row, int32_t change) {
   class_sum *sum = &table->sums[class->type][class->level];
-  uint64_t units = factor_units_of(row->cost_factor), rest = factor_rest_units_of(row->cost_factor);
+  uint64_t units = factor_units_of(row->cost_factor), shift = factor_shift_units_of(row->cost_factor);
   classes_count_band(table, class, band_of(row->importance), change);
   class->members += (uint32_t)change;
   sum->members += (uint64_t)(int64_t)change;
   class->factors += change > 0 ? units : 0 - units;
-  class->rests += change > 0 ? rest : 0 - rest;
+  class->shifts += change > 0 ? shift : 0 - shift;
   sum->factors += change > 0 ? units : 0 - units;
 }
 
@@ -290,7 +290,7 @@ void classes_set_factor(class_table *table, agent_class *class, agent_row *row, 
   ASSERT(class->members > 0 && factor_is_possible(factor));
   uint64_t more = (uint64_t)factor_units_of(factor) - factor_units_of(row->cost_factor); /* modulo 2^64 */
   class->factors += more;
-  class->rests += (uint64_t)factor_rest_units_of(factor) - factor_rest_units_of(row->cost_factor);
+  class->shifts += (uint64_t)factor_shift_units_of(factor) - factor_shift_units_of(row->cost_factor);
   table->sums[class->type][class->level].factors += more;
   row->cost_factor = (int8_t)factor;
 }

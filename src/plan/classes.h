@@ -58,7 +58,7 @@ typedef struct agent_class {
   uint64_t furthest_ns;           /* on the clock of the band: members are put in no further ahead */
   uint64_t step_ns;               /* bounded steps: the type's; else 0 */
   activation_pace pace;           /* of its clock */
-  uint64_t rests;                 /* of these, what their shifts leave */
+  uint64_t shifts;                /* the same of their shifts alone */
   double rate_before;             /* as the band's pace knows it */
   uint32_t active_position;       /* in class_table.active */
   uint16_t next;                  /* another class of its type, level and step: number + 1; 0 = none */
@@ -183,14 +183,14 @@ void classes_leave(class_table *table, agent_class *class, const agent_row *row)
 /* The cost factor of a member changes to `factor`. */
 void classes_set_factor(class_table *table, agent_class *class, agent_row *row, int32_t factor);
 
-/* The mean cost factor of a class with members; what their shifts leave of it in the mean; and the
+/* The mean cost factor of a class with members; what their shifts leave of it, in the mean by what they cost; and the
  * mean of all members of a type and level, when there are any. */
 static inline double classes_factor(const agent_class *class) {
   return (double)class->factors / ((double)class->members * FACTOR_ONE);
 }
 
 static inline double classes_rest(const agent_class *class) {
-  return (double)class->rests / ((double)class->members * FACTOR_ONE);
+  return (double)class->factors / (double)class->shifts;
 }
 
 static inline float classes_factor_of_all(const class_table *table, uint32_t type, uint32_t level) {

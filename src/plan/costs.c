@@ -15,7 +15,7 @@ bool estimate_is_possible(const cost_estimate *estimate) {
   return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
          costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0 &&
          estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2) && estimate->factor_more > -1.0 &&
-         estimate->factor_more < 64.0;
+         estimate->factor_more < 64.0 && factor_fit_is_possible(&estimate->fit);
 }
 
 void costs_learn_actions(cost_actions *actions, uint32_t released) {
@@ -110,6 +110,8 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
 static void costs_take_in(cost_estimate *estimate, double cost_ns, double counted_ns, double part, double window,
                           double before) {
   double off_ns = counted_ns / part - estimate->mean_ns, weight = 1.0 / (before + 1.0);
+  if (estimate->mean_ns > 0.0)
+    factor_fit_add(&estimate->fit, (float)(counted_ns / estimate->mean_ns) - 1.0f, (float)part - 1.0f);
   estimate->mean_ns += (counted_ns - estimate->mean_ns) * weight;
   estimate->factor_more += (part - 1.0) * (1.0 + estimate->factor_more) * weight;
   estimate->variance_ns2 += (float)((off_ns * off_ns - (double)estimate->variance_ns2) * weight);

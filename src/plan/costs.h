@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "plan/cost_factors.h"
 
+#include <math.h>
 #include <muster/muster.h>
 
 typedef struct cost_estimate {
@@ -21,6 +22,7 @@ typedef struct cost_estimate {
   uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
   float variance_ns2;      /* of what samples count for, around what was believed */
   uint16_t rose, fell;     /* for so many samples more, costs count as risen, or fallen, lately; both = neither */
+  factor_fit fit;          /* of costs to the factors of their agents */
 } cost_estimate;
 
 /* How often updates of a type have actions. */
@@ -105,6 +107,12 @@ static inline uint32_t costs_predict(const cost_estimate *estimate, int32_t fact
 /* What an agent that costs as much as the members of its type and level in the mean is believed to cost. */
 static inline double costs_usual_ns(const cost_estimate *estimate) {
   return estimate->mean_ns / (1.0 + estimate->factor_more);
+}
+
+/* The variance of what updates cost around what is, or soon will be, believed of their agents, in parts of that. */
+static inline float costs_noise(const cost_estimate *estimate) {
+  float mean_ns = (float)estimate->mean_ns;
+  return fminf(estimate->variance_ns2 / (mean_ns * mean_ns), factor_fit_noise(&estimate->fit));
 }
 
 /* Whether a type and level are known well enough to say what agents cost beside others of it. */

@@ -35,21 +35,21 @@ static bool name_class(const class_table *classes, const agent_store *store, sou
   for (uint32_t number = 0; number < classes->count; number++) {
     const agent_class *class = &classes->classes[number];
     uint32_t members = 0, in_band[MUSTER_BANDS] = {0};
-    uint64_t factors = 0, rests = 0;
+    uint64_t factors = 0, shifts = 0;
     for (uint32_t i = 0; store_finds(store, &i); i++) {
       const agent_row *row = &store->rows[i];
       if (row->class != number || row->status == AGENT_QUARANTINED) continue;
       members++;
       in_band[band_of(row->importance)]++;
       factors += factor_units_of(row->cost_factor);
-      rests += factor_rest_units_of(row->cost_factor);
+      shifts += factor_shift_units_of(row->cost_factor);
     }
     SOUND_EQUAL(found, members, class->members, "class %u (type %u, level %u) has %u members, counted as %u", number,
                 class->type, class->level);
     for (uint32_t band = 0; band < MUSTER_BANDS; band++)
       SOUND(found, in_band[band] == class->in_band[band], "class %u has %u members in band %u, counted as %u", number,
             in_band[band], band, class->in_band[band]);
-    SOUND(found, factors == class->factors && rests == class->rests,
+    SOUND(found, factors == class->factors && shifts == class->shifts,
           "class %u has members with cost factors of %llu, summed up as %llu", number, (unsigned long long)factors,
           (unsigned long long)class->factors);
   }
@@ -73,7 +73,7 @@ static void tally_members(const class_table *classes, struct tally *told, uint32
     }
     tally_add_times(told, UINT32_MAX + (uint64_t)i, class->members);
     tally_add_times(told, factors_key(2 * i), class->factors);
-    tally_add_times(told, factors_key(2 * i + 1), class->rests);
+    tally_add_times(told, factors_key(2 * i + 1), class->shifts);
   }
   SOUND_EQUAL(found, with_members, classes->active_count, "%u classes have members, and %u are active");
 }
@@ -92,7 +92,7 @@ bool classes_are_sound(const class_table *classes, const agent_store *store, sou
     tally_add(&seen, row->class * MUSTER_BANDS + band_of(row->importance));
     tally_add(&seen, UINT32_MAX + (uint64_t)row->class);
     tally_add_times(&seen, factors_key(2u * row->class), factor_units_of(row->cost_factor));
-    tally_add_times(&seen, factors_key(2u * row->class + 1), factor_rest_units_of(row->cost_factor));
+    tally_add_times(&seen, factors_key(2u * row->class + 1), factor_shift_units_of(row->cost_factor));
   }
   if (!found->broken && !tally_equals(&told, &seen)) name_class(classes, store, found);
   for (uint32_t band = 0; band < MUSTER_BANDS; band++)

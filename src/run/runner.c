@@ -281,26 +281,20 @@ static void take_sample(worker_state *state, const struct runner *runner, uint32
                                                         .how = state->overran ? SAMPLE_OVERRAN : SAMPLE_TIMED};
 }
 
-/* A claim that was not timed, up to entry `end`, took another time than was believed of its updates, by more than a
- * quarter and two standard deviations. Whose fault it is it does not say: all of them were off by as much. What is
- * wrong for one of them alone its other claims mend. */
-static void share_out_time(worker_state *state, const struct runner *runner, const batch_claim *claim, uint32_t end,
-                           uint64_t took_ns, uint64_t believed_ns) {
-  double off_ns = (double)took_ns - (double)believed_ns;
-  if (off_ns * off_ns <= 4.0 * (double)claim->variance_ns2 || fabs(off_ns) <= 0.25 * (double)believed_ns) return;
-  if (end - claim->first > SAMPLES_MAX / 2 - state->shared_count ||
-      end - claim->first > SAMPLES_MAX - state->sample_count)
-    return;
-  state->shared_count += end - claim->first;
-  for (uint32_t i = claim->first; i < end; i++) {
-    const batch_entry *entry = &runner->batch->entries[i];
-    const agent_row *row = &runner->store->rows[entry->agent];
-    double part_ns = (double)entry->predicted_ns * (double)took_ns / (double)believed_ns;
-    state->samples[state->sample_count++] = (cost_sample){.agent = entry->agent,
-                                                          .cost_ns = (uint64_t)part_ns,
-                                                          .type = row->type,
-                                                          .level = row->level,
-                                                          .how = SAMPLE_SHARED};
+/* A claim that was not timed took another time than was believed of its updates, by more than a quarter and two
+ * standard deviations. Whose fault it is it does not say: all of its agents are in doubt. */
+static void doubt_claim(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t took_ns,
+                        uint64_t believed_ns) {
+  double off_ns = fabs((double)took_ns - (double)believed_ns);
+  uint32_t count = claim->end - claim->first;
+  if (off_ns <= 0.25 * (double)believed_ns || off_ns * off_ns <= 4.0 * (double)claim->variance_ns2) return;
+  if (count > SAMPLES_MAX / 2 - state->doubted_count || count > SAMPLES_MAX - state->sample_count) return;
+  state->doubted_count += count;
+  for (uint32_t i = claim->first; i < claim->end; i++) {
+    uint32_t agent = runner->batch->entries[i].agent;
+    const agent_row *row = &runner->store->rows[agent];
+    state->samples[state->sample_count++] =
+        (cost_sample){.agent = agent, .type = row->type, .level = row->level, .how = SAMPLE_DOUBTED};
   }
 }
 
@@ -402,8 +396,7 @@ static uint64_t runner_run_claim(worker_state *state, struct runner *runner, con
     break;
   }
   uint64_t end_ns = runner_clock(runner);
-  if (whole && !runner->virtual)
-    share_out_time(state, runner, claim, claim->end, end_ns - begin_ns, state->believed_ns - believed_ns);
+  if (whole && !runner->virtual) doubt_claim(state, runner, claim, end_ns - begin_ns, state->believed_ns - believed_ns);
   return end_ns;
 }
 

@@ -49,7 +49,7 @@ typedef struct cost_sample {
 typedef enum sample_how {
   SAMPLE_TIMED = 0,
   SAMPLE_OVERRAN, /* likewise; an atom of the update was over its limit */
-  SAMPLE_SHARED,  /* not by itself: its part, by belief, of a claim that took another time than was believed */
+  SAMPLE_DOUBTED, /* not at all: it was in a claim that took another time than was believed */
   SAMPLE_HOWS
 } sample_how;
 
@@ -117,15 +117,15 @@ enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URG
 typedef struct worker_state {
   _Alignas(64) update_context context;
   uint32_t log_count, sample_count;
-  uint32_t shared_count; /* of these, SAMPLE_SHARED */
-  logged_command *log;   /* RUNNER_LOG_MAX */
-  cost_sample *samples;  /* SAMPLES_MAX */
-  uint64_t claim_ns;     /* wall time inside claims */
-  uint64_t loop_ns;      /* wall time in stage 7 outside claims */
-  uint64_t beyond_ns;    /* wall: by how much its last claim ended after the time to stop, */
-  uint64_t taken_ns;     /* and how long it was away from its processor until then, but for what its atoms waited */
-  uint64_t left_ns;      /* wall: how long before the time to stop it left the batch */
-  uint64_t early_end_ns; /* wall: when it left the early claims last; 0 = it never came */
+  uint32_t doubted_count; /* of these, SAMPLE_DOUBTED */
+  logged_command *log;    /* RUNNER_LOG_MAX */
+  cost_sample *samples;   /* SAMPLES_MAX */
+  uint64_t claim_ns;      /* wall time inside claims */
+  uint64_t loop_ns;       /* wall time in stage 7 outside claims */
+  uint64_t beyond_ns;     /* wall: by how much its last claim ended after the time to stop, */
+  uint64_t taken_ns;      /* and how long it was away from its processor until then, but for what its atoms waited */
+  uint64_t left_ns;       /* wall: how long before the time to stop it left the batch */
+  uint64_t early_end_ns;  /* wall: when it left the early claims last; 0 = it never came */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
   uint64_t jobs_ns;                              /* wall time of more urgent jobs that it ran in between */
   uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */

@@ -9,15 +9,18 @@
 
 /* Learns how an agent's cost compares with what was believed of it, as the mean over updates and its factor say. */
 static void learn_factor(struct muster_world *world, const cost_sample *cost, const cost_estimate *estimate) {
-  const class_table *classes = &world->queues->classes;
   agent_row *row = world_row(world, cost->agent);
-  int32_t before = row->cost_factor;
-  float ratio = (float)cost->cost_ns / ((float)estimate->mean_ns * costs_part(estimate, before));
-  uint64_t random = muster_random_mix(row->last_update_ns * 0x9e3779b97f4a7c15u + cost->agent);
-  int32_t factor =
-      factor_learn(before, row->factor_age, ratio, classes_factor_of_all(classes, cost->type, cost->level), random);
-  row->factor_age = factor_aged(row->factor_age, random) & 15u;
-  if (factor != before) score_set_factor(&world->score->board, cost->agent, factor);
+  known_factor known = {row->cost_factor, row->factor_part, row->factor_age};
+  factor_evidence evidence = {.ratio = (float)cost->cost_ns /
+                                       ((float)estimate->mean_ns * costs_part(estimate, known.factor)),
+                              .noise = costs_noise(estimate),
+                              .mean = classes_factor_of_all(&world->queues->classes, cost->type, cost->level),
+                              .random = muster_random_mix(row->last_update_ns * 0x9e3779b97f4a7c15u + cost->agent)};
+  factor_learn(&known, &evidence);
+  row->doubted = factor_is_doubtful(&evidence);
+  row->factor_part = known.part & 15u;
+  row->factor_age = known.age & 15u;
+  if (known.factor != row->cost_factor) score_set_factor(&world->score->board, cost->agent, known.factor);
 }
 
 void cost_learning_take(struct muster_world *world, const cost_sample *cost, cost_source source) {
@@ -26,9 +29,12 @@ void cost_learning_take(struct muster_world *world, const cost_sample *cost, cos
   int32_t factor = world_row(world, cost->agent)->cost_factor;
   ASSERT(cost->type == world_row(world, cost->agent)->type && world_is_active(world, cost->agent));
   if (costs_tell_factors(estimate)) learn_factor(world, cost, estimate);
-  if (cost->how != SAMPLE_SHARED) costs_add(costs, cost->type, cost->level, factor, cost->cost_ns, source);
+  costs_add(costs, cost->type, cost->level, factor, cost->cost_ns, source);
 }
 
 void cost_learning_take_sample(struct muster_world *world, const cost_sample *sample) {
-  cost_learning_take(world, sample, sample->how == SAMPLE_OVERRAN ? COST_OVERRAN : COST_MEASURED);
+  if (sample->how == SAMPLE_DOUBTED)
+    world_row(world, sample->agent)->doubted = 1;
+  else
+    cost_learning_take(world, sample, sample->how == SAMPLE_OVERRAN ? COST_OVERRAN : COST_MEASURED);
 }

@@ -10,7 +10,7 @@
 /* Learns what an update of an active agent cost. */
 void cost_learning_take(struct muster_world *world, const cost_sample *cost, cost_source source);
 
-/* The same for a sample of a worker. */
+/* The same for a sample of a worker; or doubts what is believed of the agent, until its next update is timed. */
 void cost_learning_take_sample(struct muster_world *world, const cost_sample *sample);
 
 #endif
