@@ -115,3 +115,82 @@ Test(cost_factors, that_classes_do_not_sum_up_are_named) {
   cr_assert_not_null(strstr(found.trouble, "cost factors"), "%s", found.trouble);
   little_world_destroy(&little);
 }
+
+/* ------------------------------------------------------------------------------------------------------- what it is
+ * for
+ */
+
+enum { CROWD = 1600, IMPORTANCES = 16, CROWD_BUDGET_NS = 2000000 };
+
+/* A crowd of sixteen importances, of one type or of one for the cheap and one for the dear. */
+struct crowd {
+  little_world little;
+  muster_type types[2];
+};
+
+static struct crowd open_crowd(uint64_t (*model)(const muster_cost_query *query, void *user), bool split) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 20000};
+  muster_world_def world = muster_world_def_default();
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = CROWD;
+  struct crowd crowd = {.little = little_world_create(1, &world)};
+  muster_type_def def = type_with(&atom, 1);
+  def.models.cost_ns = model;
+  def.overruns.demote = 0;
+  def.period_ns = 100000000;
+  def.period_max_ns = 1000000000;
+  for (int i = 0; i < 2; i++) {
+    if (i == 0 || split) register_type(&crowd.little, &def);
+    crowd.types[i] = crowd.little.type;
+  }
+  for (uint32_t i = 0; i < CROWD; i++) {
+    muster_agent_def agent = muster_agent_def_default();
+    agent.type = crowd.types[i % EVERY == 0];
+    agent.importance_floor = (float)(i / EVERY % IMPORTANCES) / IMPORTANCES;
+    agent.position.x = 1000.0 * i;
+    cr_assert(!muster_agent_is_null(muster_agent_spawn(crowd.little.world, &agent)), "%s", muster_last_error());
+  }
+  return crowd;
+}
+
+/* The mean time since agents ran, over some seconds. */
+static double staleness_of(struct crowd *crowd, uint32_t frames) {
+  const agent_store *store = &crowd->little.world->agents.store;
+  double sum_ns = 0.0;
+  for (uint32_t i = 0; i < frames; i++) {
+    run_frame_with(&crowd->little, CROWD_BUDGET_NS);
+    for (uint32_t k = 0; k < CROWD; k++) sum_ns += (double)(crowd->little.now_ns - store->rows[k].last_update_ns);
+  }
+  return sum_ns / frames / CROWD;
+}
+
+Test(cost_factors, agents_of_one_type_are_as_fresh_as_those_of_two) {
+  double staleness_ns[2];
+  for (int split = 0; split < 2; split++) {
+    struct crowd crowd = open_crowd(cost_of, split);
+    for (uint32_t i = 0; i < 2000; i++) run_frame_with(&crowd.little, CROWD_BUDGET_NS);
+    staleness_ns[split] = staleness_of(&crowd, 1000);
+    expect_sound(crowd.little.world);
+    little_world_destroy(&crowd.little);
+  }
+  cr_expect_leq(staleness_ns[0], 1.05 * staleness_ns[1], "%g and %g ms", staleness_ns[0] * 1e-6,
+                staleness_ns[1] * 1e-6);
+}
+
+static uint64_t cost_by_chance(const muster_cost_query *query, void *user) {
+  (void)user;
+  return query->random % EVERY == 0 ? 155000 : 5000;
+}
+
+/* Without factors there is a class for each importance. */
+Test(cost_factors, costs_that_differ_by_chance_leave_agents_in_their_classes) {
+  struct crowd crowd = open_crowd(cost_by_chance, false);
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < 4000; i++) {
+    run_frame_with(&crowd.little, CROWD_BUDGET_NS);
+    uint32_t count = crowd.little.world->queues->classes.active_count;
+    if (count > most) most = count;
+  }
+  cr_expect_leq(most, IMPORTANCES * 3 / 2, "%u classes", most);
+  little_world_destroy(&crowd.little);
+}

@@ -1,5 +1,7 @@
 /* Agents that cross from one zone into another: they live on as if they had never crossed, under the same id. */
 #include "support/zones.h"
+#include "world/world.h"
+#include "world/world_score.h"
 
 #include <muster/bulk.h>
 #include <muster/overruns.h>
@@ -222,6 +224,30 @@ Test(zone_crossing, what_was_set_for_an_agent_goes_along) {
   cr_assert_float_eq(info_of(&b, agent).importance, 0.75f, 0.001f);
   cr_assert_float_eq(info_of(&b, agent).elasticity, 0.0f, 0.001f);
   free(bytes.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}
+
+/* Written by hand, as if it were learnt. */
+Test(zone_crossing, what_is_known_of_its_costs_goes_along) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent agent = spawn_at(&a, 1);
+  run_frames(&a, 2);
+  run_frames(&b, 2);
+  agent_row *row = &a.world->agents.store.rows[muster_agent_index(agent)];
+  score_set_factor(&a.world->score->board, muster_agent_index(agent), 20);
+  row->factor_part = 5;
+  row->factor_age = 9;
+  row->doubted = 1;
+  double believed_ns = (double)info_of(&a, agent).expected_cost_ns;
+  cross(&a, &b, agent);
+  row = &b.world->agents.store.rows[muster_agent_index(agent)];
+  cr_assert_eq(row->cost_factor, 20);
+  cr_assert_eq(row->factor_part, 5);
+  cr_assert_eq(row->factor_age, 9);
+  cr_assert_eq(row->doubted, 1);
+  run_frame(&b);
+  cr_assert_float_eq((double)info_of(&b, agent).expected_cost_ns, believed_ns, 0.1 * believed_ns);
   little_world_destroy(&a);
   little_world_destroy(&b);
 }

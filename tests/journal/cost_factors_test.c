@@ -1,0 +1,73 @@
+/* What a world learnt of what each agent costs comes back after its death: from the snapshot, and from the frames
+ * behind it. */
+#include "support/journal_lives.h"
+#include "world/world.h"
+
+#include <sys/mman.h>
+
+enum { AGENTS = 200, EVERY = 10, LIFE_FRAMES = 40, LATER_FRAMES = 12, BUDGET_NS = 200000 };
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  (void)user;
+  return muster_agent_index(query->agent) % EVERY == 0 ? 200000 : 2000;
+}
+
+static little_world factors_world(const void *of, uint32_t workers) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 2000};
+  muster_world_def world = muster_world_def_default();
+  (void)of;
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = AGENTS;
+  little_world little = little_world_create(workers, &world);
+  muster_type_def def = type_with(&atom, 1);
+  def.models.cost_ns = cost_of;
+  def.period_ns = 20000000;
+  register_type(&little, &def);
+  return little;
+}
+
+static void factors_populate(little_world *little, const void *of) {
+  (void)of;
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(little, i);
+}
+
+/* By frame, what all rows know of their agents' costs: the same in each life. */
+static uint64_t *told_sums;
+
+static uint64_t sum_of(const little_world *little) {
+  uint64_t sum = 1;
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    const agent_row *row = &little->world->agents.store.rows[i];
+    sum = sum * 1000003 +
+          ((uint64_t)(uint8_t)row->cost_factor << 16 | row->factor_part << 8 | row->factor_age << 4 | row->doubted);
+  }
+  return sum;
+}
+
+static void factors_frame(little_world *little, const void *of, uint32_t frame) {
+  (void)of;
+  run_frame_with(little, BUDGET_NS);
+  uint64_t sum = sum_of(little);
+  if (!told_sums[frame]) told_sums[frame] = sum;
+  must(told_sums[frame] == sum, "frame %u: other factors than before", frame + 1);
+}
+
+Test(journal_cost_factors, are_learnt_again_from_the_snapshot_and_the_frames_behind_it) {
+  static const journal_scene scene = {"factors", NULL, factors_world, factors_populate, factors_frame};
+  uint64_t hashes[LATER_FRAMES];
+  uint32_t learnt = 0;
+  journal_place place = place_make();
+  journal_life life = {.scene = &scene, .path = place.path, .told = told_create(), .workers = 2};
+  told_sums = shared_memory((3 * LIFE_FRAMES + LATER_FRAMES) * sizeof *told_sums);
+  for (; life.number < 3; life.number++) {
+    life.frames += LIFE_FRAMES;
+    life_run(&life);
+    learnt += told_sums[life.frames - 1] != told_sums[life.frames - LIFE_FRAMES];
+  }
+  cr_assert_eq(learnt, 3, "in each life");
+  never_died(&scene, life.told, LATER_FRAMES, hashes);
+  expect_same_on_any_workers(&life, LATER_FRAMES, hashes);
+  munmap(told_sums, (3 * LIFE_FRAMES + LATER_FRAMES) * sizeof *told_sums);
+  told_destroy(life.told);
+  place_remove(&place);
+}
