@@ -105,8 +105,9 @@ typedef struct muster_plan_entry {
   uint64_t now_ns;     /* simulation time that this update brings its agent to; for a continued update, the time when it
                           began */
   uint64_t elapsed_ns; /* exactly the simulation time since the agent's last finished update (or its spawn) */
-  uint64_t slice_ns;   /* the 95th percentile of what updates of its type and level cost; virtual clock: the model's
-                          cost. A host that can stop a script in the middle stops it here */
+  uint64_t slice_ns;   /* the 95th percentile of what updates of its type and level cost, times what the agent costs
+                          beside others where that is more; virtual clock: the model's cost. A host that can stop a
+                          script in the middle stops it here */
   muster_type type;
   uint32_t level;      /* capability level: 0 = full decision-making, higher = cheaper */
   float importance;    /* 0..1 */
