@@ -25,10 +25,9 @@ static inline bool claim_goes_on_inside(const struct filling *filling, const age
 }
 
 /* Whether the agent's update is timed for what it costs beside others: where that is in doubt, and at first, where the
- * costs of its type and level differ. */
+ * agents of its type and level differ. */
 static inline bool claim_tells_factor(const cost_estimate *estimate, const agent_row *row) {
-  static const float even = 1.0f / 16.0f; /* noise */
-  return row->doubted | ((row->factor_age < FACTOR_YOUNG) & (costs_noise(estimate) > even));
+  return row->doubted | ((row->factor_age < FACTOR_YOUNG) & factor_fit_explains(&estimate->fit));
 }
 
 /* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
