@@ -25,9 +25,11 @@ static inline bool claim_goes_on_inside(const struct filling *filling, const age
 }
 
 /* Whether the agent's update is timed for what it costs beside others: where that is in doubt, and at first, where the
- * agents of its type and level differ. */
+ * agents of its type and level differ: where factors explain an eighth of the variance of costs. */
 static inline bool claim_tells_factor(const cost_estimate *estimate, const agent_row *row) {
-  return row->doubted | ((row->factor_age < FACTOR_YOUNG) & factor_fit_explains(&estimate->fit));
+  const factor_fit *fit = &estimate->fit;
+  bool differ = (fit->both > 0.0f) & (8.0f * fit->both * fit->both > fit->costs * fit->factors);
+  return row->doubted | ((row->factor_age < FACTOR_YOUNG) & differ);
 }
 
 /* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */

@@ -30,7 +30,7 @@ enum {
   FACTOR_MOST = FACTOR_SHIFTS * FACTOR_RESTS + FACTOR_REST, /* and -FACTOR_MOST is the least */
   FACTOR_PARTS = 16,                                        /* of a step */
   FACTOR_AGE_MOST = 15,                                     /* it is beyond the first updates */
-  FACTOR_YOUNG = 4,                                         /* ages below: its updates are timed where agents differ */
+  FACTOR_YOUNG = 4,                                         /* ages below: its updates are timed, for it to be known */
   FACTOR_ONE = 65536                                        /* units */
 };
 
@@ -70,11 +70,6 @@ void factor_fit_add(factor_fit *fit, float cost_off, float factor_off);
 /* The variance of costs that no factors would explain, by a guess: factors that are hardly learnt explain a part of
  * what they will, and those of chance none. So what they leave of the variance counts to the fourth power. */
 float factor_fit_noise(const factor_fit *fit);
-
-/* Whether agents differ: factors explain an eighth of the variance of costs. */
-static inline bool factor_fit_explains(const factor_fit *fit) {
-  return (fit->both > 0.0f) & (8.0f * fit->both * fit->both > fit->costs * fit->factors);
-}
 
 /* Whether they can be such sums: for what is read from files. */
 static inline bool factor_fit_is_possible(const factor_fit *fit) {
