@@ -28,8 +28,8 @@ static inline bool claim_goes_on_inside(const struct filling *filling, const age
  * agents of its type and level differ: where factors explain an eighth of the variance of costs. */
 static inline bool claim_tells_factor(const cost_estimate *estimate, const agent_row *row) {
   const factor_fit *fit = &estimate->fit;
-  bool differ = (fit->both > 0.0f) & (8.0f * fit->both * fit->both > fit->costs * fit->factors);
-  return row->doubted | ((row->factor_age < FACTOR_YOUNG) & differ);
+  if (row->factor_age >= FACTOR_YOUNG) return row->doubted;
+  return row->doubted | ((fit->both > 0.0f) & (8.0f * fit->both * fit->both > fit->costs * fit->factors));
 }
 
 /* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
