@@ -287,7 +287,8 @@ static void doubt_claim(worker_state *state, const struct runner *runner, const 
                         uint64_t believed_ns) {
   double off_ns = fabs((double)took_ns - (double)believed_ns);
   uint32_t count = claim->end - claim->first;
-  if (off_ns <= 0.25 * (double)believed_ns || off_ns * off_ns <= 4.0 * (double)claim->variance_ns2) return;
+  if (off_ns <= (double)DOUBTED_NS || off_ns <= 0.25 * (double)believed_ns) return;
+  if (off_ns * off_ns <= 4.0 * (double)claim->variance_ns2) return;
   if (count > SAMPLES_MAX / 2 - state->doubted_count || count > SAMPLES_MAX - state->sample_count) return;
   state->doubted_count += count;
   for (uint32_t i = claim->first; i < claim->end; i++) {

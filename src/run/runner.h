@@ -45,6 +45,9 @@ typedef struct cost_sample {
   uint8_t how; /* sample_how */
 } cost_sample;
 
+/* What is off by less is not worth timing a claim for: doubts would breed doubts among short updates. */
+enum { DOUBTED_NS = CLAIM_NS / 8 };
+
 /* How the cost of a sample is known. */
 typedef enum sample_how {
   SAMPLE_TIMED = 0,
