@@ -154,6 +154,18 @@ typedef struct muster_frame_report {
 
   uint64_t commit_kept_ns; /* what was kept of the budget for the commit, of which stage_ns says what it took; 0 where
                               the deadline put a part of it off to the next frame, and under the virtual clock */
+
+  /* Where the cost of updates is seen to grow with the time that passed since an agent's last update (a + b T:
+   * substeps, a distance walked), longer periods save nothing of b: elapsed_load is the sum of b over the agents, what
+   * the time that passes costs by itself, as a part of the capacity (utilisation_desired). Periods are fitted to the
+   * rest, and a quarter of the capacity at least is left to them. Above 1 no period can help: updates must become
+   * cheaper, agents fewer, or the budget larger. elapsed_type has the largest part of it; index 0 = no type has any.
+   * Under MUSTER_ELASTIC_IMPORTANCE, while the sum is above three quarters, agents_put_off are put off: those whose
+   * time is worth the least for what it costs have the longest period there is, 2^20 times the shortest, so that the
+   * others run in time. */
+  float elapsed_load;
+  muster_type elapsed_type;
+  uint32_t agents_put_off;
 } muster_frame_report;
 
 MUSTER_DEFAULTS(muster_frame_report);
@@ -291,6 +303,13 @@ typedef struct muster_type_cost {
   uint64_t high_ns; /* moving 95th percentile */
   uint64_t samples; /* measured so far */
   uint32_t levels;  /* that the type has: 1..MUSTER_LEVELS */
+
+  /* Where the cost is seen to grow with elapsed time, of an agent that costs as much as the others in the mean: what
+   * each second since its last update adds, and what its updates take besides; and what the time that passes costs for
+   * all agents of the level, as a part of the capacity (muster_frame_report.elapsed_load). Else 0, mean_ns, 0. */
+  uint64_t per_second_ns;
+  uint64_t fixed_ns;
+  float elapsed_load;
 } muster_type_cost;
 
 MUSTER_DEFAULTS(muster_type_cost);

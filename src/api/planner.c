@@ -93,6 +93,9 @@ static void add_plan(muster_frame_report *sum, const muster_frame_report *more) 
   sum->period_deviation_ns = first.period_deviation_ns;
   sum->important_load = first.important_load;
   sum->held_load = first.held_load;
+  sum->elapsed_load = first.elapsed_load;
+  sum->elapsed_type = first.elapsed_type;
+  sum->agents_put_off = first.agents_put_off;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) sum->stage_ns[i] += first.stage_ns[i];
   uint64_t *const times[] = {&sum->wall_ns,   &sum->update_cpu_ns, &sum->overhead_ns,
                              &sum->serial_ns, &sum->work_ns,       &sum->repaid_ns};

@@ -5,6 +5,7 @@
 #include "plan/periods.h"
 #include "plan/rank.h"
 #include "run/runner.h"
+#include "world/cost_learning.h"
 #include "world/frame_state.h"
 #include "world/planner_state.h"
 #include "world/workers.h"
@@ -367,7 +368,7 @@ void forecast_learn(struct muster_world *world) {
   controller_learn(&experience->controller, &sample);
   report->debt_ns = experience->controller.debt_ns;
   report->share = (float)experience->controller.share;
-  costs_turn(&world->learnt->costs, world->agents.types.count);
+  cost_learning_end_frame(world);
   for (uint32_t i = 0; i < world->agents.types.count; i++) {
     costs_learn_actions(&world->learnt->costs.actions[i], world->queues->ready.released_of[i]);
     world->queues->ready.released_of[i] = 0;

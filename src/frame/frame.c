@@ -117,6 +117,9 @@ static void stage_fit(struct muster_world *world) {
   report->turn_longest_ns = ready_turn_longest(&world->queues->ready, told.longest_ns);
   report->important_load = (float)fmin(told.important_load, pressure_max);
   report->held_load = (float)fmin(told.wishes.held, pressure_max);
+  report->elapsed_load = told.elapsed_load > 0.0 ? (float)fmin(told.elapsed_load / desired, pressure_max) : 0.0f;
+  report->elapsed_type = (muster_type){told.elapsed_type};
+  report->agents_put_off = told.put_off;
   bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules no period goes beyond them */
   shedding_note(&world->score->shedding, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
   ready_follow_periods(&world->queues->ready, &world->agents.store, told.fit.lambda);

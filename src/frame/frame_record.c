@@ -174,6 +174,7 @@ static void put_costs(struct muster_world *world) {
       tape_put_number(tape, sample->agent);
       tape_put_number(tape, (uint64_t)sample->level << 2 | sample->how);
       tape_put_number(tape, sample->cost_ns);
+      tape_put_number(tape, sample->elapsed_ns);
     }
 }
 
@@ -182,12 +183,13 @@ static void take_costs(struct muster_world *world) {
   world->sums->statistics.interrupted += tape_take_number(tape);
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
     uint64_t agent = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
-    uint64_t level = how >> 2;
+    uint64_t elapsed_ns = tape_take_number(tape), level = how >> 2;
     how &= 3;
     if (agent < world->agents.store.high && world_is_active(world, (uint32_t)agent) && level < MUSTER_LEVELS &&
         how < SAMPLE_HOWS) {
       cost_sample sample = {.agent = (uint32_t)agent,
                             .cost_ns = cost_ns,
+                            .elapsed_ns = elapsed_ns,
                             .type = world_row(world, (uint32_t)agent)->type,
                             .level = (uint8_t)level,
                             .how = (uint8_t)how};

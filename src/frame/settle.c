@@ -32,10 +32,15 @@
  */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = world_row(world, entry->agent);
-  uint64_t earlier_ns = row->atom_next ? world->agents.store.begun[entry->agent].spent_ns : 0;
+  const agent_begun *begun = &world->agents.store.begun[entry->agent];
+  uint64_t earlier_ns = row->atom_next ? begun->spent_ns : 0;
+  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch->now_ns;
   cost_source source = entry->overran ? COST_OVERRAN : world_is_virtual(world) ? COST_MODELLED : COST_MEASURED;
-  cost_sample cost = {
-      .agent = entry->agent, .cost_ns = earlier_ns + entry->model_ns, .type = row->type, .level = row->level};
+  cost_sample cost = {.agent = entry->agent,
+                      .cost_ns = earlier_ns + entry->model_ns,
+                      .elapsed_ns = began_ns - row->last_update_ns,
+                      .type = row->type,
+                      .level = row->level};
   if (outcome != OUTCOME_PREEMPTED) cost_learning_take(world, &cost, source);
 }
 

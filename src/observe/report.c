@@ -157,11 +157,18 @@ muster_result muster_type_cost_read(const muster_world *world, muster_type type,
   muster_type_cost whole = {.mean_ns = (uint64_t)estimate->mean_ns,
                             .high_ns = (uint64_t)estimate->high_ns,
                             .samples = estimate->samples,
-                            .levels = known->def.levels.count};
+                            .levels = known->def.levels.count,
+                            .per_second_ns = (uint64_t)(costs_slope(estimate) * 1e9),
+                            .fixed_ns = (uint64_t)(costs_fixed_ns(estimate) * (1.0 + estimate->factor_more))};
+  double load = 0.0;
   for (uint32_t i = 0; i < world->queues->classes.active_count; i++) {
     const agent_class *class = &world->queues->classes.classes[world->queues->classes.active[i]];
-    if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;
+    if (class->type + 1u != type.index || class->level != level) continue;
+    whole.agents += class->members;
+    load += periods_elapsed_load(&world->queues->classes, class, &world->learnt->costs);
   }
+  double capacity = (double)world->sums->report.utilisation_desired;
+  if (load > 0.0 && capacity > 0.0) whole.elapsed_load = (float)(load / capacity);
   return sized_write(SIZED(type_cost), &whole, cost);
 }
 
@@ -178,7 +185,8 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);
   info->atoms_done = row->atom_next;
-  info->expected_cost_ns = (uint64_t)(estimate->mean_ns * (double)costs_part(estimate, row->cost_factor));
+  info->expected_cost_ns =
+      (uint64_t)(estimate->mean_ns * (double)costs_part(estimate, row->cost_factor, info->period_ns));
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {

@@ -26,6 +26,15 @@ static inline uint64_t filling_taken_ns(const struct filling *filling) {
          (filling->batch->count - filling->limits->entries_ran) * filling->limits->entry_ns;
 }
 
+/* The time that an update of the frame will have elapsed, and what it is believed to cost in parts of the mean. */
+static inline uint64_t filling_elapsed_ns(const struct filling *filling, const agent_row *row) {
+  return filling->limits->now_ns - row->last_update_ns;
+}
+
+static inline float filling_part(const struct filling *filling, const cost_estimate *estimate, const agent_row *row) {
+  return costs_part(estimate, row->cost_factor, filling_elapsed_ns(filling, row));
+}
+
 /* Virtual clock: charges the update of an entry atom by atom up to the capacity; false when not even one fits. */
 bool charge_model(struct filling *filling, const agent_type *type, batch_entry *entry);
 

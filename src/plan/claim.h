@@ -39,7 +39,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   uint32_t predicted_ns = entry->predicted_ns;
   if (filling->limits->appends) predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
   const agent_row *row = &filling->store->rows[entry->agent];
-  float part = costs_part(estimate, row->cost_factor);
+  float part = filling_part(filling, estimate, row);
   bool alone = claim_is_long(estimate, part, type) || claim_goes_on_inside(filling, type, entry);
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + predicted_ns > CLAIM_NS ||

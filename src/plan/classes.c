@@ -294,3 +294,12 @@ void classes_set_factor(class_table *table, agent_class *class, agent_row *row, 
   table->sums[class->type][class->level].factors += more;
   row->cost_factor = (int8_t)factor;
 }
+
+float classes_note_elapsed(agent_class *class, uint64_t elapsed_ns) {
+  enum { EACH = 32 };
+  float before_ns = class->usual_samples ? class->usual_elapsed_ns : (float)elapsed_ns;
+  uint32_t most = class->members < UINT32_MAX / EACH ? class->members * EACH : UINT32_MAX;
+  class->usual_samples = class->usual_samples < most ? class->usual_samples + 1 : most ? most : 1;
+  class->usual_elapsed_ns = before_ns + ((float)elapsed_ns - before_ns) / (float)class->usual_samples;
+  return before_ns;
+}

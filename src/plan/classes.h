@@ -63,6 +63,8 @@ typedef struct agent_class {
   uint32_t active_position;       /* in class_table.active */
   uint16_t next;                  /* another class of its type, level and step: number + 1; 0 = none */
   bool own;                       /* its periods are its members' own: they do not follow the type's */
+  float usual_elapsed_ns;         /* mean elapsed time of its members' updates, over some 32 of each */
+  uint32_t usual_samples;         /* how many it is a mean of, up to as many as that */
   class_stay stays[LOOK_BANDS];
 } agent_class;
 
@@ -182,6 +184,10 @@ void classes_leave(class_table *table, agent_class *class, const agent_row *row)
 
 /* The cost factor of a member changes to `factor`. */
 void classes_set_factor(class_table *table, agent_class *class, agent_row *row, int32_t factor);
+
+/* An update of a member was so long after its last one. Returns what was usual before, as the cost factors of members
+ * know it: those are learnt from as many updates. */
+float classes_note_elapsed(agent_class *class, uint64_t elapsed_ns);
 
 /* The mean cost factor of a class with members; what their shifts leave of it, in the mean by what they cost; and the
  * mean of all members of a type and level, when there are any. */

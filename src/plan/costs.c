@@ -5,17 +5,29 @@
 #include <math.h>
 
 enum { WINDOW_LEAST = 64, WINDOW_MOST = 4096, WINDOW_CHANGED = 16 };
+enum { EVIDENCE_MOST = 8192, EVIDENCE_LEAST = 32, EVIDENCE_UNLIMITED = 16, EVIDENCE_FRAMES = 8 };
 
 void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
   ARENA_ARRAY(arena, costs->estimates, types_max);
   ARENA_ARRAY(arena, costs->actions, types_max);
 }
 
+static bool line_is_possible(const cost_estimate *estimate) {
+  const float moments[] = {estimate->later2, estimate->later4, estimate->off2, estimate->frame_later2,
+                           estimate->frames_off2};
+  for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
+    if (!(moments[i] >= 0.0f) || !isfinite(moments[i])) return false;
+  return estimate->slope >= 0.0f && costs_is_duration((double)estimate->elapsed_ns) &&
+         (double)estimate->slope * (double)estimate->elapsed_ns <= estimate->mean_ns && isfinite(estimate->later) &&
+         isfinite(estimate->later_off) && isfinite(estimate->frame_off) && estimate->evidence <= EVIDENCE_MOST &&
+         estimate->evidence_frames <= EVIDENCE_FRAMES;
+}
+
 bool estimate_is_possible(const cost_estimate *estimate) {
   return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
          costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0 &&
          estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2) && estimate->factor_more > -1.0 &&
-         estimate->factor_more < 64.0 && factor_fit_is_possible(&estimate->fit);
+         estimate->factor_more < 64.0 && factor_fit_is_possible(&estimate->fit) && line_is_possible(estimate);
 }
 
 void costs_learn_actions(cost_actions *actions, uint32_t released) {
@@ -104,40 +116,161 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
   estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */
 }
 
-/* Takes in a cost that counts for `counted_ns`, of an agent whose factor is `part` of the mean one, beside `before`
- * samples' worth of what is known. The mean is that over updates, of costs and of factors alike: so what updates are
- * believed to cost is right in the sum, however factors are scattered. */
-static void costs_take_in(cost_estimate *estimate, double cost_ns, double counted_ns, double part, double window,
-                          double before) {
+/* ------------------------------------------------------------------------------------------- a line in elapsed time */
+
+#define SLOPE_LEAST (1.0 / 32.0) /* of the mean cost: a smaller b, or a, is none */
+
+/* How far a value counts that is so far from the mean of values with such a variance: as six standard deviations at
+ * most. */
+static inline float within_six(float value, float variance) {
+  float square = value * value, most = 36.0f * variance;
+  return square > most && variance > 0.0f ? sqrtf(most / square) : 1.0f;
+}
+
+/* Takes in that an update came so much later than is usual for its agent, and cost so much more than was believed. What
+ * is far from usual in either counts for less in both, so that no single update shows a line. */
+static void note_evidence(cost_estimate *estimate, float later, float off_ns, float window) {
+  float weight = 1.0f / (float)(estimate->evidence + 1), part = 1.0f;
+  later -= estimate->later;
+  estimate->later += later * fmaxf(weight, 1.0f / window);
+  if (estimate->evidence >= EVIDENCE_UNLIMITED)
+    part = fminf(within_six(later, estimate->later2), within_six(off_ns, estimate->off2));
+  if (estimate->evidence < EVIDENCE_MOST) estimate->evidence++;
+  later *= part, off_ns *= part;
+  float square = later * later;
+  estimate->frame_samples++;
+  estimate->frame_later2 += square;
+  estimate->frame_off += later * off_ns;
+  estimate->later2 += (square - estimate->later2) * weight;
+  estimate->later4 += (square * square - estimate->later4) * weight;
+  estimate->later_off += (later * off_ns - estimate->later_off) * weight;
+  estimate->off2 += (off_ns * off_ns - estimate->off2) * weight;
+}
+
+/* a is no less than a small part of the mean: no update costs nothing. */
+static float slope_most(const cost_estimate *estimate) {
+  return (float)((1.0 - SLOPE_LEAST) * estimate->mean_ns / (double)estimate->elapsed_ns);
+}
+
+/* As many samples as say something: few, where few came at another time than is usual. */
+static double evidence_of(const cost_estimate *estimate) {
+  double later2 = (double)estimate->later2, later4 = (double)estimate->later4;
+  return later4 > 0.0 ? estimate->evidence * later2 * later2 / later4 : 0.0;
+}
+
+/* b is another one: what was more than believed is so no longer. */
+static void set_slope(cost_estimate *estimate, float slope) {
+  float more = (slope - estimate->slope) * 1e9f; /* ns for each second */
+  estimate->slope = slope;
+  estimate->off2 = fmaxf(estimate->off2 + more * (more * estimate->later2 - 2.0f * estimate->later_off), 0.0f);
+  estimate->later_off -= more * estimate->later2;
+}
+
+/* The frame's samples may be off by the same, for reasons of their own: the more so, the less frames agree. */
+static void end_evidence_of_frame(cost_estimate *estimate, float more) {
+  float weight = estimate->evidence ? 1.0f / (float)estimate->evidence : 0.0f;
+  float off = (estimate->frame_off - more * estimate->frame_later2) * weight;
+  float kept = fmaxf(1.0f - (float)estimate->frame_samples * weight, 0.0f);
+  estimate->frames_off2 = kept * kept * estimate->frames_off2 + off * off;
+  if (estimate->frame_samples && estimate->evidence_frames < EVIDENCE_FRAMES) estimate->evidence_frames++;
+  estimate->frame_samples = 0;
+  estimate->frame_later2 = estimate->frame_off = 0.0f;
+}
+
+/* The square of the error of b: by samples, or by frames, whatever is more. */
+static double error2_of(const cost_estimate *estimate, double more, double samples) {
+  double later2 = (double)estimate->later2, by_samples = ((double)estimate->off2 / later2 - more * more) / samples;
+  return fmax(by_samples, (double)estimate->frames_off2 / (later2 * later2));
+}
+
+/* b changes by what the evidence shows beyond its error, and of a cost that was not known to grow beyond all doubt: one
+ * test in each frame must not find it by chance. A b that is a small part of the cost is left out. */
+static void follow_evidence(cost_estimate *estimate) {
+  static const double errors_first = 10.0, errors_more = 3.0, part_first = 1.0 / 8.0;
+  double samples = evidence_of(estimate), elapsed_ns = (double)estimate->elapsed_ns;
+  double more = samples > 0.0 ? (double)estimate->later_off / (double)estimate->later2 : 0.0;
+  end_evidence_of_frame(estimate, (float)more);
+  if (samples < EVIDENCE_LEAST || estimate->evidence_frames < EVIDENCE_FRAMES || !(elapsed_ns > 0.0)) return;
+  bool grows = estimate->slope > 0.0f;
+  double errors = grows ? errors_more : errors_first;
+  if (more * more <= errors * errors * error2_of(estimate, more, samples)) return;
+  float slope = fminf(estimate->slope + (float)(more * 1e-9), slope_most(estimate));
+  if ((double)slope * elapsed_ns < estimate->mean_ns * (grows ? SLOPE_LEAST : part_first)) slope = 0.0f;
+  if (slope == estimate->slope) return;
+  set_slope(estimate, slope);
+  if (!grows) estimate->evidence_frames = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ samples
+ */
+
+/* What is known of a sample beside what it cost. */
+typedef struct cost_sampled {
+  double factor;     /* of the agent, in parts of the mean one */
+  double part;       /* what it is believed to cost, in parts of the mean over updates */
+  double elapsed_ns; /* and what is usual for the agent */
+  double usual_elapsed_ns;
+} cost_sampled;
+
+/* An agent that ran long ago says what a line is, and little of others: where the mean is concerned it counts as one of
+ * eight times the mean elapsed time that cost as much beside what was believed. */
+static double bound_elapsed(const cost_estimate *estimate, const cost_sampled *sample, double *counted_ns) {
+  enum { KNOWN_SAMPLES = 64 };
+  static const double most = 8.0;
+  double most_ns = most * (double)estimate->elapsed_ns;
+  if (estimate->samples < KNOWN_SAMPLES || sample->elapsed_ns <= most_ns) return sample->elapsed_ns;
+  if (estimate->slope > 0.0f) *counted_ns *= sample->factor * costs_part_elapsed(estimate, most_ns) / sample->part;
+  return most_ns;
+}
+
+/* Takes in a cost that counts for `counted_ns`, beside `before` samples' worth of what is known. The mean is that over
+ * updates, of costs, of factors and of elapsed times alike: so what updates are believed to cost is right in the sum,
+ * however these are scattered. */
+static void costs_take_in(cost_estimate *estimate, double cost_ns, double counted_ns, const cost_sampled *sample,
+                          double window, double before) {
+  double part = sample->part, factor = sample->factor;
   double off_ns = counted_ns / part - estimate->mean_ns, weight = 1.0 / (before + 1.0);
+  if (sample->usual_elapsed_ns > 0.0)
+    note_evidence(estimate, (float)((sample->elapsed_ns - sample->usual_elapsed_ns) * 1e-9),
+                  (float)(off_ns * part / factor), (float)window);
+  double elapsed_ns = bound_elapsed(estimate, sample, &counted_ns);
   if (estimate->mean_ns > 0.0)
-    factor_fit_add(&estimate->fit, (float)(counted_ns / estimate->mean_ns) - 1.0f, (float)part - 1.0f);
+    factor_fit_add(&estimate->fit, (float)(counted_ns * factor / (part * estimate->mean_ns)) - 1.0f,
+                   (float)factor - 1.0f);
   estimate->mean_ns += (counted_ns - estimate->mean_ns) * weight;
-  estimate->factor_more += (part - 1.0) * (1.0 + estimate->factor_more) * weight;
+  estimate->factor_more += (factor - 1.0) * (1.0 + estimate->factor_more) * weight;
+  estimate->elapsed_ns += (float)((elapsed_ns * factor - (double)estimate->elapsed_ns) * weight);
   estimate->variance_ns2 += (float)((off_ns * off_ns - (double)estimate->variance_ns2) * weight);
   notice_change(estimate, cost_ns / part, window);
+  if (estimate->slope > 0.0f) estimate->slope = fminf(estimate->slope, slope_most(estimate));
   estimate->predicted_ns = costs_whole_ns(estimate->mean_ns);
   track_high(estimate, cost_ns / part);
 }
 
-/* The same as estimate_add(), of an agent with this factor. */
-static void add_by_factor(cost_estimate *estimate, double cost_ns, double factor, cost_source source) {
-  bool known = source == COST_MODELLED ? estimate->samples > 0 : estimate->mean_ns > 0.0;
+static void add_known(cost_estimate *estimate, const cost_known *update) {
+  double cost_ns = update->cost_ns;
+  bool modelled = update->source == COST_MODELLED;
+  bool known = modelled ? estimate->samples > 0 : estimate->mean_ns > 0.0;
   if (!known) *estimate = guess(cost_ns);
-  double part = factor / (1.0 + estimate->factor_more);
+  cost_sampled sample = {.factor = (double)factor_units_of(update->factor) / FACTOR_ONE / (1.0 + estimate->factor_more),
+                         .elapsed_ns = (double)update->elapsed_ns,
+                         .usual_elapsed_ns = (double)update->usual_elapsed_ns};
+  sample.part = sample.factor;
+  if (estimate->slope > 0.0f) sample.part *= costs_part_elapsed(estimate, sample.elapsed_ns);
   estimate->samples++;
   uint64_t most = estimate->window ? estimate->window : WINDOW_LEAST;
   double window = (double)(estimate->samples < most ? estimate->samples : most);
-  if (source == COST_MODELLED)
-    costs_take_in(estimate, cost_ns, cost_ns, part, window, window - 1.0);
-  else /* the guess counts as one */
-    costs_take_in(estimate, cost_ns,
-                  limited(estimate, cost_ns / part, source == COST_OVERRAN ? 1.0 / LIMIT_OVER_HIGH : 1.0) * part, part,
-                  window, window);
+  if (modelled) {
+    costs_take_in(estimate, cost_ns, cost_ns, &sample, window, window - 1.0);
+    return;
+  }
+  double most_part = update->source == COST_OVERRAN ? 1.0 / LIMIT_OVER_HIGH : 1.0;
+  double counted_ns = limited(estimate, cost_ns / sample.part, most_part) * sample.part;
+  costs_take_in(estimate, cost_ns, counted_ns, &sample, window, window); /* the guess counts as one */
 }
 
 void estimate_add(cost_estimate *estimate, double cost_ns, cost_source source) {
-  add_by_factor(estimate, cost_ns, 1.0, source);
+  add_known(estimate, &(cost_known){.cost_ns = cost_ns, .source = source});
 }
 
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {
@@ -145,17 +278,21 @@ void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_
   estimate_add(estimate, estimate->samples < 8 || cost_ns < most_ns ? cost_ns : most_ns, COST_MODELLED);
 }
 
-void costs_turn(cost_table *costs, uint32_t types) {
+bool costs_turn(cost_table *costs, uint32_t types) {
+  bool grow_newly = false;
   for (uint32_t type = 0; type < types; type++)
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
       cost_estimate *estimate = &costs->estimates[type][level];
       uint64_t window = 4 * (estimate->samples - estimate->samples_before);
+      if (window) follow_evidence(estimate);
+      grow_newly |= window && costs_grow_newly(estimate);
       estimate->samples_before = estimate->samples;
       /* Wider at once, narrower little by little: a frame without samples says nothing. */
       if (window < estimate->window) window = estimate->window - estimate->window / 8;
       if (window < WINDOW_LEAST) window = WINDOW_LEAST;
       estimate->window = window < WINDOW_MOST ? (uint32_t)window : WINDOW_MOST;
     }
+  return grow_newly;
 }
 
 void costs_scale(cost_table *costs, uint32_t types, double factor) {
@@ -167,11 +304,15 @@ void costs_scale(cost_table *costs, uint32_t types, double factor) {
                                 &estimate->limit_ns};
       for (size_t i = 0; i < sizeof values / sizeof *values; i++) *values[i] *= factor;
       estimate->variance_ns2 *= (float)(factor * factor);
+      estimate->slope *= (float)factor;
+      estimate->later_off *= (float)factor;
+      estimate->frames_off2 *= (float)(factor * factor);
+      estimate->off2 *= (float)(factor * factor);
       estimate->predicted_ns = costs_whole_ns(estimate->mean_ns);
     }
 }
 
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, int32_t factor, uint64_t cost_ns, cost_source source) {
-  ASSERT(level < MUSTER_LEVELS);
-  add_by_factor(&costs->estimates[type][level], (double)cost_ns, (double)factor_units_of(factor) / FACTOR_ONE, source);
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, const cost_known *update) {
+  ASSERT(level < MUSTER_LEVELS && update->cost_ns >= 0.0);
+  add_known(&costs->estimates[type][level], update);
 }

@@ -1,4 +1,10 @@
-/* plan/costs.h - what an update costs, per agent type and level: a moving mean and a moving high percentile. */
+/* plan/costs.h - what an update costs, per agent type and level: a moving mean and a moving high percentile; and, where
+ * it shows, how the cost grows with the time that has passed since the agent's last update.
+ *
+ * Such a cost is a line in elapsed time, a + b T: longer periods save some of a / T, and none of b. What is learnt is
+ * b, and a follows from the means. It is learnt from updates that came earlier or later than by their period, because
+ * what agents with other periods cost says nothing: they may be other agents. b changes by evidence alone: it stays 0,
+ * and nothing depends on elapsed time, until it is beyond noise. */
 #ifndef PLAN_COSTS_H
 #define PLAN_COSTS_H
 
@@ -23,6 +29,15 @@ typedef struct cost_estimate {
   float variance_ns2;      /* of what samples count for, around what was believed */
   uint16_t rose, fell;     /* for so many samples more, costs count as risen, or fallen, lately; both = neither */
   factor_fit fit;          /* of costs to the factors of their agents */
+  float slope;             /* b, for the mean factor, in ns for each ns elapsed; 0 = costs do not grow with it */
+  float elapsed_ns;        /* the mean elapsed time over updates, by factor as costs are */
+  /* The evidence for b: by how much updates came later than is usual for their agents, in seconds: the mean, and second
+   * and fourth moments around it; that second moment with what costs were more than believed, and the one of these. */
+  float later, later2, later4, later_off, off2;
+  uint16_t evidence, evidence_frames; /* samples, and frames, as far as they are counted */
+  uint32_t frame_samples;             /* of the frame that runs, */
+  float frame_later2, frame_off;      /* and its sums of later2 and later_off; */
+  float frames_off2;                  /* the square of the error that frames, each as a whole, leave in later_off */
 } cost_estimate;
 
 /* How often updates of a type have actions. */
@@ -79,11 +94,26 @@ void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_
 /* A frame has ended: learns how many actions were begun where `released` updates were released. */
 void costs_learn_actions(cost_actions *actions, uint32_t released);
 
-/* A frame has ended: the windows follow the numbers of samples. O(types). */
-void costs_turn(cost_table *costs, uint32_t types);
+/* A frame has ended: the windows follow the numbers of samples, and b the evidence. O(types). Returns whether some
+ * costs are known to grow with elapsed time that were not before: costs_grow_newly() says which. */
+bool costs_turn(cost_table *costs, uint32_t types);
 
-/* Takes one update in, of an agent with this factor. */
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, int32_t factor, uint64_t cost_ns, cost_source source);
+/* An update whose cost is known. */
+typedef struct cost_known {
+  double cost_ns;
+  uint64_t elapsed_ns;    /* since the agent's last update, */
+  float usual_elapsed_ns; /* and what is usual for it; 0 = that is not known */
+  int32_t factor;
+  cost_source source;
+} cost_known;
+
+/* Takes one update in. O(1). */
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, const cost_known *update);
+
+/* Whether that was learnt at the end of the last frame. */
+static inline bool costs_grow_newly(const cost_estimate *estimate) {
+  return estimate->slope > 0.0f && estimate->evidence_frames == 0;
+}
 
 /* All costs are taken to be so many times what they are believed to be. O(types). */
 void costs_scale(cost_table *costs, uint32_t types, double factor);
@@ -93,20 +123,37 @@ static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t ty
   return &costs->estimates[type][level];
 }
 
-/* What an agent with a factor is believed to cost in parts of the mean over updates. */
-static inline float costs_part(const cost_estimate *estimate, int32_t factor) {
-  return (float)factor_units_of(factor) / ((float)FACTOR_ONE * (1.0f + (float)estimate->factor_more));
+/* What an update with so much elapsed time is believed to cost, in parts of one with the mean elapsed time. */
+static inline double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns) {
+  return 1.0 + (double)estimate->slope * (elapsed_ns - (double)estimate->elapsed_ns) / estimate->mean_ns;
 }
 
-/* What an update of an agent with a factor is predicted to cost, as a batch's entry keeps it: 1 ns .. 1 s. */
-static inline uint32_t costs_predict(const cost_estimate *estimate, int32_t factor) {
-  float predicted_ns = (float)estimate->predicted_ns * costs_part(estimate, factor);
+/* What an update of an agent with a factor is believed to cost, in parts of the mean over updates, when so much time
+ * has passed since its last one. */
+static inline float costs_part(const cost_estimate *estimate, int32_t factor, uint64_t elapsed_ns) {
+  float part = (float)factor_units_of(factor) / ((float)FACTOR_ONE * (1.0f + (float)estimate->factor_more));
+  if (__builtin_expect(estimate->slope > 0.0f, false)) part *= (float)costs_part_elapsed(estimate, (double)elapsed_ns);
+  return part;
+}
+
+/* The same in time, as a batch's entry keeps it: 1 ns .. 1 s. */
+static inline uint32_t costs_predict(const cost_estimate *estimate, int32_t factor, uint64_t elapsed_ns) {
+  float predicted_ns = (float)estimate->predicted_ns * costs_part(estimate, factor, elapsed_ns);
   return predicted_ns < 1.0f ? 1u : predicted_ns < 1e9f ? (uint32_t)predicted_ns : 1000000000u;
 }
 
-/* What an agent that costs as much as the members of its type and level in the mean is believed to cost. */
+/* What an agent that costs as much as the members of its type and level in the mean is believed to cost: an update of
+ * the mean elapsed time; of that a, which each update takes; and b, for each ns elapsed. */
 static inline double costs_usual_ns(const cost_estimate *estimate) {
   return estimate->mean_ns / (1.0 + estimate->factor_more);
+}
+
+static inline double costs_fixed_ns(const cost_estimate *estimate) {
+  return (estimate->mean_ns - (double)estimate->slope * (double)estimate->elapsed_ns) / (1.0 + estimate->factor_more);
+}
+
+static inline double costs_slope(const cost_estimate *estimate) {
+  return (double)estimate->slope / (1.0 + estimate->factor_more);
 }
 
 /* The variance of what updates cost around what is, or soon will be, believed of their agents, in parts of that. */

@@ -7,8 +7,11 @@
 
 void periods_create(struct periods *periods, const class_table *classes, const muster_world_def *def,
                     struct arena *arena) {
-  *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->importance.wish_part};
+  *periods =
+      (struct periods){.elastic = def->elastic, .wish_part = (double)def->importance.wish_part, .price_most = INFINITY};
   ARENA_ARRAY(arena, periods->kinds, classes->maximum);
+  periods->types = def->limits.types_max;
+  ARENA_ARRAY(arena, periods->of_types, periods->types);
   const shard_map *map = &classes->looks.map;
   uint32_t types = (def->limits.types_max + 15) / 16 * 16; /* whole cache lines */
   uint32_t *of_types = arena_reserve(arena, (size_t)types * map->count, sizeof *of_types);
@@ -38,18 +41,32 @@ static double elasticity_of(const struct periods *periods, const agent_class *cl
   }
 }
 
-double periods_cost_ns(const agent_class *class, const cost_table *costs) {
-  return costs_usual_ns(costs_of(costs, class->type, class->level)) * classes_factor(class);
+/* What each update of a member is believed to cost, in the mean over the members: all of it, or that part of it which
+ * longer periods save. */
+static double fixed_of(const agent_class *class, const cost_table *costs) {
+  const cost_estimate *estimate = costs_of(costs, class->type, class->level);
+  bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
+  return (periodic ? costs_fixed_ns(estimate) : costs_usual_ns(estimate)) * classes_factor(class);
 }
 
-/* What an update of an agent is believed to cost with its actions: the mean over the members of a class; and what one
- * of its type and level usually costs. */
+/* What a member costs for each ns that passes, in the mean over the members, however often it runs. */
+static double slope_of(const agent_class *class, const cost_table *costs) {
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return 0.0;
+  return costs_slope(costs_of(costs, class->type, class->level)) * classes_factor(class);
+}
+
+double periods_cost_ns(const agent_class *class, const cost_table *costs) {
+  return fixed_of(class, costs) + slope_of(class, costs) * (double)class->period_ns;
+}
+
+/* What an update of an agent is believed to cost with its actions, but for what elapsed time adds: the mean over the
+ * members of a class; and what one of its type and level usually costs. */
 static double cost_of(const agent_class *class, const cost_table *costs) {
-  return periods_cost_ns(class, costs) + costs->actions[class->type].each_ns;
+  return fixed_of(class, costs) + costs->actions[class->type].each_ns;
 }
 
 static double usual_of(const agent_class *class, const cost_table *costs) {
-  return costs_usual_ns(costs_of(costs, class->type, class->level)) + costs->actions[class->type].each_ns;
+  return costs_fixed_ns(costs_of(costs, class->type, class->level)) + costs->actions[class->type].each_ns;
 }
 
 static fit_kind periods_kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
@@ -74,13 +91,25 @@ static fit_kind kind_for(const struct periods *periods, const class_table *class
                                                  : periods_kind_of(periods, classes, class, costs);
 }
 
+double periods_elapsed_load(const class_table *classes, const agent_class *class, const cost_table *costs) {
+  return classes->frozen[class->type] ? 0.0 : slope_of(class, costs) * (double)class->members;
+}
+
+/* The part that is left to periods, whatever takes time that they do not lower: longer ones would make agents staler,
+ * and nothing cheaper. */
+static const double room_least = 0.25;
+
+static double room_beside(double desired, double taken) {
+  return fmax(desired - taken, room_least * desired);
+}
+
 /* The part of the desired utilisation that is left to periods, when agents without a period have run, and further
- * updates of woken agents. Agents without a period leave the fit: no period makes them fewer. A quarter is left
- * whatever they take. Of the rest, wakes take half at most, since the order of running leaves half to agents that are
- * late by their periods: beyond that, agents that are due wait for their turn among the woken ones. */
+ * updates of woken agents, and beside what agents take for the time that passes. Agents without a period leave the fit:
+ * no period makes them fewer. Of the rest, wakes take half at most, since the order of running leaves half to agents
+ * that are late by their periods: beyond that, agents that are due wait for their turn among the woken ones. */
 static double room_for_periods(struct periods *periods, const class_table *classes, const cost_table *costs,
-                               double desired, double *events) {
-  static const double least = 0.25, woken_most = 0.5;
+                               double desired, double elapsed, double *events) {
+  static const double woken_most = 0.5;
   double alone = 0.0, woken = 0.0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
     const agent_class *class = &classes->classes[classes->active[i]];
@@ -94,14 +123,14 @@ static double room_for_periods(struct periods *periods, const class_table *class
     periods->kinds[i] = (fit_kind){0};
   }
   *events = alone + woken;
-  double room = fmax(desired - alone, least * desired);
+  double room = room_beside(desired, alone + elapsed);
   return room - fmin(woken, woken_most * room);
 }
 
 /* Under the law of importance, pressure is the load of the wishes while any agent has to give way. */
 static fit_result solve_by_law(struct periods *periods, const class_table *classes, const cost_table *costs,
-                               double desired, fit_wishes *wishes) {
-  double events, room = room_for_periods(periods, classes, costs, desired, &events);
+                               double desired, double elapsed, fit_wishes *wishes) {
+  double events, room = room_for_periods(periods, classes, costs, desired, elapsed, &events);
   *wishes = fit_stretch_wishes(periods->kinds, classes->active_count, room, periods->wish_part);
   fit_result fit = fit_solve(FIT_SQUARE_ROOT, periods->kinds, classes->active_count, room, periods->lambda);
   if (fit.pressure > 0.0 || wishes->held_rate < 1.0) fit.pressure = wishes->load;
@@ -117,12 +146,16 @@ static double important_of(const class_table *classes, const agent_class *class,
 }
 
 static fit_result solve(struct periods *periods, const class_table *classes, const cost_table *costs, double desired,
-                        fit_wishes *wishes) {
+                        double elapsed, fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
-  fit_result fit = law ? solve_by_law(periods, classes, costs, desired, wishes)
-                       : fit_solve(rule_of(periods), periods->kinds, classes->active_count, desired, periods->lambda);
+  fit_result fit = law ? solve_by_law(periods, classes, costs, desired, elapsed, wishes)
+                       : fit_solve(rule_of(periods), periods->kinds, classes->active_count,
+                                   room_beside(desired, elapsed), periods->lambda);
   periods->lambda = fit.lambda;
+  fit.nominal_sum += elapsed;
+  fit.minimum_sum += elapsed;
+  fit.fitted_sum += elapsed;
   return fit;
 }
 
@@ -139,6 +172,100 @@ PREFETCH_FUNCTION prefetch_class(const agent_class *class) {
   __builtin_prefetch(&class->period_ns, 1);
 }
 
+/* --------------------------------------------------------------------------------------- more than there is time for
+ */
+
+/* What a nanosecond of a member costs beside what it is worth, where longer periods may put it off; else 0. */
+static double price_of(const agent_class *class, const cost_table *costs) {
+  return class->hard ? 0.0 : class->elasticity * slope_of(class, costs);
+}
+
+static bool is_put_off(const struct periods *periods, const agent_class *class, const cost_table *costs) {
+  return price_of(class, costs) > periods->price_most;
+}
+
+/* What agents of no higher price take for the time that passes. */
+static double elapsed_load_up_to(const class_table *classes, const cost_table *costs, double price) {
+  double load = 0.0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    if (price_of(class, costs) <= price) load += periods_elapsed_load(classes, class, costs);
+  }
+  return load;
+}
+
+/* The highest price up to which that fits into `most`. */
+static double price_for(const class_table *classes, const cost_table *costs, double most) {
+  enum { ROUNDS = 40 };
+  double low = INFINITY, high = 0.0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    double price = price_of(&classes->classes[classes->active[i]], costs);
+    if (price > 0.0) low = fmin(low, price);
+    high = fmax(high, price);
+  }
+  low *= 0.5;
+  for (uint32_t round = 0; round < ROUNDS && high > low * (1.0 + 1e-6); round++) {
+    double middle = sqrt(low) * sqrt(high);
+    if (elapsed_load_up_to(classes, costs, middle) <= most)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* When time that passes alone costs more than there is, all agents would run later and later, however long their
+ * periods, the important among them: what is due first runs first. Then those are put off whose time is worth the least
+ * for what it costs, until the others fit beside the part that is left to periods. They come back when there is clearly
+ * room for them: each brings all the time along for which it did not run. */
+static double price_most_of(const struct periods *periods, const class_table *classes, const cost_table *costs,
+                            double load) {
+  static const double back = 0.9;
+  double most = (1.0 - room_least) * periods->desired_mean;
+  if (load <= back * most || (load <= most && isinf(periods->price_most))) return INFINITY;
+  double upper = load > most ? price_for(classes, costs, most) : INFINITY;
+  return fmin(fmax(periods->price_most, price_for(classes, costs, back * most)), upper);
+}
+
+/* Who is put off must not go to and fro with what a frame has. */
+static void follow_desired(struct periods *periods, double desired) {
+  static const double frames = 64.0;
+  if (!isfinite(desired)) return;
+  if (periods->desired_mean <= 0.0) periods->desired_mean = desired;
+  periods->desired_mean += (desired - periods->desired_mean) / frames;
+}
+
+/* Agents that are put off leave the fit. Returns what the others take for the time that passes. */
+static double leave_put_off(struct periods *periods, const class_table *classes, const cost_table *costs,
+                            double desired, periods_told *told) {
+  double put_off_load = 0.0;
+  bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
+  follow_desired(periods, desired);
+  periods->price_most = law ? price_most_of(periods, classes, costs, told->elapsed_load) : INFINITY;
+  if (isinf(periods->price_most)) return told->elapsed_load;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    if (!is_put_off(periods, class, costs)) continue;
+    put_off_load += periods_elapsed_load(classes, class, costs);
+    told->put_off += class->members;
+    periods->kinds[i] = (fit_kind){0};
+  }
+  return told->elapsed_load - put_off_load;
+}
+
+/* 1 + the type whose agents take the most for the time that passes. */
+static uint32_t elapsed_type_of(const struct periods *periods, const class_table *classes, const cost_table *costs) {
+  uint32_t most = 0;
+  for (uint32_t type = 0; type < periods->types; type++) periods->of_types[type] = 0.0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    periods->of_types[class->type] += periods_elapsed_load(classes, class, costs);
+  }
+  for (uint32_t type = 0; type < periods->types; type++)
+    if (periods->of_types[type] > periods->of_types[most]) most = type;
+  return most + 1;
+}
+
 periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired) {
   enum { AHEAD = 6 };
   uint32_t count = classes->active_count;
@@ -149,23 +276,32 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
     if (i + AHEAD < count) prefetch_class(&classes->classes[classes->active[i + AHEAD]]);
     periods->kinds[i] = kind_for(periods, classes, class, costs);
     told.important_load += important_of(classes, class, &periods->kinds[i]);
+    told.elapsed_load += periods_elapsed_load(classes, class, costs);
   }
   if (told.important_load > 0.0) told.important_load /= desired;
-  told.fit = solve(periods, classes, costs, desired, &told.wishes);
+  told.fit =
+      solve(periods, classes, costs, desired, leave_put_off(periods, classes, costs, desired, &told), &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     const fit_kind *kind = &periods->kinds[i];
     class->cost_ns = costs_whole_ns(periods_cost_ns(class, costs));
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
+    if (is_put_off(periods, class, costs)) {
+      classes_set_rate(class, PERIODS_RATE_LEAST);
+      told.beyond_wish += class->members;
+      continue;
+    }
     set_rate(class, rule_of(periods), kind, told.fit.lambda, told.wishes.held_rate);
     double period_ns = (double)class->nominal_ns / class->rate;
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
-    told.everybody_ns += kind->members * kind->nominal * (double)class->nominal_ns;
+    told.everybody_ns +=
+        kind->members * (kind->nominal * (double)class->nominal_ns + slope_of(class, costs) * period_ns);
     if (kind->members > 0.0) told.longest_ns = fmax(told.longest_ns, period_ns);
     if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }
   if (members > 0) told.deviation_ns /= members;
+  if (told.elapsed_load > 0.0) told.elapsed_type = elapsed_type_of(periods, classes, costs);
   return told;
 }
 

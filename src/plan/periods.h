@@ -22,9 +22,13 @@ typedef struct release_part {
 
 struct periods {
   muster_elastic elastic;
-  double wish_part; /* the part of the desired utilisation that T_imax as a wish may take */
-  double lambda;    /* of the last frame: where Newton starts */
-  fit_kind *kinds;  /* room for every class */
+  double wish_part;    /* the part of the desired utilisation that T_imax as a wish may take */
+  double lambda;       /* of the last frame: where Newton starts */
+  double desired_mean; /* over many frames */
+  double price_most;   /* those whose time costs more beside what it is worth are put off */
+  fit_kind *kinds;     /* room for every class */
+  double *of_types;    /* room for every type, */
+  uint32_t types;      /* and how many these are */
   uint32_t *agents; /* room for every agent, by shard: those that are due. Between frames snapshots list agents here */
   release_part *parts; /* by shard */
   uint32_t released;   /* agents, in the last frame */
@@ -44,7 +48,13 @@ typedef struct periods_told {
   double everybody_ns;   /* what one update of each agent takes */
   uint32_t beyond_wish;  /* agents whose T_i is longer than their T_imax */
   double important_load; /* what agents of high importance would take at T_io, in parts of the desired utilisation */
+  double elapsed_load;   /* sum of b: what agents take for the time that passes, which no period lowers */
+  uint32_t elapsed_type; /* 1 + the type with the largest part of it; 0 = none has any */
+  uint32_t put_off;      /* agents for which there is no time because of it */
 } periods_told;
+
+/* The same of one class. */
+double periods_elapsed_load(const class_table *classes, const agent_class *class, const cost_table *costs);
 
 /* The least rate of a class's clock, unless its longest period makes it slower: no agent stops. */
 #define PERIODS_RATE_LEAST 0x1p-20
@@ -52,7 +62,7 @@ typedef struct periods_told {
 /* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation. O(classes). */
 periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired);
 
-/* What an update of a member of a class is believed to cost, in the mean over the members. */
+/* What an update of a member of a class is believed to cost at its period, in the mean over the members. */
 double periods_cost_ns(const agent_class *class, const cost_table *costs);
 
 /* How many agents a frame of such a budget releases at most. */

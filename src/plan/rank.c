@@ -42,20 +42,20 @@ static void charge_of_slice(const agent_row *row, const agent_type *type, batch_
 
 /* Wall clock: charges what the agent is believed to cost by the mean of type and level and by its own factor, without
  * what a preempted update has behind it. */
-static inline void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
-                               batch_entry *entry) {
-  entry->predicted_ns = costs_predict(estimate, row->cost_factor);
+static inline void charge_mean(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
+                               const agent_type *type, batch_entry *entry) {
+  entry->predicted_ns = costs_predict(estimate, row->cost_factor, filling_elapsed_ns(filling, row));
   entry->atom_end = type->parallel_atoms;
   if (__builtin_expect(type->sliced, false)) charge_of_slice(row, type, entry);
   if (!row->atom_next || type->sliced) return;
   double share = (double)(type->parallel_atoms - row->atom_next) / (double)(type->parallel_atoms + 1);
-  entry->predicted_ns = costs_whole_ns(estimate->mean_ns * (double)costs_part(estimate, row->cost_factor) * share);
+  entry->predicted_ns = costs_whole_ns(estimate->mean_ns * (double)filling_part(filling, estimate, row) * share);
 }
 
 /* Wall clock, where the host runs updates: its slice is the high percentile, and more for a dear agent. */
-static inline void rank_set_slice(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
-                                  batch_entry *entry) {
-  double part = fmax((double)costs_part(estimate, row->cost_factor), 1.0);
+static inline void rank_set_slice(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
+                                  const agent_type *type, batch_entry *entry) {
+  double part = fmax((double)filling_part(filling, estimate, row), 1.0);
   double slice_ns = fmax(estimate->high_ns, estimate->mean_ns) * part;
   if (row->atom_next) slice_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
   entry->model_ns = slice_ns < 1.0 ? 1 : (uint64_t)slice_ns;
@@ -84,8 +84,8 @@ static inline bool rank_charge(struct filling *filling, const cost_estimate *est
     if (passes) return charge_model_pass(filling, type, entry);
     return type->rated ? charge_model_sets(filling, type, entry) : charge_model(filling, type, entry);
   }
-  charge_mean(estimate, row, type, entry);
-  if (filling->limits->planned) rank_set_slice(estimate, row, type, entry);
+  charge_mean(filling, estimate, row, type, entry);
+  if (filling->limits->planned) rank_set_slice(filling, estimate, row, type, entry);
   if (passes) charge_slice(filling, entry);
   return fits_in(filling->limits, type, entry);
 }
@@ -109,7 +109,7 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   struct batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
-  double part = (double)costs_part(estimate, filling->store->rows[entry->agent].cost_factor);
+  double part = (double)filling_part(filling, estimate, &filling->store->rows[entry->agent]);
   filling->variance_ns2 += (double)estimate->variance_ns2 * part * part;
   if (filling->limits->planned && __builtin_expect(estimate->samples < LEARNING_SAMPLES, false))
     filling->unsure_ns += sqrt((double)estimate->variance_ns2 / (double)(estimate->samples + 1));
@@ -293,7 +293,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
     const agent_type *type = &types->types[row->type];
     const cost_estimate *estimate = costs_of(costs, row->type, row->level);
     batch_entry *entry = rank_begin_entry(batch, batch->held[i]);
-    charge_mean(estimate, row, type, entry);
+    charge_mean(&filling, estimate, row, type, entry);
     if (type->has_sets) charge_begin_pass(&filling, type, entry);
     if (type->has_sets) charge_slice(&filling, entry);
     append(&filling, estimate, type, entry);

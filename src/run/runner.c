@@ -276,6 +276,7 @@ static void take_sample(worker_state *state, const struct runner *runner, uint32
   if (row->atom_next) own_ns += runner->store->begun[agent].spent_ns;
   state->samples[state->sample_count++] = (cost_sample){.agent = agent,
                                                         .cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX,
+                                                        .elapsed_ns = state->context.began_ns - row->last_update_ns,
                                                         .type = row->type,
                                                         .level = row->level,
                                                         .how = state->overran ? SAMPLE_OVERRAN : SAMPLE_TIMED};

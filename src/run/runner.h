@@ -39,6 +39,7 @@ typedef struct logged_command {
 
 typedef struct cost_sample {
   uint64_t cost_ns;
+  uint64_t elapsed_ns; /* between the agent's last update and this one */
   uint32_t agent;
   uint16_t type;
   uint8_t level;

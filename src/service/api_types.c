@@ -11,8 +11,11 @@ static void write_costs(json_writer *writer, const published_type *type) {
   for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
     const muster_type_cost *cost = &type->costs[level];
     if (cost->agents || cost->samples)
-      json_print(writer, "{ level=%u agents=%u mean_ns=%lu p95_ns=%lu samples=%lu }", level, cost->agents,
-                 cost->mean_ns, cost->high_ns, cost->samples);
+      json_print(writer,
+                 "{ level=%u agents=%u mean_ns=%lu p95_ns=%lu samples=%lu fixed_ns=%lu per_second_ns=%lu "
+                 "elapsed_load=%f }",
+                 level, cost->agents, cost->mean_ns, cost->high_ns, cost->samples, cost->fixed_ns, cost->per_second_ns,
+                 cost->elapsed_load);
   }
 }
 

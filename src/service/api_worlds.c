@@ -50,15 +50,16 @@ static void write_world(json_writer *writer, hosted_world *world) {
   world_published published;
   const muster_frame_report *report = &published.report;
   world_read_published(world, &published);
-  json_print(writer,
-             "world=%s module=%s paused=%d failed=%d steps_left=%u frames=%lu frames_late=%lu sim_now_ns=%lu "
-             "budget_ns=%lu period_ns=%lu hz=%g agents=%u spawns_waiting=%u pressure=%f important_load=%f share=%f "
-             "serial_share=%f",
-             world->name, world->settings.module, published.paused, published.failed, published.steps_left,
-             published.frames, published.frames_late, published.sim_now_ns, published.budget_ns, published.period_ns,
-             published.period_ns ? round(1e12 / (double)published.period_ns) / 1e3 : 0.0, report->agents,
-             report->spawns_waiting, report->pressure, report->important_load, report->share,
-             published.statistics.serial_share);
+  json_print(
+      writer,
+      "world=%s module=%s paused=%d failed=%d steps_left=%u frames=%lu frames_late=%lu sim_now_ns=%lu "
+      "budget_ns=%lu period_ns=%lu hz=%g agents=%u spawns_waiting=%u pressure=%f important_load=%f elapsed_load=%f "
+      "agents_put_off=%u share=%f serial_share=%f",
+      world->name, world->settings.module, published.paused, published.failed, published.steps_left, published.frames,
+      published.frames_late, published.sim_now_ns, published.budget_ns, published.period_ns,
+      published.period_ns ? round(1e12 / (double)published.period_ns) / 1e3 : 0.0, report->agents,
+      report->spawns_waiting, report->pressure, report->important_load, report->elapsed_load, report->agents_put_off,
+      report->share, published.statistics.serial_share);
   write_levels(writer, report);
   json_print(writer,
              "agents_quarantined=%u types_quarantined=%u bytes_used=%lu frame{ number=%lu wall_ns=%lu "

@@ -65,6 +65,9 @@ static const struct field fields[] = {
            "What agents above importance 3/4 alone want, in parts of the capacity; above 1 they share what there is."),
     REPORT(held_load, "muster_held_load",
            "What exempt agents and hard types want at least, in parts of the capacity; above 1/2 they shrink alike."),
+    REPORT(elapsed_load, "muster_elapsed_load",
+           "What the time that passes costs by itself, in parts of the capacity; above 1 no period can help."),
+    REPORT(agents_put_off, "muster_agents_put_off", "Agents that are put off because of it."),
     REPORT(share, "muster_share", "Of the time that updates could have had, the part that they are planned to use."),
     REPORT(utilisation_desired, "muster_utilisation_desired",
            "Processors that updates may use: workers x budget / period."),
@@ -377,6 +380,8 @@ static const struct field cost_fields[] = {
     COST(agents, "muster_type_agents", "Active agents per type and level."),
     COST(mean_ns, "muster_type_update_mean_seconds", "Moving mean of an update's cost."),
     COST(high_ns, "muster_type_update_p95_seconds", "Moving 95th percentile of an update's cost."),
+    COST(elapsed_load, "muster_type_elapsed_load",
+         "What the time that passes costs by itself, in parts of the capacity."),
     COST(samples, "muster_type_updates_timed_total", "Updates whose cost was measured."),
     {0},
 };

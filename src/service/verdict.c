@@ -57,7 +57,8 @@ bool verdict_is_idle(const verdict_facts *facts) {
 }
 
 static bool is_overloaded(const verdict_facts *facts) {
-  return facts->important_load > 1 || facts->pressure > 1 || facts->beyond_wish * 100 > facts->agents;
+  return facts->important_load > 1 || facts->pressure > 1 || facts->elapsed_load > 1 ||
+         facts->beyond_wish * 100 > facts->agents;
 }
 
 static bool is_band_behind(const verdict_band *band, uint64_t period_ns) {
@@ -196,6 +197,30 @@ static void add_idle(verdict_text *to, const verdict_facts *facts) {
   if (facts->mended) verdict_add(to, "; estimates were wrong and were mended: %u", facts->mended);
 }
 
+/* What only the host's code, or its budget, can change. */
+static void add_elapsed(verdict_text *to, const verdict_facts *facts) {
+  if (facts->elapsed_load > 1)
+    verdict_add(to,
+                "; no period can help: the time that passes costs %.1f times the budget by itself, most of it for '%s'",
+                facts->elapsed_load, facts->elapsed_type);
+  if (facts->put_off) verdict_add(to, "; %u agents are put off", facts->put_off);
+}
+
+static void write_next(const verdict_facts *facts, verdict_code code, char *next, size_t room) {
+  if (code == VERDICT_OVERLOADED && facts->elapsed_load > 1)
+    snprintf(next, room,
+             "Let updates of '%s' take less for a long elapsed time (coarser or bounded steps), have fewer of them, or "
+             "give more budget.",
+             facts->elapsed_type);
+  else if (code == VERDICT_OVERLOADED && facts->important_load > 1)
+    snprintf(next, room,
+             "Even the important do not fit, they want %.0f %% of it: a larger budget, more workers, or observers that "
+             "see less far.",
+             100 * facts->important_load);
+  else
+    snprintf(next, room, "%s", kinds[code].next);
+}
+
 void verdict_judge(const verdict_facts *facts, struct verdict *verdict) {
   verdict_code code = verdict_code_of(facts);
   verdict_text words = {verdict->words, sizeof verdict->words, 0};
@@ -203,15 +228,10 @@ void verdict_judge(const verdict_facts *facts, struct verdict *verdict) {
   *verdict->words = '\0';
   add_words(&words, code, facts);
   add_idle(&words, facts);
+  if (code == VERDICT_OVERLOADED) add_elapsed(&words, facts);
   if (facts->types_quarantined) verdict_add(&words, "; %u types are in quarantine", facts->types_quarantined);
   if (facts->quarantined) verdict_add(&words, "; %u agents are not run, in quarantine", facts->quarantined);
-  if (code == VERDICT_OVERLOADED && facts->important_load > 1)
-    snprintf(verdict->next, sizeof verdict->next,
-             "Even the important do not fit, they want %.0f %% of it: a larger budget, more workers, or observers that "
-             "see less far.",
-             100 * facts->important_load);
-  else
-    snprintf(verdict->next, sizeof verdict->next, "%s", kinds[code].next);
+  write_next(facts, code, verdict->next, sizeof verdict->next);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ facts */
@@ -258,7 +278,12 @@ verdict_facts verdict_gather(const world_published *published, const history_sec
                          .silent_ns = end_ns && now_ns > end_ns ? now_ns - end_ns : 0,
                          .agents = report->agents,
                          .quarantined = report->agents_quarantined,
-                         .types_quarantined = report->types_quarantined};
+                         .types_quarantined = report->types_quarantined,
+                         .elapsed_load = (double)report->elapsed_load,
+                         .elapsed_type = "",
+                         .put_off = report->agents_put_off};
+  if (report->elapsed_type.index && report->elapsed_type.index <= published->type_count)
+    facts.elapsed_type = published->types[report->elapsed_type.index - 1].name;
   const history_second now = {.pressure = report->pressure,
                               .important_load = report->important_load,
                               .wants = report->utilisation_nominal,

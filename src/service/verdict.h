@@ -10,7 +10,8 @@
  *     late             warning   1 in 20 frames or more began more than a period behind their time
  *     idle             warning   1 in 100 frames or more left budget though agents waited, for no known reason
  *     overloaded       warning   the important want more than there is (important_load above 1), or the pressure is
- *                                above 1, or more than 1 in 100 agents run less often than their type wishes
+ *                                above 1, or more than 1 in 100 agents run less often than their type wishes, or the
+ *                                time that passes costs more than there is by itself (elapsed_load above 1, as of now)
  *     behind           warning   the most important band, or the least important one, got more than 1.5 times the
  *                                interval that the load leaves it, and a frame
  *     stretched        notice    all together want more than 1.05 times what there is
@@ -57,13 +58,16 @@ typedef struct verdict_facts {
   uint64_t idle_ns[MUSTER_IDLES];
   uint32_t agents, quarantined, types_quarantined;
   double beyond_wish, pressure, important_load, wants, has; /* means over these frames' seconds */
+  double elapsed_load;                                      /* of the last frame, */
+  const char *elapsed_type;                                 /* and the type with the largest part of it */
+  uint32_t put_off;
   verdict_band best, least; /* the most important band that has agents, and the least important one */
   bool has_bands;           /* two different ones */
 } verdict_facts;
 
 struct verdict {
   verdict_code code;
-  char words[384], next[192]; /* next: empty = nothing is to be done */
+  char words[512], next[256]; /* next: empty = nothing is to be done */
 };
 
 /* "ok", "promise broken"; and "good", "notice", "warning" or "alarm". */

@@ -62,8 +62,9 @@ void snapshot_overruns(struct snapshot *snapshot) {
 
 /* How much debt may grow is the world's own. */
 static void exchange_experience(struct snapshot *snapshot) {
-  static const snapshot_column columns[] = {DOUBLE(struct periods, lambda, 0.0, INFINITY), INDEX(struct periods, next),
-                                            COLUMNS_END};
+  static const snapshot_column columns[] = {
+      DOUBLE(struct periods, lambda, 0.0, INFINITY), DOUBLE(struct periods, desired_mean, 0.0, 1e15),
+      DOUBLE(struct periods, price_most, 0.0, INFINITY), INDEX(struct periods, next), COLUMNS_END};
   struct muster_world *world = snapshot->world;
   frame_experience saved = world->learnt->experience;
   struct periods checked, *periods = snapshot_object(snapshot, &world->plan->periods, &checked);

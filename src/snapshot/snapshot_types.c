@@ -139,6 +139,8 @@ static const snapshot_column class_columns[] = {COUNT(agent_class, clock_ns, (ui
                                                 DOUBLE(agent_class, events_per_ns, 0.0, 1e9),
                                                 SPAN(agent_class, events, cost_ns),
                                                 ANY(agent_class, pace),
+                                                FLOAT(agent_class, usual_elapsed_ns, 0.0, 1e19),
+                                                ANY(agent_class, usual_samples),
                                                 COLUMNS_END};
 
 /* What makes a class. */

@@ -13,4 +13,7 @@ void cost_learning_take(struct muster_world *world, const cost_sample *cost, cos
 /* The same for a sample of a worker; or doubts what is believed of the agent, until its next update is timed. */
 void cost_learning_take_sample(struct muster_world *world, const cost_sample *sample);
 
+/* A frame has ended: plan/costs.h learns from its samples. */
+void cost_learning_end_frame(struct muster_world *world);
+
 #endif

@@ -38,7 +38,7 @@ static const cost_estimate *estimate_of(const struct crowd *crowd) {
 }
 
 static double believed_ns(const struct crowd *crowd, const struct member *member) {
-  return estimate_of(crowd)->mean_ns * (double)costs_part(estimate_of(crowd), member->known.factor);
+  return estimate_of(crowd)->mean_ns * (double)costs_part(estimate_of(crowd), member->known.factor, 0);
 }
 
 static void learn_ratio(struct crowd *crowd, struct member *member, double ratio) {
@@ -56,7 +56,7 @@ static void learn_ratio(struct crowd *crowd, struct member *member, double ratio
 static void update(struct crowd *crowd, struct member *member, double cost_ns) {
   int32_t before = member->known.factor;
   learn_ratio(crowd, member, cost_ns / believed_ns(crowd, member));
-  costs_add(&crowd->table, 0, 0, before, (uint64_t)cost_ns, COST_MEASURED);
+  costs_add(&crowd->table, 0, 0, &(cost_known){.cost_ns = floor(cost_ns), .factor = before});
 }
 
 /* Log-normal with sigma 1.3 and a mean of 20 us. */

@@ -19,7 +19,7 @@ static void begin(little_costs *costs, uint64_t guess_ns) {
 }
 
 static const cost_estimate *frame_of(little_costs *costs, uint32_t samples, uint64_t cost_ns) {
-  for (uint32_t i = 0; i < samples; i++) costs_add(&costs->table, 0, 0, 0, cost_ns, COST_MEASURED);
+  for (uint32_t i = 0; i < samples; i++) costs_add(&costs->table, 0, 0, &(cost_known){.cost_ns = (double)cost_ns});
   costs_turn(&costs->table, 1);
   return costs_of(&costs->table, 0, 0);
 }
@@ -28,7 +28,7 @@ Test(costs, one_update_that_takes_forty_thousand_times_as_long_hardly_moves_the_
   little_costs costs;
   begin(&costs, 5000);
   for (int i = 0; i < 20; i++) frame_of(&costs, 100, 5000);
-  costs_add(&costs.table, 0, 0, 0, 200000000, COST_MEASURED);
+  costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 200000000});
   cr_assert_lt(costs_of(&costs.table, 0, 0)->mean_ns, 6000.0);
   cr_assert_lt(frame_of(&costs, 100, 5000)->mean_ns, 6000.0);
 }
@@ -39,8 +39,8 @@ Test(costs, a_hundredth_that_takes_a_hundred_times_as_long_is_counted_in_full) {
   double mean_ns = 0;
   for (int frame = 0; frame < 400; frame++) {
     for (int i = 0; i < 5; i++) {
-      for (int k = 0; k < 99; k++) costs_add(&costs.table, 0, 0, 0, 1000, COST_MEASURED);
-      costs_add(&costs.table, 0, 0, 0, 100000, COST_MEASURED);
+      for (int k = 0; k < 99; k++) costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 1000});
+      costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 100000});
     }
     costs_turn(&costs.table, 1);
     if (frame >= 200) mean_ns += costs_of(&costs.table, 0, 0)->mean_ns / 200.0;
@@ -94,7 +94,7 @@ Test(costs, noise_is_averaged_over_frames_and_does_not_pass_for_change) {
   double worst = 0;
   for (uint32_t frame = 0; frame < 300; frame++) {
     for (uint32_t i = 0; i < 1000; i++) /* uniform in 0 .. 20 us */
-      costs_add(&costs.table, 0, 0, 0, random_at(7, frame, i, 0) % 20000, COST_MEASURED);
+      costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = (double)(random_at(7, frame, i, 0) % 20000)});
     costs_turn(&costs.table, 1);
     double error = fabs(costs_of(&costs.table, 0, 0)->mean_ns / 10000.0 - 1.0);
     if (frame > 20 && error > worst) worst = error;
@@ -105,7 +105,8 @@ Test(costs, noise_is_averaged_over_frames_and_does_not_pass_for_change) {
 Test(costs, tell_mean_high_percentile_and_variance) {
   little_costs costs;
   begin(&costs, 10000);
-  for (uint32_t i = 0; i < 20000; i++) costs_add(&costs.table, 0, 0, 0, random_at(7, i, 0, 0) % 20000, COST_MEASURED);
+  for (uint32_t i = 0; i < 20000; i++)
+    costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = (double)(random_at(7, i, 0, 0) % 20000)});
   const cost_estimate *estimate = costs_of(&costs.table, 0, 0);
   cr_assert_float_eq(estimate->mean_ns, 10000.0, 2500.0, "%g", estimate->mean_ns);
   cr_assert_float_eq(estimate->high_ns, 19000.0, 1000.0);
@@ -116,7 +117,7 @@ Test(costs, tell_mean_high_percentile_and_variance) {
 Test(costs, a_first_update_that_takes_ten_thousand_times_as_long_says_little) {
   little_costs costs;
   begin(&costs, 20000);
-  costs_add(&costs.table, 0, 0, 0, 200000000, COST_MEASURED);
+  costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 200000000});
   const cost_estimate *estimate = costs_of(&costs.table, 0, 0);
   cr_assert_lt(estimate->mean_ns, 5 * 20000.0, "%g", estimate->mean_ns);
   cr_assert_lt(estimate->high_ns, 2 * 20000.0, "%g", estimate->high_ns);
@@ -126,7 +127,7 @@ Test(costs, a_first_update_that_takes_ten_thousand_times_as_long_says_little) {
 Test(costs, what_a_model_says_is_so_from_the_first_on) {
   little_costs costs;
   begin(&costs, 20000);
-  costs_add(&costs.table, 0, 0, 0, 200000000, COST_MODELLED);
+  costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 200000000, .source = COST_MODELLED});
   cr_assert_eq(costs_of(&costs.table, 0, 0)->mean_ns, 200000000.0);
 }
 
@@ -144,10 +145,10 @@ Test(costs, without_a_guess_the_first_sample_is_it_and_one_of_nothing_is_none) {
   little_costs costs = {0};
   costs.table.estimates = costs.estimates;
   costs.table.actions = costs.actions;
-  costs_add(&costs.table, 0, 0, 0, 700, COST_MEASURED);
+  costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 700});
   cr_assert_eq(costs_of(&costs.table, 0, 0)->mean_ns, 700.0);
   begin(&costs, 0);
-  costs_add(&costs.table, 0, 0, 0, 0, COST_MEASURED);
+  costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 0});
   for (int i = 0; i < 10; i++) frame_of(&costs, 100, 5000000);
   cr_assert_float_eq(costs_of(&costs.table, 0, 0)->mean_ns, 5000000.0, 250000.0);
 }
@@ -158,7 +159,7 @@ Test(costs, one_overrun_does_not_move_the_estimate_of_thousands) {
   begin(&costs, 1000);
   for (int frame = 0; frame < 100; frame++) {
     frame_of(&costs, 4000, 1000);
-    costs_add(&costs.table, 0, 0, 0, 3000000, COST_OVERRAN);
+    costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 3000000, .source = COST_OVERRAN});
     cr_assert_lt(costs_of(&costs.table, 0, 0)->mean_ns, 1001.0, "frame %d", frame);
   }
 }
@@ -168,7 +169,8 @@ Test(costs, overruns_that_are_no_exception_are_counted_in_full) {
   begin(&costs, 1000);
   frame_of(&costs, 1000, 1000);
   for (int frame = 0; frame < 40; frame++) {
-    for (int i = 0; i < 500; i++) costs_add(&costs.table, 0, 0, 0, 1000000, COST_OVERRAN);
+    for (int i = 0; i < 500; i++)
+      costs_add(&costs.table, 0, 0, &(cost_known){.cost_ns = 1000000, .source = COST_OVERRAN});
     costs_turn(&costs.table, 1);
   }
   cr_assert_gt(costs_of(&costs.table, 0, 0)->mean_ns, 900000.0);
@@ -196,7 +198,7 @@ Test(costs, each_type_has_a_window_of_its_own) {
   cost_table table = {.estimates = estimates, .actions = actions};
   for (uint32_t type = 0; type < TYPES; type++) costs_guess(&table, type, 5000);
   for (uint32_t type = 0; type < TYPES; type++)
-    for (uint32_t i = 0; i < SAMPLES * type; i++) costs_add(&table, type, 0, 0, 5000, COST_MEASURED);
+    for (uint32_t i = 0; i < SAMPLES * type; i++) costs_add(&table, type, 0, &(cost_known){.cost_ns = 5000});
   costs_turn(&table, TYPES);
   for (uint32_t type = 1; type < TYPES; type++)
     cr_assert_gt(estimates[type][0].window, estimates[type - 1][0].window, "type %u", type);

@@ -66,6 +66,19 @@ Test(verdict, tells_stretched_from_overloaded) {
             judged.next);
 }
 
+Test(verdict, says_that_no_period_can_help_and_whose_updates_these_are) {
+  verdict_facts facts = well();
+  facts.elapsed_load = 0.9;
+  facts.elapsed_type = "walker";
+  expect_code(&facts, VERDICT_OK);
+  facts.elapsed_load = 1.5;
+  facts.put_off = 42;
+  expect_code(&facts, VERDICT_OVERLOADED);
+  expect_words("; no period can help: the time that passes costs 1.5 times the budget by itself, most of it for "
+               "'walker'; 42 agents are put off");
+  cr_expect(strstr(judged.next, "'walker'") != NULL, "%s", judged.next);
+}
+
 Test(verdict, does_not_call_it_ok_when_updates_wait_although_they_fit) {
   verdict_facts facts = well();
   facts.best.got_ns = 190000000;
