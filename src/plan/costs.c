@@ -30,6 +30,10 @@ bool estimate_is_possible(const cost_estimate *estimate) {
          estimate->factor_more < 64.0 && factor_fit_is_possible(&estimate->fit) && line_is_possible(estimate);
 }
 
+__attribute__((cold, noinline)) double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns) {
+  return 1.0 + (double)estimate->slope * (elapsed_ns - (double)estimate->elapsed_ns) / estimate->mean_ns;
+}
+
 void costs_learn_actions(cost_actions *actions, uint32_t released) {
   double more = (double)actions->begun - actions->per_update * released;
   actions->begun = 0;

@@ -123,10 +123,9 @@ static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t ty
   return &costs->estimates[type][level];
 }
 
-/* What an update with so much elapsed time is believed to cost, in parts of one with the mean elapsed time. */
-static inline double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns) {
-  return 1.0 + (double)estimate->slope * (elapsed_ns - (double)estimate->elapsed_ns) / estimate->mean_ns;
-}
+/* What an update with so much elapsed time is believed to cost, in parts of one with the mean elapsed time: where costs
+ * grow with it. Out of line, since few do. */
+double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns);
 
 /* What an update of an agent with a factor is believed to cost, in parts of the mean over updates, when so much time
  * has passed since its last one. */
