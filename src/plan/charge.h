@@ -15,6 +15,7 @@ struct filling {
   rank_result result;
   double variance_ns2; /* wall clock: of what was admitted; */
   double unsure_ns;    /* and how far its mean may be off, where few updates were measured */
+  float part;          /* what the agent of the next entry costs, in parts of the mean of its type and level */
   uint32_t published;  /* claims */
   bool closed;         /* the last claim takes no more */
   uint64_t weight;     /* sum of the priorities of ready agents of types that have one */
@@ -26,13 +27,9 @@ static inline uint64_t filling_taken_ns(const struct filling *filling) {
          (filling->batch->count - filling->limits->entries_ran) * filling->limits->entry_ns;
 }
 
-/* The time that an update of the frame will have elapsed, and what it is believed to cost in parts of the mean. */
-static inline uint64_t filling_elapsed_ns(const struct filling *filling, const agent_row *row) {
-  return filling->limits->now_ns - row->last_update_ns;
-}
-
-static inline float filling_part(const struct filling *filling, const cost_estimate *estimate, const agent_row *row) {
-  return costs_part(estimate, row->cost_factor, filling_elapsed_ns(filling, row));
+/* The next entry is of this agent. */
+static inline void filling_begin(struct filling *filling, const cost_estimate *estimate, const agent_row *row) {
+  filling->part = costs_part(estimate, row->cost_factor, filling->limits->now_ns - row->last_update_ns);
 }
 
 /* Virtual clock: charges the update of an entry atom by atom up to the capacity; false when not even one fits. */

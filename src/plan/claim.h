@@ -32,14 +32,15 @@ static inline bool claim_tells_factor(const cost_estimate *estimate, const agent
   return row->doubted | ((fit->both > 0.0f) & (8.0f * fit->both * fit->both > fit->costs * fit->factors));
 }
 
-/* Puts the entry into the last claim, or a new one. A long update has a claim of its own. */
+/* Puts the entry, for which filling_begin() was called, into the last claim, or a new one. A long update has a claim of
+ * its own. */
 static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                              const batch_entry *entry) {
   struct batch *batch = filling->batch;
   uint32_t predicted_ns = entry->predicted_ns;
   if (filling->limits->appends) predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
   const agent_row *row = &filling->store->rows[entry->agent];
-  float part = filling_part(filling, estimate, row);
+  float part = filling->part;
   bool alone = claim_is_long(estimate, part, type) || claim_goes_on_inside(filling, type, entry);
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + predicted_ns > CLAIM_NS ||

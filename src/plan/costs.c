@@ -12,6 +12,10 @@ void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
   ARENA_ARRAY(arena, costs->actions, types_max);
 }
 
+static float unit_of(const cost_estimate *estimate) {
+  return (float)(1.0 / (FACTOR_ONE * (1.0 + estimate->factor_more)));
+}
+
 static bool line_is_possible(const cost_estimate *estimate) {
   const float moments[] = {estimate->later2, estimate->later4, estimate->off2, estimate->frame_later2,
                            estimate->frames_off2};
@@ -27,7 +31,8 @@ bool estimate_is_possible(const cost_estimate *estimate) {
   return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
          costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0 &&
          estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2) && estimate->factor_more > -1.0 &&
-         estimate->factor_more < 64.0 && factor_fit_is_possible(&estimate->fit) && line_is_possible(estimate);
+         estimate->factor_more < 64.0 && (estimate->samples == 0 || estimate->unit == unit_of(estimate)) &&
+         factor_fit_is_possible(&estimate->fit) && line_is_possible(estimate);
 }
 
 __attribute__((cold, noinline)) double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns) {
@@ -48,7 +53,8 @@ static cost_estimate guess(double guess_ns) {
                          .usual_ns = guess_ns,
                          .late_ns = guess_ns,
                          .variance_ns2 = (float)(guess_ns * guess_ns),
-                         .predicted_ns = costs_whole_ns(guess_ns)};
+                         .predicted_ns = costs_whole_ns(guess_ns),
+                         .unit = 1.0f / FACTOR_ONE};
 }
 
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns) {
@@ -243,6 +249,7 @@ static void costs_take_in(cost_estimate *estimate, double cost_ns, double counte
                    (float)factor - 1.0f);
   estimate->mean_ns += (counted_ns - estimate->mean_ns) * weight;
   estimate->factor_more += (factor - 1.0) * (1.0 + estimate->factor_more) * weight;
+  estimate->unit = unit_of(estimate);
   estimate->elapsed_ns += (float)((elapsed_ns * factor - (double)estimate->elapsed_ns) * weight);
   estimate->variance_ns2 += (float)((off_ns * off_ns - (double)estimate->variance_ns2) * weight);
   notice_change(estimate, cost_ns / part, window);

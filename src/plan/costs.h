@@ -26,6 +26,7 @@ typedef struct cost_estimate {
   uint64_t samples_before; /* at the end of the last frame */
   uint32_t window;         /* of the mean: as many samples as four frames give, so that noise is not taken for change */
   uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
+  float unit;              /* of a factor, in parts of the mean one: 1 / (FACTOR_ONE * (1 + factor_more)) */
   float variance_ns2;      /* of what samples count for, around what was believed */
   uint16_t rose, fell;     /* for so many samples more, costs count as risen, or fallen, lately; both = neither */
   factor_fit fit;          /* of costs to the factors of their agents */
@@ -130,14 +131,14 @@ double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns);
 /* What an update of an agent with a factor is believed to cost, in parts of the mean over updates, when so much time
  * has passed since its last one. */
 static inline float costs_part(const cost_estimate *estimate, int32_t factor, uint64_t elapsed_ns) {
-  float part = (float)factor_units_of(factor) / ((float)FACTOR_ONE * (1.0f + (float)estimate->factor_more));
+  float part = (float)factor_units_of(factor) * estimate->unit;
   if (__builtin_expect(estimate->slope > 0.0f, false)) part *= (float)costs_part_elapsed(estimate, (double)elapsed_ns);
   return part;
 }
 
 /* The same in time, as a batch's entry keeps it: 1 ns .. 1 s. */
-static inline uint32_t costs_predict(const cost_estimate *estimate, int32_t factor, uint64_t elapsed_ns) {
-  float predicted_ns = (float)estimate->predicted_ns * costs_part(estimate, factor, elapsed_ns);
+static inline uint32_t costs_predict(const cost_estimate *estimate, float part) {
+  float predicted_ns = (float)estimate->predicted_ns * part;
   return predicted_ns < 1.0f ? 1u : predicted_ns < 1e9f ? (uint32_t)predicted_ns : 1000000000u;
 }
 

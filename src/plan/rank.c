@@ -44,18 +44,18 @@ static void charge_of_slice(const agent_row *row, const agent_type *type, batch_
  * what a preempted update has behind it. */
 static inline void charge_mean(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
                                const agent_type *type, batch_entry *entry) {
-  entry->predicted_ns = costs_predict(estimate, row->cost_factor, filling_elapsed_ns(filling, row));
+  entry->predicted_ns = costs_predict(estimate, filling->part);
   entry->atom_end = type->parallel_atoms;
   if (__builtin_expect(type->sliced, false)) charge_of_slice(row, type, entry);
   if (!row->atom_next || type->sliced) return;
   double share = (double)(type->parallel_atoms - row->atom_next) / (double)(type->parallel_atoms + 1);
-  entry->predicted_ns = costs_whole_ns(estimate->mean_ns * (double)filling_part(filling, estimate, row) * share);
+  entry->predicted_ns = costs_whole_ns(estimate->mean_ns * (double)filling->part * share);
 }
 
 /* Wall clock, where the host runs updates: its slice is the high percentile, and more for a dear agent. */
 static inline void rank_set_slice(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
                                   const agent_type *type, batch_entry *entry) {
-  double part = fmax((double)filling_part(filling, estimate, row), 1.0);
+  double part = fmax((double)filling->part, 1.0);
   double slice_ns = fmax(estimate->high_ns, estimate->mean_ns) * part;
   if (row->atom_next) slice_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
   entry->model_ns = slice_ns < 1.0 ? 1 : (uint64_t)slice_ns;
@@ -109,8 +109,7 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   struct batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
-  double part = (double)filling_part(filling, estimate, &filling->store->rows[entry->agent]);
-  filling->variance_ns2 += (double)estimate->variance_ns2 * part * part;
+  filling->variance_ns2 += (double)(estimate->variance_ns2 * filling->part * filling->part);
   if (filling->limits->planned && __builtin_expect(estimate->samples < LEARNING_SAMPLES, false))
     filling->unsure_ns += sqrt((double)estimate->variance_ns2 / (double)(estimate->samples + 1));
   claim_for(filling, estimate, type, entry);
@@ -161,6 +160,7 @@ static inline void admit(struct filling *filling, uint32_t index) {
     return;
   }
   batch_entry *entry = rank_begin_entry(filling->batch, index);
+  filling_begin(filling, estimate, row);
   if (!rank_charge(filling, estimate, type, entry)) {
     filling->result.passed_over++;
     return;
@@ -293,6 +293,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
     const agent_type *type = &types->types[row->type];
     const cost_estimate *estimate = costs_of(costs, row->type, row->level);
     batch_entry *entry = rank_begin_entry(batch, batch->held[i]);
+    filling_begin(&filling, estimate, row);
     charge_mean(&filling, estimate, row, type, entry);
     if (type->has_sets) charge_begin_pass(&filling, type, entry);
     if (type->has_sets) charge_slice(&filling, entry);

@@ -33,7 +33,9 @@ static void append_ranked(struct filling *filling, uint32_t ranked, uint16_t str
   batch->entries[batch->count].spawn_base = filling->result.spawn_ids;
   filling->result.spawn_ids += entry->spawn_limit;
   if (batch->passes) batch->passes[batch->count] = batch->passes_before[ranked];
-  claim_for(filling, costs_of(filling->costs, row->type, row->level), type, entry);
+  const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);
+  filling_begin(filling, estimate, row);
+  claim_for(filling, estimate, type, entry);
   last = &batch->claims[batch->claim_count - 1];
   last->strand = strand;
   last->sure |= sure;
