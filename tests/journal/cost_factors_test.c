@@ -1,7 +1,8 @@
-/* What a world learnt of what each agent costs comes back after its death: from the snapshot, and from the frames
- * behind it. */
+/* What a world learnt of what each agent costs, and of how costs grow with the time that has passed, comes back after
+ * its death: from the snapshot, and from the frames behind it. */
 #include "support/journal_lives.h"
 #include "world/world.h"
+#include "world/world_learnt.h"
 
 #include <sys/mman.h>
 
@@ -12,15 +13,22 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   return muster_agent_index(query->agent) % EVERY == 0 ? 200000 : 2000;
 }
 
+/* Two microseconds, and four for each frame that has passed since the agent's last update. */
+static uint64_t growing_cost_of(const muster_cost_query *query, void *user) {
+  (void)user;
+  return 2000 + 4000 * query->elapsed_ns / FRAME_NS;
+}
+
+typedef uint64_t (*cost_model)(const muster_cost_query *query, void *user);
+
 static little_world factors_world(const void *of, uint32_t workers) {
   static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 2000};
   muster_world_def world = muster_world_def_default();
-  (void)of;
   world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   world.limits.agents_max = AGENTS;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = type_with(&atom, 1);
-  def.models.cost_ns = cost_of;
+  def.models.cost_ns = *(const cost_model *)of;
   def.period_ns = 20000000;
   register_type(&little, &def);
   return little;
@@ -31,11 +39,15 @@ static void factors_populate(little_world *little, const void *of) {
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(little, i);
 }
 
-/* By frame, what all rows know of their agents' costs: the same in each life. */
+/* By frame, what all rows know of their agents' costs, and their type of how these grow: the same in each life. */
 static uint64_t *told_sums;
 
+static float slope_of(const little_world *little) {
+  return costs_of(&little->world->learnt->costs, little->type.index - 1, 0)->slope;
+}
+
 static uint64_t sum_of(const little_world *little) {
-  uint64_t sum = 1;
+  uint64_t sum = 1 + (uint64_t)(1e9 * (double)slope_of(little));
   for (uint32_t i = 0; i < AGENTS; i++) {
     const agent_row *row = &little->world->agents.store.rows[i];
     sum = sum * 1000003 +
@@ -52,12 +64,11 @@ static void factors_frame(little_world *little, const void *of, uint32_t frame) 
   must(told_sums[frame] == sum, "frame %u: other factors than before", frame + 1);
 }
 
-Test(journal_cost_factors, are_learnt_again_from_the_snapshot_and_the_frames_behind_it) {
-  static const journal_scene scene = {"factors", NULL, factors_world, factors_populate, factors_frame};
+static void expect_learnt_again(const journal_scene *scene) {
   uint64_t hashes[LATER_FRAMES];
   uint32_t learnt = 0;
   journal_place place = place_make();
-  journal_life life = {.scene = &scene, .path = place.path, .told = told_create(), .workers = 2};
+  journal_life life = {.scene = scene, .path = place.path, .told = told_create(), .workers = 2};
   told_sums = shared_memory((3 * LIFE_FRAMES + LATER_FRAMES) * sizeof *told_sums);
   for (; life.number < 3; life.number++) {
     life.frames += LIFE_FRAMES;
@@ -65,9 +76,24 @@ Test(journal_cost_factors, are_learnt_again_from_the_snapshot_and_the_frames_beh
     learnt += told_sums[life.frames - 1] != told_sums[life.frames - LIFE_FRAMES];
   }
   cr_assert_eq(learnt, 3, "in each life");
-  never_died(&scene, life.told, LATER_FRAMES, hashes);
+  never_died(scene, life.told, LATER_FRAMES, hashes);
   expect_same_on_any_workers(&life, LATER_FRAMES, hashes);
   munmap(told_sums, (3 * LIFE_FRAMES + LATER_FRAMES) * sizeof *told_sums);
   told_destroy(life.told);
   place_remove(&place);
+}
+
+Test(journal_cost_factors, are_learnt_again_from_the_snapshot_and_the_frames_behind_it) {
+  static const cost_model by_agent = cost_of;
+  expect_learnt_again(&(journal_scene){"factors", &by_agent, factors_world, factors_populate, factors_frame});
+}
+
+Test(journal_cost_factors, with_how_costs_grow_with_elapsed_time) {
+  static const cost_model growing = growing_cost_of;
+  little_world little = factors_world(&growing, 1);
+  factors_populate(&little, NULL);
+  for (uint32_t i = 0; i < LIFE_FRAMES; i++) run_frame_with(&little, BUDGET_NS);
+  cr_assert_gt(slope_of(&little), 0.0f, "it is not known in the first life");
+  little_world_destroy(&little);
+  expect_learnt_again(&(journal_scene){"lines", &growing, factors_world, factors_populate, factors_frame});
 }
