@@ -6,7 +6,7 @@
 #include "world/world_queues.h"
 #include "world/world_sound.h"
 
-enum { AGENTS = 2000, BUDGET_NS = 2000000, LONGEST_NS = 250000000, LEVELS_OF_IMPORTANCE = 8 };
+enum { AGENTS = 2000, BUDGET_NS = 2000000, LONGEST_NS = 100000000, LEVELS_OF_IMPORTANCE = 8 };
 
 /* What an update costs, and each second more. */
 struct line {
@@ -40,7 +40,7 @@ static little_world open_world(uint32_t workers, uint64_t (*cost)(const muster_c
   def.name = "walker";
   def.models.cost_ns = cost;
   def.overruns.demote = 0;
-  def.period_ns = 50000000;
+  def.period_ns = 20000000;
   def.period_max_ns = LONGEST_NS;
   register_type(&little, &def);
   return little;
