@@ -35,6 +35,7 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
   const agent_begun *begun = &world->agents.store.begun[entry->agent];
   uint64_t earlier_ns = row->atom_next ? begun->spent_ns : 0;
   uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch->now_ns;
+  ASSERT(began_ns >= row->last_update_ns);
   cost_source source = entry->overran ? COST_OVERRAN : world_is_virtual(world) ? COST_MODELLED : COST_MEASURED;
   cost_sample cost = {.agent = entry->agent,
                       .cost_ns = earlier_ns + entry->model_ns,
