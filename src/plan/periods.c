@@ -194,16 +194,18 @@ static double elapsed_load_up_to(const class_table *classes, const cost_table *c
   return load;
 }
 
-/* The highest price up to which that fits into `most`. */
+/* The highest price up to which that fits into `most`. Those whose time costs the least stay in any case, and those with
+ * about the same price: some run whatever it costs. */
 static double price_for(const class_table *classes, const cost_table *costs, double most) {
   enum { ROUNDS = 40 };
+  static const double about = 1.25;
   double low = INFINITY, high = 0.0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
     double price = price_of(&classes->classes[classes->active[i]], costs);
     if (price > 0.0) low = fmin(low, price);
     high = fmax(high, price);
   }
-  low *= 0.5;
+  low *= about;
   for (uint32_t round = 0; round < ROUNDS && high > low * (1.0 + 1e-6); round++) {
     double middle = sqrt(low) * sqrt(high);
     if (elapsed_load_up_to(classes, costs, middle) <= most)
