@@ -276,6 +276,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   frame_forecast known = predicted_commit(world); /* includes what the commit has shown by now */
   uint64_t serial_ns = plan_ns + forecast_commit_ns(&known, world->batch->count);
   sample.used_ns = (double)(world_is_planned(world) ? frame->believed_ns : runner_believed_ns(world->runner));
+  sample.used_ns += (double)report->idle_ns[MUSTER_IDLE_LONG]; /* says nothing about what is believed */
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) +
                       predicted_early_ns(world) +
                       (double)report->stage_ns[MUSTER_STAGE_RANK] * (workers_beside_ranking(world) - 1.0);

@@ -94,6 +94,35 @@ Test(idle, a_frame_that_ends_early_for_no_reason_is_counted_as_a_fault) {
   idle_world_destroy(&little);
 }
 
+static muster_atom_result dwell(muster_update *update) {
+  (void)update;
+  told_ns += BUDGET_NS * 4 / 5;
+  own_ns += BUDGET_NS * 4 / 5;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* What is too long for the rest of a frame says nothing about what fits: the others run as often as before. */
+Test(idle, updates_that_are_too_long_for_what_is_left_do_not_shrink_the_plan) {
+  enum { FRAMES = 600, SLOW = 40 };
+  static const muster_atom atom = {dwell, MUSTER_ROLE_BEHAVIOUR, BUDGET_NS * 4 / 5};
+  little_world little = idle_world();
+  muster_type_def type = type_with(&atom, 1);
+  double share = 0;
+  uint64_t long_ns = 0;
+  type.limit_ns = 1000000000u;
+  type.overruns.demote = 0;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < SLOW; i++) spawn_at(&little, i);
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    long_ns += report.idle_ns[MUSTER_IDLE_LONG];
+    share += (double)report.share / FRAMES;
+  }
+  cr_expect_gt(long_ns, 0);
+  cr_expect_gt(share, 0.95, "%g", share);
+  idle_world_destroy(&little);
+}
+
 /* What a host's frame left, which ran so many of so many entries, 5 us each. */
 static muster_frame_report run_host(planned_world *planned, uint32_t capacity, uint32_t runs) {
   uint32_t count = plan_with(planned, BUDGET_NS, capacity);
