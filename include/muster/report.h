@@ -162,7 +162,7 @@ typedef struct muster_frame_report {
    * cheaper, agents fewer, or the budget larger. elapsed_type has the largest part of it; index 0 = no type has any.
    * Under MUSTER_ELASTIC_IMPORTANCE, while the sum is above three quarters, agents_put_off are put off: those whose
    * time is worth the least for what it costs have the longest period there is, 2^20 times the shortest, so that the
-   * others run in time. */
+   * others run in time; never all. */
   float elapsed_load;
   muster_type elapsed_type;
   uint32_t agents_put_off;
