@@ -89,9 +89,9 @@ void controller_learn(struct controller *controller, const controller_sample *sa
 /* ---------------------------------------------------------------------------------------------- the end of a budget */
 
 static const double reserve_least_ns = 8000.0, reserve_part = 0.01, reserve_unlearnt_most_ns = 50000.0;
-static const double learnt_most = 0.05, reserve_most = 0.125;
+static const double learnt_most = 0.02, reserve_most = 0.125;
 /* How far a late frame moves the reserve, as a part of the budget. */
-static const double step_share = 0.01;
+static const double step_share = 0.005;
 
 static double unlearnt_ns(uint64_t budget_ns) {
   return fmin(reserve_least_ns + (double)budget_ns * reserve_part, reserve_unlearnt_most_ns);

@@ -71,7 +71,7 @@ void controller_learn(struct controller *controller, const controller_sample *sa
 
 enum { RESERVE_LATE_ONE_IN = 256, RESERVE_LATE_NS = 20000 /* a frame that ends later than this is late */ };
 
-/* What is kept free at the end of a budget: 8 us and 1 percent of it (at most 50 us), plus what was learnt, 5 percent
+/* What is kept free at the end of a budget: 8 us and 1 percent of it (at most 50 us), plus what was learnt, 2 percent
  * of the budget at most. Never more than an eighth of a budget. */
 uint64_t frame_reserve_ns(double learnt_ns, uint64_t budget_ns);
 
