@@ -184,6 +184,11 @@ static void take_call(uv_poll_t *poll, int status, int events) {
 void hearing_begin(world_process *process, int descriptor, const char *folders) {
   char real[PATH_MAX];
   size_t bytes = 0;
+  if (uv_poll_init(process->all->loop, &process->calls, descriptor)) {
+    close(descriptor);
+    processes_kill(process, "its calls cannot be heard");
+    return;
+  }
   FILE *out = open_memstream(&process->folders, &bytes);
   for (const char *line = folders; out && *line; line += strcspn(line, "\n"), line += *line == '\n') {
     char path[PATH_MAX];
@@ -198,7 +203,6 @@ void hearing_begin(world_process *process, int descriptor, const char *folders) 
   process->refused = process->file_count = process->memories = process->calls_taken = 0;
   process->held = false;
   memset(process->told, 0, sizeof process->told);
-  uv_poll_init(process->all->loop, &process->calls, descriptor);
   process->calls.data = process;
   uv_poll_start(&process->calls, UV_READABLE, take_call);
 }
@@ -212,7 +216,7 @@ void hearing_go_on(world_process *process) {
 void hearing_end(world_process *process) {
   if (process->heard < 0) return;
   uv_poll_stop(&process->calls);
-  uv_close((uv_handle_t *)&process->calls, NULL);
+  processes_close_handle(process, (uv_handle_t *)&process->calls);
   close(process->heard);
   process->heard = -1;
   free(process->folders);

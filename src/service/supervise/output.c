@@ -59,12 +59,17 @@ int output_begin(world_output *output, uv_loop_t *loop, const char *world) {
   output->pipe = -1;
   if (pipe2(ends, O_CLOEXEC)) return -1;
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  int problem = uv_poll_init(loop, &output->poll, ends[0]);
+  if (problem) {
+    close(ends[0]), close(ends[1]);
+    errno = -problem;
+    return -1;
+  }
   output->pipe = ends[0];
   output->name = world;
   output->count = 0;
   output->taken = 0;
   output->told = output->paused = false;
-  uv_poll_init(loop, &output->poll, output->pipe);
   output->poll.data = output;
   uv_poll_start(&output->poll, UV_READABLE, output_hear);
   return ends[1];
@@ -81,6 +86,11 @@ void output_go_on(world_output *output) {
   output->taken = 0;
 }
 
+static void output_note_closed(uv_handle_t *poll) {
+  world_output *output = poll->data;
+  output->closing = false;
+}
+
 void output_end(world_output *output) {
   if (output->pipe < 0) return;
   output->taken = 0;
@@ -90,7 +100,8 @@ void output_end(world_output *output) {
     output_write_lines(output);
   }
   uv_poll_stop(&output->poll);
-  uv_close((uv_handle_t *)&output->poll, NULL);
+  output->closing = true;
+  uv_close((uv_handle_t *)&output->poll, output_note_closed);
   close(output->pipe);
   output->pipe = -1;
 }

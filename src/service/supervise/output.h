@@ -13,6 +13,7 @@ enum { OUTPUT_LINE_BYTES = 4096 };
 typedef struct world_output {
   int pipe; /* the reading end; -1 = none */
   uv_poll_t poll;
+  bool closing;      /* the loop still has `poll`, of the last process */
   const char *name;  /* of the world */
   uint32_t count;    /* bytes of a line that has not ended */
   uint64_t taken;    /* since the last look */

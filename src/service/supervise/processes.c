@@ -23,6 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PROGRAM "/proc/self/exe"
+
 extern char **environ;
 
 enum {
@@ -155,11 +157,21 @@ void processes_hear_on(world_process *process) {
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
+static void note_closed(uv_handle_t *handle) {
+  world_process *process = handle->data;
+  process->closing--;
+}
+
+void processes_close_handle(world_process *process, uv_handle_t *handle) {
+  process->closing++;
+  uv_close(handle, note_closed);
+}
+
 static void forget_news(world_process *process) {
   output_end(&process->output);
   if (process->notify < 0) return;
   uv_poll_stop(&process->news);
-  uv_close((uv_handle_t *)&process->news, NULL);
+  processes_close_handle(process, (uv_handle_t *)&process->news);
   close(process->notify);
   process->notify = -1;
   hearing_end(process);
@@ -167,6 +179,17 @@ static void forget_news(world_process *process) {
 
 static void start_in_time(uv_timer_t *timer) {
   start(timer->data);
+}
+
+static void start_after(world_process *process, uint64_t ms) {
+  uv_timer_start(&process->timer, start_in_time, ms, 0);
+}
+
+/* Whether the loop still has handles of the last process, or of the last try: then it starts a little later. */
+static bool waits_for_loop(world_process *process) {
+  if (!process->closing && !process->output.closing) return false;
+  start_after(process, 1);
+  return true;
 }
 
 /* Requests that wait for it would wait in vain: they end with its socket, which is made anew when it starts again. */
@@ -199,7 +222,7 @@ static void start_again(world_process *process) {
   log_line(MUSTER_LOG_WARNING, "world %s starts again in %.3g s: %s", process->name, (double)(due_ns - now_ns) / 1e9,
            process->reason);
   set_state(process, PROCESS_WAITING);
-  uv_timer_start(&process->timer, start_in_time, (due_ns - now_ns) / 1000000u, 0);
+  start_after(process, (due_ns - now_ns) / 1000000u);
 }
 
 /* How it ended, and by whom, as far as its recorder tells. */
@@ -230,11 +253,10 @@ static void end_for_good(world_process *process, int64_t status, int number) {
   set_state(process, PROCESS_ENDED);
 }
 
-/* Not in this turn of the loop, which still closes the handles of the last process. */
 static void start_soon(world_process *process) {
   process->again = false;
   set_state(process, PROCESS_WAITING);
-  uv_timer_start(&process->timer, start_in_time, 0, 0);
+  start_after(process, 0);
 }
 
 static void take_end(uv_process_t *handle, int64_t status, int number) {
@@ -244,7 +266,7 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
   forget_news(process);
   kill_group(process); /* the copies that it has left */
   process->has_process = false;
-  uv_close((uv_handle_t *)handle, NULL);
+  processes_close_handle(process, (uv_handle_t *)handle);
   if (process->all->stopping) {
     end_for_good(process, status, number);
     return;
@@ -278,7 +300,7 @@ static void fill_environment(const world_process *process, char **environment, c
 
 static void note_unstarted(world_process *process, const char *what, const char *problem) {
   process->last_end = PROCESS_END_UNSTARTED;
-  snprintf(process->reason, sizeof process->reason, "%s: %s", what, problem);
+  snprintf(process->reason, sizeof process->reason, "%s: %.400s", what, problem);
   start_again(process);
 }
 
@@ -296,14 +318,16 @@ static int spawn(world_process *process, int notify, int output) {
   };
   fill_environment(process, environment, world, watchdog);
   uv_process_options_t options = {.exit_cb = take_end,
-                                  .file = "/proc/self/exe",
+                                  .file = PROGRAM,
                                   .args = process->all->arguments,
                                   .flags = UV_PROCESS_DETACHED, /* in a session and a group of its own */
                                   .env = environment,
                                   .stdio_count = zone >= 0 ? ORDERS_ZONE + 1 : ORDERS_ZONE,
                                   .stdio = descriptors};
   process->process.data = process;
-  return uv_spawn(process->all->loop, &process->process, &options);
+  int problem = uv_spawn(process->all->loop, &process->process, &options);
+  if (problem) processes_close_handle(process, (uv_handle_t *)&process->process); /* the loop has it all the same */
+  return problem;
 }
 
 void processes_begin(world_process *process) {
@@ -320,34 +344,54 @@ static bool is_held_back(world_process *process) {
   return true;
 }
 
-static void start(world_process *process) {
+/* The socket for what the process tells, heard from now on; and the process's end. False with errno. */
+static bool open_notes(world_process *process, int *theirs) {
   int pair[2];
-  if (is_held_back(process)) return;
-  if (listener_renew(&process->listener, process->socket)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return false;
+  int problem = uv_poll_init(process->all->loop, &process->news, pair[0]);
+  if (problem) {
+    close(pair[0]), close(pair[1]);
+    errno = -problem;
+    return false;
+  }
+  process->notify = pair[0];
+  process->news.data = process;
+  uv_poll_start(&process->news, UV_READABLE, take_notes);
+  *theirs = pair[1];
+  return true;
+}
+
+/* The program is found by /proc, so that it is this one also when another was installed meanwhile. */
+static const char *words_of_spawn(int problem) {
+  return problem == UV_ENOENT ? "there is no " PROGRAM ": is /proc mounted?" : uv_strerror(problem);
+}
+
+static void start(world_process *process) {
+  int theirs;
+  if (waits_for_loop(process) || is_held_back(process)) return;
   process->starts++;
   process->stuck[0] = process->problem[0] = '\0';
   process->looked = false;
   process->refused = process->notes_taken = 0;
   process->introduced = process->stays_down = process->chatters = process->reloads = false;
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+  if (listener_renew(&process->listener, process->socket)) {
+    note_unstarted(process, "it has no socket for requests", muster_last_error());
+    return;
+  }
+  if (!open_notes(process, &theirs)) {
     note_unstarted(process, "it has no socket for notes", strerror(errno));
     return;
   }
   int output = output_begin(&process->output, process->all->loop, process->name);
-  int problem = output < 0 ? -errno : spawn(process, pair[1], output);
-  close(pair[1]);
+  int problem = output < 0 ? -errno : spawn(process, theirs, output);
+  close(theirs);
   if (output >= 0) close(output);
   if (problem) {
-    close(pair[0]);
-    output_end(&process->output);
-    note_unstarted(process, "it cannot be started", uv_strerror(problem));
+    forget_news(process);
+    note_unstarted(process, "it cannot be started", words_of_spawn(problem));
     return;
   }
   process->has_process = true;
-  process->notify = pair[0];
-  uv_poll_init(process->all->loop, &process->news, process->notify);
-  process->news.data = process;
-  uv_poll_start(&process->news, UV_READABLE, take_notes);
   uv_timer_start(&process->timer, give_up_start, START_PATIENCE_MS, 0);
   set_state(process, PROCESS_STARTING);
 }

@@ -60,7 +60,8 @@ typedef struct world_process {
   process_state state;
   uv_process_t process;
   uv_poll_t news;
-  int heard; /* where its refused calls are heard (confine.h); -1 = nowhere */
+  uint32_t closing; /* handles, of the last process or of the last try, that the loop still has */
+  int heard;        /* where its refused calls are heard (confine.h); -1 = nowhere */
   uv_poll_t calls;
   uint64_t refused, refused_total;   /* calls, in the present process and in all of them */
   uint64_t told[CALL_NUMBERS / 64];  /* which calls the log has told of: by their numbers */
@@ -137,6 +138,9 @@ void processes_begin(world_process *process);
  * no-op. The same of one that was asked to end, which the caller has done. */
 void processes_replace(world_process *process, const char *why);
 void processes_expect_end(world_process *process, const char *why);
+
+/* Closes a handle whose data is the process; it is not started again before the loop has done so. */
+void processes_close_handle(world_process *process, uv_handle_t *handle);
 
 /* The next look has come: as many notes, calls and lines of the process are taken again. */
 void processes_hear_on(world_process *process);

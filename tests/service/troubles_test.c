@@ -1,0 +1,103 @@
+/* Troubles of the machine that pass: worlds wait for their end, and run again by themselves. The musterd of these tests
+ * has calls of the system that fail when it is told (unlucky.c). */
+#include "control.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SETTINGS                                                                                                       \
+  "--isolation process --modules " MUSTER_TEST_MODULES " --world main=crasher --path @/fine --hz 100 --budget 1ms "    \
+  "--world forest=crasher --path @/fine --hz 100 --budget 1ms "
+
+static musterd service;
+
+static void prepare(void) {
+  char path[DAEMON_PATH_BYTES + 16];
+  daemon_expect_deaths();
+  daemon_prepare(&service);
+  service.program = getenv("MUSTERD_UNLUCKY");
+  cr_assert_not_null(service.program, "run this by ctest");
+  snprintf(path, sizeof path, "%s/trouble", service.folder);
+  setenv("MUSTER_TEST_TROUBLE", path, 1);
+  daemon_write(&service, "trouble", "");
+  daemon_write(&service, "fine", "none");
+  daemon_write(&service, "log", "");
+}
+
+static void stop(void) {
+  daemon_stop(&service);
+}
+
+TestSuite(troubles, .init = prepare, .fini = stop, .timeout = 120);
+
+static void start(const char *more) {
+  char flags[1024];
+  snprintf(flags, sizeof flags, SETTINGS "%s", more);
+  daemon_launch(&service, flags);
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
+}
+
+/* The entry of a world's process, which the caller releases. */
+static json_t *process_of(const char *world) {
+  json_t *found = NULL, *one, *all = control_ask(&service, "GET", "/v1/worlds", NULL, 200);
+  size_t i;
+  json_array_foreach(json_object_get(all, "processes"), i, one) {
+    if (strcmp(control_text(one, "world"), world) == 0) found = json_incref(one);
+  }
+  cr_assert_not_null(found, "no process of %s", world);
+  json_decref(all);
+  return found;
+}
+
+/* Until the world is in a state and has been started so often; the entry then. */
+static json_t *await_state(const char *world, const char *state, long long starts) {
+  for (int tries = 0; tries < 3000; tries++) {
+    json_t *process = process_of(world);
+    if (strcmp(control_text(process, "state"), state) == 0 && control_count(process, "starts") >= starts)
+      return process;
+    json_decref(process);
+    usleep(20000);
+  }
+  cr_assert_fail("world %s does not become %s: %s", world, state, daemon_log(&service));
+  return NULL;
+}
+
+/* The world ends in a trouble, is tried again and again, and runs once the trouble is over. The other goes on. */
+static void expect_healing(const char *trouble, const char *reason) {
+  json_t *other = await_state("main", "running", 1);
+  daemon_write(&service, "trouble", trouble);
+  json_decref(control_ask(&service, "POST", "/v1/worlds/forest/restart", NULL, 202));
+  json_t *down = await_state("forest", "waiting", 5);
+  cr_expect(strstr(control_text(down, "reason"), reason), "%s", control_text(down, "reason"));
+  cr_expect(strstr(control_text(down, "words"), reason), "%s", control_text(down, "words"));
+  cr_expect(json_is_null(json_object_get(down, "process")));
+  daemon_write(&service, "trouble", "");
+  json_t *again = await_state("forest", "running", 6), *still = await_state("main", "running", 1);
+  cr_expect_eq(control_count(still, "process"), control_count(other, "process"), "the other world went on");
+  json_decref(other), json_decref(down), json_decref(again), json_decref(still);
+}
+
+Test(troubles, a_world_waits_while_no_process_can_be_made) {
+  start("--crash-limit 0");
+  expect_healing("fork 11", "it cannot be started: resource temporarily unavailable");
+}
+
+Test(troubles, a_world_waits_while_proc_is_missing) {
+  start("--crash-limit 0");
+  expect_healing("execvp 2", "it cannot be started: there is no /proc/self/exe: is /proc mounted?");
+}
+
+Test(troubles, a_daemon_that_begins_in_one_lives_until_it_is_over) {
+  daemon_write(&service, "trouble", "execvp 2");
+  daemon_launch(&service, SETTINGS "--crash-limit 0");
+  daemon_await_log(&service, "world forest starts again in ");
+  json_decref(await_state("main", "waiting", 3));
+  json_decref(await_state("forest", "waiting", 3));
+  daemon_write(&service, "trouble", "");
+  json_decref(await_state("main", "running", 4));
+  json_decref(await_state("forest", "running", 4));
+}
