@@ -73,7 +73,7 @@ struct settings {
   uint64_t recovery_max_ns;        /* how long a world may need to come back */
   char flight_file[PATH_BYTES];    /* "" = none */
   uint32_t crash_limit;            /* live; 0 = never quarantine */
-  uint64_t crash_window_ns;        /* live; a world that ended more than crash_limit times within it has failed */
+  uint64_t crash_window_ns;        /* live; a world that crashed more than crash_limit times within it has failed */
   uint64_t stuck_kill_ns;          /* without a sign of life for so long a world's process is killed; 0 = never */
   uint32_t isolation;              /* ISOLATION_... */
   char cluster[NAME_BYTES];        /* the world that this daemon hosts zones of; "" = none */

@@ -84,7 +84,7 @@ static const settings_key keys[] = {
     SERVER("crash_limit", crash_limit, COUNT, 0, 1000, LIVE, "N",
            "crashes after which a type is quarantined; 0 = never (default 3)"),
     SERVER("crash_window", crash_window_ns, TIME, 1e9, 8.64e13, LIVE, "10min",
-           "a world that ended more than crash_limit times within it stays down (default 600s)"),
+           "a world that crashed more than crash_limit times within it stays down (default 600s)"),
     SERVER("stuck_kill", stuck_kill_ns, TIME, 0, 3.6e12, FIXED, "2s",
            "a world that runs no frame for so long is killed and started again; 0 = never (default 2s)"),
     SERVER("isolation", isolation, CHOICE, 0, ISOLATION_NONE, FIXED, "process|none",

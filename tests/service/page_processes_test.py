@@ -1,7 +1,8 @@
-"""The live page of three worlds in processes of their own, one of which is killed until it has failed. Conditions are
+"""The live page of three worlds in processes of their own, one of which crashes until it has failed. Conditions are
 waited for; what they take is not asserted."""
 import json
 import os
+import resource
 import signal
 import sys
 import traceback
@@ -14,6 +15,7 @@ from selenium.webdriver.support.ui import Select
 daemon = Daemon(["--isolation", "process", "--crash-limit", "1", "--allow", "network", "--budget", "5ms", "--world",
                  "forest=wildlife", "--agents", "300", "--budget", "5ms"])
 browser = None
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 # To look at: the page in such states is saved there, one file a size and scheme.
 PICTURES = os.environ.get("PICTURES")
 
@@ -32,7 +34,7 @@ def runs(world):
 
 
 def kill(world):
-    os.kill(wait(f"{world} runs", lambda: process(world)["process"] if runs(world) else None), signal.SIGKILL)
+    os.kill(wait(f"{world} runs", lambda: process(world)["process"] if runs(world) else None), signal.SIGABRT)
 
 
 def fail(world):

@@ -194,23 +194,24 @@ Test(processes, what_a_world_was_asked_is_answered_when_it_fails) {
   size_t length = 0;
   start("none", "--crash-limit 1 --stuck-kill 600s");
   pid_t process = (pid_t)await_process("forest", 0);
-  cr_assert_eq(kill(process, SIGKILL), 0);
+  cr_assert_eq(kill(process, SIGSEGV), 0);
   process = (pid_t)await_process("forest", process);
   cr_assert_eq(kill(process, SIGSTOP), 0);
   int connection = daemon_connect(&service);
   cr_assert_eq(write(connection, request, sizeof request - 1), (ssize_t)sizeof request - 1);
   json_decref(control_ask(&service, "GET", "/v1/worlds/main", NULL, 200)); /* so that it has been passed on */
-  cr_assert_eq(kill(process, SIGKILL), 0);
+  cr_assert(kill(process, SIGSEGV) == 0 && kill(process, SIGCONT) == 0);
   for (ssize_t more; (more = read(connection, reply + length, sizeof reply - 1 - length)) > 0;) length += (size_t)more;
   close(connection);
   cr_expect(strncmp(reply, "HTTP/1.1 200 ", 13) == 0 && strstr(reply, "\"main\""), "%s", reply);
   daemon_await_log(&service, "world forest has failed"); /* else it would be one that did not end in order */
 }
 
-Test(processes, a_world_that_cannot_be_opened_says_why) {
+Test(processes, a_world_that_cannot_be_opened_says_why_and_is_tried_again) {
   start("none", "--crash-limit 1 --world odd=nothing_of_this_name");
   json_t *odd = process_of("odd");
-  cr_expect_str_eq(control_text(odd, "state"), "failed");
+  cr_expect_str_neq(control_text(odd, "state"), "failed");
+  cr_expect(strstr(control_text(odd, "words"), control_text(odd, "reason")), "%s", control_text(odd, "words"));
   cr_expect(strstr(control_text(odd, "reason"), "ended by itself with status 1, ") &&
                 strstr(control_text(odd, "reason"), "nothing_of_this_name"),
             "%s", control_text(odd, "reason"));

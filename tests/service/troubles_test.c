@@ -3,10 +3,14 @@
 #include "control.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SETTINGS                                                                                                       \
@@ -82,22 +86,74 @@ static void expect_healing(const char *trouble, const char *reason) {
 }
 
 Test(troubles, a_world_waits_while_no_process_can_be_made) {
-  start("--crash-limit 0");
+  start("");
   expect_healing("fork 11", "it cannot be started: resource temporarily unavailable");
 }
 
 Test(troubles, a_world_waits_while_proc_is_missing) {
-  start("--crash-limit 0");
+  start("");
   expect_healing("execvp 2", "it cannot be started: there is no /proc/self/exe: is /proc mounted?");
 }
 
 Test(troubles, a_daemon_that_begins_in_one_lives_until_it_is_over) {
   daemon_write(&service, "trouble", "execvp 2");
-  daemon_launch(&service, SETTINGS "--crash-limit 0");
+  daemon_launch(&service, SETTINGS);
   daemon_await_log(&service, "world forest starts again in ");
   json_decref(await_state("main", "waiting", 3));
   json_decref(await_state("forest", "waiting", 3));
   daemon_write(&service, "trouble", "");
   json_decref(await_state("main", "running", 4));
   json_decref(await_state("forest", "running", 4));
+}
+
+/* How often the log has a text. */
+static uint32_t count_told(const char *text) {
+  char *log = daemon_log(&service);
+  uint32_t count = 0;
+  for (const char *at = log; (at = strstr(at, text)) != NULL; at++) count++;
+  free(log);
+  return count;
+}
+
+static void await_told(const char *text, uint32_t times) {
+  for (int tries = 0; count_told(text) < times; tries++) {
+    cr_assert_lt(tries, 3000, "it has told too seldom of \"%s\": %s", text, daemon_log(&service));
+    usleep(20000);
+  }
+}
+
+/* Nobody can be answered while the daemon opens nothing, so what it does then is read in its log. */
+Test(troubles, a_world_waits_while_the_daemon_can_open_nothing) {
+  struct rlimit usual;
+  start("");
+  json_t *forest = await_state("forest", "running", 1);
+  pid_t process = (pid_t)control_count(forest, "process");
+  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, NULL, &usual), 0);
+  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &(struct rlimit){3, usual.rlim_max}, NULL), 0);
+  cr_assert_eq(kill(process, SIGSEGV), 0);
+  await_told("world forest starts again in ", 1);
+  await_told("Too many open files", 5);
+  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &usual, NULL), 0);
+  json_decref(await_state("forest", "running", 6));
+  json_decref(await_state("main", "running", 1));
+  json_decref(forest);
+}
+
+/* As it is when the last daemon's process of the world has not ended yet. */
+Test(troubles, a_world_waits_while_another_has_its_files) {
+  char path[DAEMON_PATH_BYTES + 32];
+  snprintf(path, sizeof path, "%s/forest", service.folder);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  snprintf(path, sizeof path, "%s/forest/flight", service.folder);
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  cr_assert(file >= 0 && fcntl(file, F_SETLK, &(struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET}) == 0);
+  start("--crash-limit 1 --flight-file @/flight");
+  json_t *down = await_state("forest", "waiting", 5);
+  cr_expect(strstr(control_text(down, "reason"), "another musterd uses it"), "%s", control_text(down, "reason"));
+  json_t *refused = control_ask(&service, "GET", "/v1/worlds/forest/types", NULL, 503);
+  cr_expect_str_eq(control_text(refused, "error.code"), "waiting");
+  close(file);
+  json_decref(await_state("forest", "running", 6));
+  json_decref(await_state("main", "running", 1));
+  json_decref(down), json_decref(refused);
 }

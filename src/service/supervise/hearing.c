@@ -186,7 +186,7 @@ void hearing_begin(world_process *process, int descriptor, const char *folders) 
   size_t bytes = 0;
   if (uv_poll_init(process->all->loop, &process->calls, descriptor)) {
     close(descriptor);
-    processes_kill(process, "its calls cannot be heard");
+    processes_kill(process, false, "its calls cannot be heard");
     return;
   }
   FILE *out = open_memstream(&process->folders, &bytes);

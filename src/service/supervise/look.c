@@ -33,7 +33,7 @@ static bool look_at_folder(world_process *process, const char *folder, uint64_t 
   else
     return false;
   process->stays_down = true;
-  processes_kill(process, why);
+  processes_kill(process, true, why);
   return true;
 }
 
@@ -56,10 +56,10 @@ static void look_at_world(world_process *process, bool folders) {
   if (use.memory_bytes > most) {
     snprintf(why, sizeof why, "it uses %.4g MB of memory, and memory_max is %.4g MB", in_mb(use.memory_bytes),
              in_mb(most));
-    processes_kill(process, why);
+    processes_kill(process, true, why);
   } else if (use.copies > COPIES_MAX) {
     snprintf(why, sizeof why, "it has made %u copies of itself, and snapshots need %d", use.copies, COPIES_MAX);
-    processes_kill(process, why);
+    processes_kill(process, true, why);
   } else if (folders) {
     look_at_folders(process, use.hidden_bytes);
   }

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,11 +33,12 @@ enum {
   NOTES_IN_LOOK = 1000,
   START_PATIENCE_MS = 600000,
   STOP_PATIENCE_MS = 60000,
+  TROUBLES_WAITED_FOR = 3,
   SIGNS_IN_PATIENCE = 4 /* are asked for, of which each process gives twice as many, as sd_notify(3) advises */
 };
 
 static const restart_rules defaults = {
-    .window_ns = 60000000000u, .pause_first_ns = 250000000u, .pause_most_ns = 8000000000u};
+    .window_ns = 60000000000u, .pause_first_ns = 250000000u, .pause_most_ns = 10000000000u};
 
 static void start(world_process *process);
 
@@ -69,16 +71,17 @@ static void kill_as(world_process *process, muster_log_level level, const char *
   kill_group(process);
 }
 
-void processes_kill(world_process *process, const char *why) {
+void processes_kill(world_process *process, bool by_code, const char *why) {
+  process->by_code = by_code;
   kill_as(process, MUSTER_LOG_ERROR, why);
 }
 
 static void give_up_start(uv_timer_t *timer) {
-  processes_kill(timer->data, "its start does not end");
+  processes_kill(timer->data, false, "its start does not end");
 }
 
 static void give_up_stop(uv_timer_t *timer) {
-  processes_kill(timer->data, "it does not stop");
+  processes_kill(timer->data, false, "it does not stop");
 }
 
 /* What a process says, and what stands in its recorder, may be its module's: only printable characters are taken over,
@@ -97,6 +100,7 @@ static void processes_take_line(world_process *process, const char *line) {
   if (strncmp(line, "STATUS=", 7) == 0 && process->state == PROCESS_STARTING) take_problem(process, line + 7);
   if (strcmp(line, "READY=1") == 0 && process->state == PROCESS_STARTING) {
     process->problem[0] = '\0';
+    process->ready_ns = clock_system();
     log_line(MUSTER_LOG_INFO, "world %s runs in process %d", process->name, (int)process->process.pid);
     set_state(process, PROCESS_RUNNING);
     silence_watch(process);
@@ -205,15 +209,19 @@ static void fail_for_good(world_process *process) {
   set_failed(process);
 }
 
-static void start_again(world_process *process) {
+static void start_again(world_process *process, bool by_code) {
   const struct settings *settings = process->all->settings;
   restart_rules rules = defaults;
   rules.most = settings->crash_limit < RESTARTS_KEPT ? settings->crash_limit : RESTARTS_KEPT;
   rules.window_ns = settings->crash_window_ns;
-  uint64_t now_ns = clock_system(), due_ns = restarts_ended(&process->restarts, &rules, now_ns);
+  uint64_t now_ns = clock_system(), ran_ns = process->ready_ns ? now_ns - process->ready_ns : 0;
+  uint64_t chance = muster_random_mix(now_ns + (uint64_t)getpid());
+  restart_end end = {.at_ns = now_ns, .ran_ns = ran_ns, .by_code = by_code};
+  uint64_t due_ns = restarts_ended(&process->restarts, &rules, end, chance);
   if (due_ns == UINT64_MAX) {
     log_line(MUSTER_LOG_ERROR,
-             "world %s has failed: it ended more than %u times within %.3g s, the last time because %s. It stays down "
+             "world %s has failed: it ended more than %u times within %.3g s, the last time because "
+             "%s. It stays down "
              "until `muster ctl restart %s`",
              process->name, rules.most, (double)rules.window_ns / 1e9, process->reason, process->name);
     set_failed(process);
@@ -225,8 +233,16 @@ static void start_again(world_process *process) {
   start_after(process, (due_ns - now_ns) / 1000000u);
 }
 
-/* How it ended, and by whom, as far as its recorder tells. */
-static void note_end(world_process *process, int64_t status, int number) {
+/* Of signals that code sends itself by what it does. */
+static bool is_of_code(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGABRT ||
+         number == SIGTRAP || number == SIGSYS;
+}
+
+/* How it ended, and by whom, as far as its recorder tells. Returns whether its own code has brought it about: else it
+ * is a trouble that may pass. A process that ends with a status could not go on, such as one without room on the disk,
+ * or whose files the last process still has; only where a callback ended it, that is named. */
+static bool note_end(world_process *process, int64_t status, int number) {
   char culprit[FLIGHT_TEXT_BYTES], *reason = process->reason;
   int file = orders_open_flight(process->all->settings, process->name);
   blame_read_culprit(file, process->process.pid, culprit, sizeof culprit);
@@ -241,6 +257,7 @@ static void note_end(world_process *process, int64_t status, int number) {
   else
     snprintf(reason, PROCESS_REASON_BYTES, "its process ended by itself with status %d%s%s", (int)status, by, detail);
   keep_printable(reason);
+  return *process->stuck ? process->by_code : is_of_code(number) || *culprit;
 }
 
 /* By SIGTERM itself ends one that was only starting, and has nothing to save. */
@@ -275,11 +292,11 @@ static void take_end(uv_process_t *handle, int64_t status, int number) {
     start_soon(process);
     return;
   }
-  note_end(process, status, number);
+  bool by_code = note_end(process, status, number);
   if (process->stays_down)
     fail_for_good(process);
   else
-    start_again(process);
+    start_again(process, by_code);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- starts */
@@ -301,7 +318,7 @@ static void fill_environment(const world_process *process, char **environment, c
 static void note_unstarted(world_process *process, const char *what, const char *problem) {
   process->last_end = PROCESS_END_UNSTARTED;
   snprintf(process->reason, sizeof process->reason, "%s: %.400s", what, problem);
-  start_again(process);
+  start_again(process, false);
 }
 
 static int spawn(world_process *process, int notify, int output) {
@@ -328,6 +345,10 @@ static int spawn(world_process *process, int notify, int output) {
   int problem = uv_spawn(process->all->loop, &process->process, &options);
   if (problem) processes_close_handle(process, (uv_handle_t *)&process->process); /* the loop has it all the same */
   return problem;
+}
+
+bool processes_is_down(const world_process *process) {
+  return process->state <= PROCESS_STARTING && process->restarts.troubles > TROUBLES_WAITED_FOR;
 }
 
 void processes_begin(world_process *process) {
@@ -371,8 +392,8 @@ static void start(world_process *process) {
   if (waits_for_loop(process) || is_held_back(process)) return;
   process->starts++;
   process->stuck[0] = process->problem[0] = '\0';
-  process->looked = false;
-  process->refused = process->notes_taken = 0;
+  process->looked = process->by_code = false;
+  process->ready_ns = process->refused = process->notes_taken = 0;
   process->introduced = process->stays_down = process->chatters = process->reloads = false;
   if (listener_renew(&process->listener, process->socket)) {
     note_unstarted(process, "it has no socket for requests", muster_last_error());

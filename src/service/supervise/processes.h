@@ -3,7 +3,7 @@
  *
  *     waiting --its time--> starting --READY=1--> running --asked to--> stopping --> ended
  *        ^                     |                    |
- *        |                     +---- it ends, or ---+--> failed, when that was too often
+ *        |                     +---- it ends, or ---+--> failed, when its own code did that too often
  *        +---------------------- gives no sign -----+
  *
  * A person can have a world started at once, by processes_restart: one that runs is stopped in order before that, and
@@ -83,6 +83,8 @@ typedef struct world_process {
   blame_look before;
   char problem[PROBLEM_BYTES]; /* what it said itself before it was ready; "" = nothing */
   char stuck[STUCK_BYTES];     /* why it was killed; "" = it was not */
+  bool by_code;                /* and that is what its own code does, however often it starts */
+  uint64_t ready_ns;           /* since when it runs; 0 = it only starts */
   bool reloads;                /* it is to read the settings again once it runs */
   bool again;                  /* a person asked for its end; then it starts again */
   process_end last_end;
@@ -128,8 +130,12 @@ void processes_reload(struct processes *processes);
 /* All that run write a snapshot. */
 void processes_save(struct processes *processes);
 
-/* Kills a world's process with all copies of it, and tells why. It starts again by the rules. */
-void processes_kill(world_process *process, const char *why);
+/* Kills a world's process with all copies of it, and tells why. It starts again by the rules: `by_code` is whether its
+ * own code is to blame. */
+void processes_kill(world_process *process, bool by_code, const char *why);
+
+/* Whether it has been tried so often in vain that nobody should wait for it. */
+bool processes_is_down(const world_process *process);
 
 /* Starts a process that `may_start` held back, unless all are to end: what it waits for may come that late. */
 void processes_begin(world_process *process);

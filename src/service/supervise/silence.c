@@ -45,7 +45,7 @@ static void judge_silence(world_process *process, uint64_t now_ns) {
     if (after) blame_mark(file, after, verdict, culprit);
     snprintf(why, sizeof why, "it ran no frame for %.3g s: %s", (double)(now_ns - process->sign_ns) / 1e9,
              reasons[verdict]);
-    processes_kill(process, why);
+    processes_kill(process, verdict >= BLAME_COMPUTES, why);
   }
   if (file >= 0) close(file);
   free(after);

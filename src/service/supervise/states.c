@@ -34,6 +34,8 @@ const char *states_explain(const world_process *process, char text[STATES_WORDS_
     snprintf(text, STATES_WORDS_BYTES, "world %s starts in %.3g s%s%.300s; `muster ctl restart %s` starts it at once",
              name, (double)uv_timer_get_due_in(&process->timer) / 1e3, *process->reason ? ", since " : "",
              process->reason, name);
+  else if (process->state == PROCESS_STARTING && processes_is_down(process))
+    snprintf(text, STATES_WORDS_BYTES, "world %s is tried once more, since %.300s", name, process->reason);
   else if (process->state == PROCESS_STOPPING)
     snprintf(text, STATES_WORDS_BYTES, "world %s is being stopped%s", name,
              process->again ? " and starts again then, as asked" : "");

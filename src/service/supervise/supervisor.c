@@ -122,6 +122,11 @@ static void drain_node(struct supervisor *supervisor, http_request *request) {
     http_refuse(request, 409, "state", NULL, "this daemon is no node of a cluster");
 }
 
+/* Short waits are the request's, too; here it would see its own time-out. */
+static bool waits_for_long(const world_process *process) {
+  return process->state == PROCESS_WAITING && processes_is_down(process);
+}
+
 static void handle_of_world(struct supervisor *supervisor, http_request *request) {
   const char *name = http_path_value(request, "world");
   world_process *process = processes_find(&supervisor->processes, name);
@@ -133,7 +138,7 @@ static void handle_of_world(struct supervisor *supervisor, http_request *request
     restore_world(supervisor, request, process);
   else if (strcmp(http_route_of(request)->pattern, API_MOVE) == 0)
     move_world(supervisor, request, process);
-  else if (process->state >= PROCESS_STOPPING || *process->standby)
+  else if (process->state >= PROCESS_STOPPING || *process->standby || waits_for_long(process))
     refuse_stopped(request, process);
   else
     front_forward(supervisor->front, request, process->socket);
@@ -212,7 +217,8 @@ static void tell_ready(struct supervisor *supervisor) {
   uint32_t running = 0, starting = 0, all = supervisor->processes.count;
   for (uint32_t i = 0; i < all; i++) {
     running += supervisor->processes.worlds[i].state == PROCESS_RUNNING;
-    starting += supervisor->processes.worlds[i].state <= PROCESS_STARTING && !*supervisor->processes.worlds[i].standby;
+    const world_process *world = &supervisor->processes.worlds[i];
+    starting += world->state <= PROCESS_STARTING && !*world->standby && !processes_is_down(world);
   }
   if (starting && !supervisor->ready) return;
   snprintf(status, sizeof status, "%u of %u worlds run", running, all);

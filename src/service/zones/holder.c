@@ -450,6 +450,15 @@ void holding_stand_by(struct holding *holding, const char *why) {
   call_idle(holding->holder);
 }
 
+/* This node tries again and again, and another one may be better off: it asks for the lease as all do then. */
+static void leave_to_others(struct holding *holding) {
+  if (!holding->leased) return;
+  log_line(MUSTER_LOG_WARNING, "world %s: zone %u is left to others, since it does not start here",
+           holding->process->name, holding->ground.number);
+  broker_lease_release(holding->holder->broker, &holding->lease, NULL, NULL);
+  holding->leased = false;
+}
+
 void holder_note_change(struct holder *holder, const world_process *process) {
   struct holding *holding = holder_find(holder, process);
   if (!holding || holder->closing) return;
@@ -461,7 +470,10 @@ void holder_note_change(struct holder *holder, const world_process *process) {
   bool over = process->state == PROCESS_ENDED || process->state == PROCESS_FAILED;
   follow_forget(holding);
   if (!over) follow_lost_process(holding);
-  if (!over && holding->stage >= HOLDING_STARTING && holding->stage != HOLDING_STORING) holding_end(holding);
+  if (!over && holding->stage >= HOLDING_STARTING && holding->stage != HOLDING_STORING) {
+    holding_end(holding);
+    if (processes_is_down(process)) leave_to_others(holding);
+  }
   if (!over || holding->stage == HOLDING_STORING) return;
   bool store = process->state == PROCESS_ENDED && holding->stage == HOLDING_RUNNING && holding->leased;
   holding_close_socket(holding);
