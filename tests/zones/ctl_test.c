@@ -4,8 +4,10 @@
 #include "tools/program.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { TRIES = 300, MOVE_TRIES = 900, PAUSE_US = 200000, LOST_BYTES = 600 };
@@ -207,6 +209,28 @@ Test(zones_ctl, another_node_balances_when_one_dies) {
   cr_expect(json_is_false(json_object_get(row_of_node(document, balancer), "drains")));
   json_decref(document);
   cr_expect_eq(balancer_of(all, other), (int)next);
+  land_end(all);
+}
+
+/* Another process has the files of its world, as in a trouble that lasts. It is tried there again and again, and does
+ * not keep the zone from those that could run it. */
+Test(zones_ctl, a_zone_that_does_not_start_on_its_node_is_run_by_another) {
+  char path[DAEMON_PATH_BYTES + 32];
+  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5});
+  int owner = land_owner(all, 0);
+  cr_assert_geq(owner, 0);
+  await_state(all, (uint32_t)owner, 0, "runs", true);
+  snprintf(path, sizeof path, "%s/west/snapshot.lock", all->nodes[owner].folder);
+  int lock = open(path, O_RDWR | O_CLOEXEC);
+  cr_assert(lock >= 0, "%s", path);
+  land_crash(all, (uint32_t)owner);
+  cr_assert_eq(flock(lock, LOCK_EX), 0);
+  for (int tries = 0; land_owner(all, 0) == owner || land_owner(all, 0) < 0; tries++) {
+    cr_assert_lt(tries, TRIES, "the zone is not left to others: %s", daemon_log(&all->nodes[owner]));
+    usleep(PAUSE_US);
+  }
+  close(lock);
+  land_await(all);
   land_end(all);
 }
 
