@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { START_PATIENCE_MS = 1000 };
+enum { START_PATIENCE_MS = 1000, BEHIND_SUPERVISOR_MS = 500 };
 
 /* -------------------------------------------------------------------------------------------------------------- end */
 
@@ -36,13 +36,32 @@ static void service_finish(struct service *service) {
   uv_walk(service->loop, close_handle, NULL);
 }
 
-/* The frames' thread cannot be interrupted inside a module. No frame has been run, and the snapshots are unchanged. */
+/* The frames' thread cannot be interrupted inside a module. What is safe already is what the next run goes on from. */
+static void end_stop(uv_timer_t *timer) {
+  struct service *service = timer->data;
+  log_line(MUSTER_LOG_ERROR,
+           "stopping: a world has not ended within %.3g s: it is given up, and goes on from what is safe next time",
+           (double)service->settings.stop_grace_ns / 1e9);
+  control_socket_close(&service->control);
+  kill(getpid(), SIGKILL); /* nothing of this process may be in its way */
+}
+
+/* A supervisor kills the world itself; this is for when it has died. */
+static void limit_stop(struct service *service) {
+  uint64_t grace_ms = service->settings.stop_grace_ns / 1000000u;
+  uv_timer_start(&service->patience, end_stop, grace_ms + (orders_world() ? BEHIND_SUPERVISOR_MS : 0), 0);
+}
+
+/* Nor can it be in a start. No frame has been run, and the snapshots are unchanged. */
 static void end_start(uv_timer_t *timer) {
   struct service *service = timer->data;
   uv_mutex_lock(&service->news_mutex);
   bool opened = service->opened;
   uv_mutex_unlock(&service->news_mutex);
-  if (opened) return;
+  if (opened) {
+    limit_stop(service);
+    return;
+  }
   log_line(MUSTER_LOG_WARNING, "stopping: the start is cut short, while a world is being opened");
   control_socket_close(&service->control);
   flight_end(&service->flight);
@@ -58,10 +77,14 @@ bool service_is_to_stop(struct service *service) {
 }
 
 /* The frame under way finishes, then everything is closed in order. A start that does not end within a second, since a
- * module or a large snapshot holds it up, is cut short: there is nothing to save yet. A second call does nothing. */
+ * module or a large snapshot holds it up, is cut short: there is nothing to save yet. Any other stop has its grace
+ * time. A second call does nothing. */
 static void service_stop(struct service *service) {
   if (service->stage == SERVICE_STOPPING) return;
-  if (service->stage == SERVICE_STARTING) uv_timer_start(&service->patience, end_start, START_PATIENCE_MS, 0);
+  if (service->stage == SERVICE_STARTING)
+    uv_timer_start(&service->patience, end_start, START_PATIENCE_MS, 0);
+  else
+    limit_stop(service);
   service->stage = SERVICE_STOPPING;
   service->status = EXIT_SUCCESS;
   frame_mailbox_refuse(&service->mailbox);

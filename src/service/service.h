@@ -112,7 +112,7 @@ struct service {
   struct flight flight;    /* open before the threads are started */
   struct metrics *metrics; /* loop's thread */
   uv_signal_t signals[4];
-  uv_timer_t patience; /* time limit for a start that is to stop */
+  uv_timer_t patience; /* time limit for what is to stop */
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
   bool has_frames;        /* the thread exists; loop's thread */

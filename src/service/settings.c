@@ -26,6 +26,7 @@ void settings_default(struct settings *settings) {
                                 .crash_limit = 3,
                                 .crash_window_ns = 600000000000u,
                                 .stuck_kill_ns = 2000000000u,
+                                .stop_grace_ns = 20000000000u,
                                 .lease_ttl_ns = 15000000000u,
                                 .balance = true,
                                 .border_mm = 50000,

@@ -75,6 +75,7 @@ struct settings {
   uint32_t crash_limit;            /* live; 0 = never quarantine */
   uint64_t crash_window_ns;        /* live; a world that crashed more than crash_limit times within it has failed */
   uint64_t stuck_kill_ns;          /* without a sign of life for so long a world's process is killed; 0 = never */
+  uint64_t stop_grace_ns;          /* what has not ended so long after it was asked to is killed */
   uint32_t isolation;              /* ISOLATION_... */
   char cluster[NAME_BYTES];        /* the world that this daemon hosts zones of; "" = none */
   char node[NAME_BYTES];           /* what this daemon is called in it */

@@ -87,6 +87,8 @@ static const settings_key keys[] = {
            "a world that crashed more than crash_limit times within it stays down (default 600s)"),
     SERVER("stuck_kill", stuck_kill_ns, TIME, 0, 3.6e12, FIXED, "2s",
            "a world that runs no frame for so long is killed and started again; 0 = never (default 2s)"),
+    SERVER("stop_grace", stop_grace_ns, TIME, 1e8, 3.6e12, FIXED, "20s",
+           "a world that has not ended so long after it was asked to is killed (default 20s)"),
     SERVER("isolation", isolation, CHOICE, 0, ISOLATION_NONE, FIXED, "process|none",
            "process: each world runs in a process of its own (default); none: all run in this one"),
     SERVER("cluster", cluster, TEXT, 0, NAME_BYTES - 1, FIXED, "NAME",

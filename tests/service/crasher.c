@@ -2,9 +2,9 @@
  * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
  * "linger close" for one that ends when FILE.victim is removed, which it makes once its world is gone; "linger
  * populate" for one that begins when it is removed; "sleep atom" for one that lives, but sleeps there each time;
- * "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for that.
- * In atoms it is the second of three bombs, in its second atom, from its tenth update on; that bomb writes its id
- * to FILE.victim. */
+ * "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for that; "loop atom" for
+ * one that does not come back from there, "deaf atom" for one that takes no SIGTERM besides. In atoms it is the second
+ * of three bombs, in its second atom, from its tenth update on; that bomb writes its id to FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,6 +51,10 @@ static void crash(const struct crasher *crasher, const muster_update *update) {
     fprintf(file, "agent %u (generation %u)", muster_agent_index(update->agent),
             muster_agent_generation(update->agent));
   if (file) fclose(file);
+  if (strcmp(crasher->how, "deaf") == 0) signal(SIGTERM, SIG_IGN);
+  for (volatile bool forever = true;
+       forever && (strcmp(crasher->how, "loop") == 0 || strcmp(crasher->how, "deaf") == 0);)
+    continue;
   if (strcmp(crasher->how, "abort") == 0) abort();
   if (strcmp(crasher->how, "overflow") == 0) exit((int)recurse(0));
   /* A fault that no sanitizer takes for its own. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void expect_end_by(int number) {
@@ -154,4 +155,84 @@ Test(stop, a_start_that_is_to_stop_opens_no_further_world) {
   expect_quiet_end(&service, "world other");
   cr_expect(access(victim, F_OK) != 0, "another world was opened");
   daemon_clear(&service);
+}
+
+/* ------------------------------------------------------------------------------------- worlds that do not come back */
+
+/* Its world is inside an atom, for ever, when this returns. A process may write in its world's folder alone. */
+static void begin_looping(musterd *service, const char *how, const char *more) {
+  char flags[512], victim[128];
+  daemon_prepare(service);
+  snprintf(victim, sizeof victim, "%s/main", service->folder);
+  cr_assert_eq(mkdir(victim, 0700), 0);
+  daemon_write(service, "main/how", how);
+  snprintf(flags, sizeof flags,
+           "%s --modules " MUSTER_TEST_MODULES
+           " --stop-grace 500ms --stuck-kill 0s --world main=crasher --path @/main/how --budget 1ms --hz "
+           "100 --flight-file @/flight",
+           more);
+  snprintf(victim, sizeof victim, "%s/main/how.victim", service->folder);
+  daemon_launch(service, flags);
+  cr_assert(daemon_await(service, "READY=1"));
+  while (access(victim, F_OK) != 0) usleep(1000);
+}
+
+/* Of its world, as the log tells. */
+static pid_t world_of(const musterd *service) {
+  char *log = daemon_log(service), *line = strstr(log, "world main runs in process ");
+  cr_assert_not_null(line, "%s", log);
+  pid_t process = atoi(line + strlen("world main runs in process "));
+  free(log);
+  return process;
+}
+
+/* Gone, or nobody's: what is left of it waits for a parent that asks for its status. */
+static void await_gone(pid_t process) {
+  char path[64], state = 'R';
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+  for (int tries = 0; state != 'Z'; tries++) {
+    FILE *file = fopen(path, "re");
+    if (!file) return;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'R';
+    fclose(file);
+    cr_assert_lt(tries, 3000, "process %d has outlived its supervisor", (int)process);
+    usleep(10000);
+  }
+}
+
+Test(stop, a_world_that_does_not_come_back_is_killed_after_the_grace_time) {
+  musterd service;
+  begin_looping(&service, "loop atom", "--isolation process");
+  daemon_signal(&service, SIGTERM);
+  cr_expect_eq(daemon_wait(&service), 1);
+  daemon_await_log(&service, "it does not stop");
+  cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
+  daemon_clear(&service);
+}
+
+Test(stop, so_is_the_service_in_one_process) {
+  musterd service;
+  begin_looping(&service, "loop atom", "--isolation none");
+  daemon_signal(&service, SIGTERM);
+  cr_expect_eq(daemon_wait(&service), -SIGKILL);
+  daemon_await_log(&service, "a world has not ended within 0.5 s");
+  cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
+  daemon_clear(&service);
+}
+
+static void expect_nothing_left(const char *how) {
+  musterd service;
+  begin_looping(&service, how, "--isolation process");
+  pid_t world = world_of(&service);
+  daemon_kill(&service);
+  await_gone(world);
+  daemon_write(&service, "main/how", "none");
+  daemon_launch(&service, "--isolation process --modules " MUSTER_TEST_MODULES
+                          " --world main=crasher --path @/main/how --flight-file @/flight");
+  cr_assert(daemon_await(&service, "READY=1"));
+  daemon_stop(&service);
+}
+
+Test(stop, a_world_that_does_not_come_back_ends_after_its_supervisor) {
+  expect_nothing_left("loop atom");
 }

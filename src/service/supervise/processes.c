@@ -32,7 +32,6 @@ enum {
   ENVIRONMENT_MAX = 256,
   NOTES_IN_LOOK = 1000,
   START_PATIENCE_MS = 600000,
-  STOP_PATIENCE_MS = 60000,
   TROUBLES_WAITED_FOR = 3,
   SIGNS_IN_PATIENCE = 4 /* are asked for, of which each process gives twice as many, as sd_notify(3) advises */
 };
@@ -82,6 +81,13 @@ static void give_up_start(uv_timer_t *timer) {
 
 static void give_up_stop(uv_timer_t *timer) {
   processes_kill(timer->data, false, "it does not stop");
+}
+
+/* What it does cannot be interrupted, and may be anything. */
+static void ask_to_stop(world_process *process) {
+  uv_timer_start(&process->timer, give_up_stop, process->all->settings->stop_grace_ns / 1000000u, 0);
+  set_state(process, PROCESS_STOPPING);
+  uv_process_kill(&process->process, SIGTERM);
 }
 
 /* What a process says, and what stands in its recorder, may be its module's: only printable characters are taken over,
@@ -482,9 +488,7 @@ void processes_stop(struct processes *processes) {
       set_state(process, PROCESS_ENDED);
       continue;
     }
-    uv_timer_start(&process->timer, give_up_stop, STOP_PATIENCE_MS, 0);
-    set_state(process, PROCESS_STOPPING);
-    uv_process_kill(&process->process, SIGTERM);
+    ask_to_stop(process);
   }
 }
 
@@ -521,9 +525,7 @@ bool processes_restart(world_process *process) {
     start_soon(process);
   } else if (!process->again) {
     process->again = true;
-    set_state(process, PROCESS_STOPPING);
-    uv_timer_start(&process->timer, give_up_stop, STOP_PATIENCE_MS, 0);
-    uv_process_kill(&process->process, SIGTERM);
+    ask_to_stop(process);
   }
   return true;
 }
