@@ -8,11 +8,15 @@
 
 #include "base/columns.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <muster/common.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-enum { STATUS_USAGE = 2 };
+enum { STATUS_USAGE = 2, STACK_BYTES_LEAST = 1 << 20, STACK_BYTES_USUAL = 8 << 20 };
 
 static void complain(const char *where, const char *message, void *user) {
   (void)user;
@@ -24,8 +28,29 @@ static void advise(const char *where, const char *message, void *user) {
   fprintf(stderr, "musterd: warning: %s%s%s\n", where, *where ? ": " : "", message);
 }
 
+/* What is opened first would take the place of a standard descriptor that is closed, and be written to as that. */
+static void open_standard(void) {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+    if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) open("/", O_RDONLY);
+}
+
+/* Where the shell that starts this allows smaller stacks than it needs, it takes what it may and begins anew, since the
+ * stacks of threads are as large as was allowed in the beginning. False: that is not to be had. */
+static bool widen_stacks(char **arguments) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_BYTES_LEAST) return true;
+  if (limit.rlim_max < STACK_BYTES_LEAST) limit.rlim_max = STACK_BYTES_LEAST;
+  limit.rlim_cur = limit.rlim_max < STACK_BYTES_USUAL ? limit.rlim_max : STACK_BYTES_USUAL;
+  if (setrlimit(RLIMIT_STACK, &limit) == 0) execv("/proc/self/exe", arguments);
+  return false;
+}
+
 int main(int count, char **arguments) {
   static struct settings settings;
+  open_standard();
+  if (!widen_stacks(arguments))
+    return complain("", "it needs stacks of 1 MiB, and may have less: say `ulimit -s 1024`, or more", NULL),
+           STATUS_USAGE;
   settings_call call = {0};
   bool good = settings_load(&settings, &call, count, arguments, complain, NULL);
   if (call.help) return columns_print_help(settings_show_help), EXIT_SUCCESS;

@@ -157,6 +157,53 @@ Test(stop, a_start_that_is_to_stop_opens_no_further_world) {
   daemon_clear(&service);
 }
 
+/* ------------------------------------------------------------------------------------------- what it is started with
+ */
+
+/* Starts it by a shell that does something before. */
+static void launch_by(musterd *service, const char *before, const char *behind, const char *flags) {
+  static char script[DAEMON_PATH_BYTES + 16];
+  char text[512];
+  daemon_prepare(service);
+  snprintf(script, sizeof script, "%s/start", service->folder);
+  snprintf(text, sizeof text, "#!/bin/sh\n%s\nexec \"$MUSTERD\" \"$@\" %s\n", before, behind);
+  daemon_write(service, "start", text);
+  cr_assert_eq(chmod(script, 0700), 0);
+  service->program = script;
+  daemon_launch(service, flags);
+}
+
+static void expect_life(const char *before, const char *behind, const char *isolation) {
+  char flags[128];
+  musterd service;
+  snprintf(flags, sizeof flags, "--isolation %s --world main=wildlife --agents 300", isolation);
+  launch_by(&service, before, behind, flags);
+  cr_assert(daemon_await(&service, "READY=1"), "%s%s: it ended with %d: %s", before, behind, service.status,
+            daemon_log(&service));
+  if (strcmp(isolation, "process") == 0) daemon_await_log(&service, "ready: 1 of 1 worlds run");
+  daemon_stop(&service);
+}
+
+Test(stop, runs_with_closed_standard_descriptors) {
+  expect_life("", "<&- >&-", "process");
+  expect_life("", "<&- >&-", "none");
+  expect_life("", "<&- >&- 2>&-", "none");
+}
+
+Test(stop, runs_where_a_shell_allows_small_stacks_or_says_what_it_needs) {
+  musterd service;
+  expect_life("ulimit -S -s 64", "", "process");
+  expect_life("ulimit -S -s 64", "", "none");
+  launch_by(&service, "ulimit -s 64", "", "--isolation process --world main=wildlife --agents 300");
+  if (daemon_await(&service, "READY=1")) { /* it may raise it */
+    daemon_stop(&service);
+    return;
+  }
+  cr_expect_eq(service.status, 2);
+  daemon_await_log(&service, "it needs stacks of 1 MiB");
+  daemon_clear(&service);
+}
+
 /* ------------------------------------------------------------------------------------- worlds that do not come back */
 
 /* Its world is inside an atom, for ever, when this returns. A process may write in its world's folder alone. */
