@@ -243,12 +243,14 @@ muster_result flight_open(struct flight *flight, const char *path, uint32_t cras
   if (flight_check_path(path)) return error_set(MUSTER_E_INPUT, "flight recorder %s", muster_last_error());
   snprintf(flight->path, sizeof flight->path, "%s", path);
   int before = files_open_regular(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
-  if (before < 0 && errno != ENOENT)
-    return error_set(MUSTER_E_SYSTEM, "flight recorder %s: %s", path, muster_last_error());
-  muster_result result = open_over(flight, before);
+  muster_result result = before < 0 && errno != ENOENT
+                             ? error_set(MUSTER_E_SYSTEM, "flight recorder %s: %s", path, muster_last_error())
+                             : open_over(flight, before);
   if (before >= 0) close(before);
   if (!result) watch_signals(flight);
-  return result;
+  if (result != MUSTER_E_SYSTEM) return result;
+  log_line(MUSTER_LOG_ERROR, "%s: it runs without, and a crash of this run will name nobody", muster_last_error());
+  return MUSTER_OK;
 }
 
 void flight_end(struct flight *flight) {

@@ -33,9 +33,9 @@ struct flight {
 muster_result flight_check_path(const char *path);
 
 /* Reads what the last run left at `path` and says in the log how it ended, then begins a new file in its place. An
- * empty path: no recorder. A damaged file is renamed to PATH.damaged. MUSTER_E_STATE when another service has the file,
- * MUSTER_E_INPUT when it is no file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process. Before any
- * thread is started. */
+ * empty path: no recorder; and none, with a line in the log, where the file cannot be written or mapped: no world is
+ * kept from running for that. A damaged file is renamed to PATH.damaged. MUSTER_E_STATE when another service has the
+ * file, MUSTER_E_INPUT when it is no file. One at a time in a process. Before any thread is started. */
 muster_result flight_open(struct flight *flight, const char *path, uint32_t crash_limit);
 
 /* The service and its process end in good order: notes that in the file, and frees nothing. Any thread. */

@@ -157,3 +157,22 @@ Test(troubles, a_world_waits_while_another_has_its_files) {
   json_decref(await_state("main", "running", 1));
   json_decref(down), json_decref(refused);
 }
+
+/* What crashed before is known all the same. */
+Test(troubles, a_world_runs_without_its_flight_recorder_where_the_disk_is_full) {
+  char path[DAEMON_PATH_BYTES + 16];
+  snprintf(path, sizeof path, "%s/fine", service.folder); /* which a world may read */
+  setenv("MUSTER_TEST_TROUBLE", path, 1);
+  start("--flight-file @/flight");
+  json_t *forest = await_state("forest", "running", 1);
+  daemon_write(&service, "fine", "none 0\nposix_fallocate 28\n");
+  cr_assert_eq(kill((pid_t)control_count(forest, "process"), SIGSEGV), 0);
+  json_decref(await_state("forest", "running", 2));
+  await_told("No space left on device: it runs without", 1);
+  await_told("the last run (process ", 1);
+  daemon_write(&service, "fine", "none");
+  json_decref(control_ask(&service, "POST", "/v1/worlds/forest/restart", NULL, 202));
+  json_decref(await_state("forest", "running", 3));
+  cr_expect_eq(count_told("it runs without"), 1);
+  json_decref(forest);
+}

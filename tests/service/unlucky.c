@@ -1,6 +1,5 @@
 /* unlucky.c - a part of musterd_unlucky, whose calls of the system fail while the file that MUSTER_TEST_TROUBLE names
- * says so: by lines such as "fork 11" and "execvp 2", a call with the number of its error. Only those of the daemon
- * itself do, and of the beginning of its worlds' processes. */
+ * says so: by lines such as "fork 11" and "posix_fallocate 28", a call with the number of its error. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@ static int trouble_of(const char *call) {
 
 FAILS pid_t fork(void);
 FAILS int execvp(const char *file, char *const arguments[]);
+FAILS int posix_fallocate(int file, off_t offset, off_t length);
 
 /* Of the library: what is defined here stands before it. */
 static void find_real(const char *name, void *function) {
@@ -47,4 +47,11 @@ FAILS int execvp(const char *file, char *const arguments[]) {
   if (!trouble) return real(file, arguments);
   errno = trouble;
   return -1;
+}
+
+FAILS int posix_fallocate(int file, off_t offset, off_t length) {
+  int (*real)(int, off_t, off_t);
+  int trouble = trouble_of("posix_fallocate");
+  find_real("posix_fallocate", &real);
+  return trouble ? trouble : real(file, offset, length);
 }

@@ -61,11 +61,18 @@ static void look_at_process(pid_t process, blame_look *look) {
   if (threads) closedir(threads);
 }
 
+static bool is_recorder_of(pid_t process, const char *bytes, size_t size) {
+  uint64_t owner = 0;
+  if (size >= sizeof(flight_head)) memcpy(&owner, bytes + offsetof(flight_head, process), sizeof owner);
+  return owner == (uint64_t)process;
+}
+
 void blame_take_look(int file, pid_t process, uint64_t now_ns, blame_look *look) {
   flight_place places[FLIGHT_INSIDE_MAX];
   size_t size;
   *look = (blame_look){.time_ns = now_ns};
   void *bytes = file >= 0 ? flight_file_load(file, &size) : NULL;
+  if (bytes && !is_recorder_of(process, bytes, size)) size = 0; /* an earlier one's: this process has none */
   if (bytes) look->count = flight_file_places(bytes, size, places, FLIGHT_INSIDE_MAX);
   if (bytes && size >= sizeof(flight_head)) {
     uint32_t function;
