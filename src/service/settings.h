@@ -41,7 +41,8 @@ typedef struct world_settings {
   uint32_t processors;             /* for its frames, a thread each; 0 = as the server's workers say, or its share */
   uint32_t allow;                  /* ALLOW_... */
   uint64_t memory_max;             /* bytes of memory that its process may use; 0 = bounds_usual_memory() */
-  uint64_t disk_max;               /* bytes that its folder may hold; 0 = bounds_usual_disk() */
+  uint64_t disk_max;               /* bytes that its module's files may take; 0 = bounds_usual_disk() */
+  uint64_t state_max;              /* bytes that Muster's own files may take for it; 0 = bounds_usual_disk() */
   uint32_t zone;                   /* its number in the cluster's world; 0 = it is no zone */
   char rectangle[RECTANGLE_BYTES]; /* of a zone: X0 Y0 X1 Y1, metres */
   char nodes[NODES_BYTES];         /* that may run it, the first before the others; "" = each */

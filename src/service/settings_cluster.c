@@ -258,8 +258,8 @@ void settings_advise(const struct settings *settings, settings_complaint tell, v
 /* Of the server, what nodes agree by; of a zone, all but what is a machine's own matter. */
 static bool is_shared(const settings_key *key) {
   static const char *const of_server[] = {"cluster", "lease_ttl", "journal_stream", "border", "margin", "ghost_hz"};
-  static const char *const of_machine[] = {"path",       "budget",     "capacity", "audit",
-                                           "processors", "memory_max", "disk_max", "zone"};
+  static const char *const of_machine[] = {"path",       "budget",   "capacity",  "audit", "processors",
+                                           "memory_max", "disk_max", "state_max", "zone"};
   const char *const *names = key->of_world ? of_machine : of_server;
   size_t count = key->of_world ? sizeof of_machine / sizeof *of_machine : sizeof of_server / sizeof *of_server;
   bool named = false;

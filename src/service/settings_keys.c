@@ -42,7 +42,10 @@ static const settings_key keys[] = {
         "of memory that its process may use (isolation = process; default: three quarters of the machine's, or of its "
         "control group's)"),
     WORLD("disk_max", disk_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",
-          "that its snapshots and other files may take (isolation = process; default: a quarter of the file system)"),
+          "that its module's files may take (isolation = process; default: a quarter of the file system)"),
+    WORLD("state_max", state_max, NUMBER, 0, 0x1p63, FIXED, "BYTES",
+          "that Muster's own files may take: incidents go first (isolation = process; default: a quarter of the file "
+          "system)"),
     WORLD("zone", zone, COUNT, 0, MUSTER_ZONES_MAX, FIXED, "N",
           "its number in the world of the cluster (default: no zone)"),
     WORLD("rectangle", rectangle, TEXT, 0, RECTANGLE_BYTES - 1, FIXED, "X0 Y0 X1 Y1",

@@ -101,35 +101,6 @@ Test(bounds, threads_count) {
   for (int i = 0; i < FEW; i++) pthread_join(threads[i], NULL);
 }
 
-Test(bounds, a_folder_is_counted_up_to_a_number_of_files) {
-  char folder[32], path[64];
-  uint64_t bytes;
-  uint32_t files;
-  make_folder(folder);
-  for (int i = 0; i < FEW; i++) {
-    snprintf(path, sizeof path, "%s/%d", folder, i);
-    int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    write_bytes(file, 1);
-    close(file);
-  }
-  bounds_read_folder(folder, &bytes, &files);
-  cr_expect_eq(files, FEW);
-  cr_expect_geq(bytes, FEW * (uint64_t)MIB);
-  for (int i = FEW; i < FOLDER_FILES_MAX + FEW; i++) {
-    snprintf(path, sizeof path, "%s/%d", folder, i);
-    close(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600));
-  }
-  bounds_read_folder(folder, &bytes, &files);
-  cr_expect_eq(files, FOLDER_FILES_MAX + 1);
-  for (int i = 0; i < FOLDER_FILES_MAX + FEW; i++) {
-    snprintf(path, sizeof path, "%s/%d", folder, i);
-    unlink(path);
-  }
-  rmdir(folder);
-  bounds_read_folder("/nowhere/at/all", &bytes, &files);
-  cr_expect(bytes == 0 && files == 0);
-}
-
 Test(bounds, what_is_usual_fits_the_machine) {
   uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   cr_expect(bounds_usual_memory() > 0 && bounds_usual_memory() <= machine / 4 * 3);

@@ -19,16 +19,22 @@
 
 static musterd service;
 
+/* In the file of the module, which its worlds may read: "none" is what it is to do. */
+static void set_trouble(const char *trouble) {
+  char text[64];
+  snprintf(text, sizeof text, "none 0\n%s\n", trouble);
+  daemon_write(&service, "fine", text);
+}
+
 static void prepare(void) {
   char path[DAEMON_PATH_BYTES + 16];
   daemon_expect_deaths();
   daemon_prepare(&service);
   service.program = getenv("MUSTERD_UNLUCKY");
   cr_assert_not_null(service.program, "run this by ctest");
-  snprintf(path, sizeof path, "%s/trouble", service.folder);
+  snprintf(path, sizeof path, "%s/fine", service.folder);
   setenv("MUSTER_TEST_TROUBLE", path, 1);
-  daemon_write(&service, "trouble", "");
-  daemon_write(&service, "fine", "none");
+  set_trouble("");
   daemon_write(&service, "log", "");
 }
 
@@ -73,13 +79,13 @@ static json_t *await_state(const char *world, const char *state, long long start
 /* The world ends in a trouble, is tried again and again, and runs once the trouble is over. The other goes on. */
 static void expect_healing(const char *trouble, const char *reason) {
   json_t *other = await_state("main", "running", 1);
-  daemon_write(&service, "trouble", trouble);
+  set_trouble(trouble);
   json_decref(control_ask(&service, "POST", "/v1/worlds/forest/restart", NULL, 202));
   json_t *down = await_state("forest", "waiting", 5);
   cr_expect(strstr(control_text(down, "reason"), reason), "%s", control_text(down, "reason"));
   cr_expect(strstr(control_text(down, "words"), reason), "%s", control_text(down, "words"));
   cr_expect(json_is_null(json_object_get(down, "process")));
-  daemon_write(&service, "trouble", "");
+  set_trouble("");
   json_t *again = await_state("forest", "running", 6), *still = await_state("main", "running", 1);
   cr_expect_eq(control_count(still, "process"), control_count(other, "process"), "the other world went on");
   json_decref(other), json_decref(down), json_decref(again), json_decref(still);
@@ -96,12 +102,12 @@ Test(troubles, a_world_waits_while_proc_is_missing) {
 }
 
 Test(troubles, a_daemon_that_begins_in_one_lives_until_it_is_over) {
-  daemon_write(&service, "trouble", "execvp 2");
+  set_trouble("execvp 2");
   daemon_launch(&service, SETTINGS);
   daemon_await_log(&service, "world forest starts again in ");
   json_decref(await_state("main", "waiting", 3));
   json_decref(await_state("forest", "waiting", 3));
-  daemon_write(&service, "trouble", "");
+  set_trouble("");
   json_decref(await_state("main", "running", 4));
   json_decref(await_state("forest", "running", 4));
 }
@@ -160,19 +166,46 @@ Test(troubles, a_world_waits_while_another_has_its_files) {
 
 /* What crashed before is known all the same. */
 Test(troubles, a_world_runs_without_its_flight_recorder_where_the_disk_is_full) {
-  char path[DAEMON_PATH_BYTES + 16];
-  snprintf(path, sizeof path, "%s/fine", service.folder); /* which a world may read */
-  setenv("MUSTER_TEST_TROUBLE", path, 1);
   start("--flight-file @/flight");
   json_t *forest = await_state("forest", "running", 1);
-  daemon_write(&service, "fine", "none 0\nposix_fallocate 28\n");
+  set_trouble("posix_fallocate 28");
   cr_assert_eq(kill((pid_t)control_count(forest, "process"), SIGSEGV), 0);
   json_decref(await_state("forest", "running", 2));
   await_told("No space left on device: it runs without", 1);
   await_told("the last run (process ", 1);
-  daemon_write(&service, "fine", "none");
+  set_trouble("");
   json_decref(control_ask(&service, "POST", "/v1/worlds/forest/restart", NULL, 202));
   json_decref(await_state("forest", "running", 3));
   cr_expect_eq(count_told("it runs without"), 1);
   json_decref(forest);
+}
+
+/* ------------------------------------------------------------------------------------------------------ its own files
+ */
+
+static void make_incident(uint32_t number, char path[DAEMON_PATH_BYTES + 64]) {
+  snprintf(path, DAEMON_PATH_BYTES + 64, "%s/forest/state.forest-incident-%u.journal", service.folder, number);
+  int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  cr_assert(file >= 0 && posix_fallocate(file, 0, 3000000) == 0);
+  close(file);
+}
+
+/* They would be too much for disk_max. */
+Test(troubles, a_world_lives_while_its_oldest_incidents_go) {
+  char path[DAEMON_PATH_BYTES + 64], first[DAEMON_PATH_BYTES + 64], second[DAEMON_PATH_BYTES + 64];
+  snprintf(path, sizeof path, "%s/forest", service.folder);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  make_incident(1, first);
+  make_incident(2, second);
+  cr_assert_eq(utimensat(AT_FDCWD, first, (const struct timespec[]){{1000, 0}, {1000, 0}}, 0), 0);
+  daemon_launch(&service,
+                "--isolation process --world forest=wildlife --agents 300 --hz 50 --budget 2ms --snapshot-file "
+                "@/state --disk-max 1000000 --state-max 4000000");
+  await_told("forest/state.forest-incident-1.journal is removed: Muster's own files take ", 1);
+  await_told("MB, and state_max is 4 MB", 1);
+  json_t *all = control_ask(&service, "GET", "/v1/worlds/forest", NULL, 200), *forest = process_of("forest");
+  control_await_count(&service, "/v1/worlds/forest", "frames", control_count(all, "frames") + 300); /* two looks */
+  cr_expect_eq(control_count(forest, "starts"), 1);
+  cr_expect(access(first, F_OK) != 0 && access(second, F_OK) == 0);
+  json_decref(all), json_decref(forest);
 }

@@ -136,21 +136,6 @@ bool bounds_read(pid_t process, uint64_t memory_most, bounds_use *use) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- folders */
-
-void bounds_read_folder(const char *folder, uint64_t *bytes, uint32_t *files) {
-  DIR *entries = opendir(folder);
-  struct stat status;
-  *bytes = *files = 0;
-  for (const struct dirent *entry; entries && *files <= FOLDER_FILES_MAX && (entry = readdir(entries)) != NULL;) {
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    ++*files;
-    if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
-    *bytes += (uint64_t)status.st_blocks * BLOCK_BYTES;
-  }
-  if (entries) closedir(entries);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- usual */
 
 uint64_t bounds_usual_memory(void) {

@@ -30,10 +30,6 @@ uint32_t bounds_count_threads(pid_t process);
 /* Whether a thread is one of a process's. */
 bool bounds_has_thread(pid_t process, pid_t thread);
 
-/* Counts the files of a folder, and what they take of the disk; no more than FOLDER_FILES_MAX + 1. Processes that are
- * confined can make no folders. */
-void bounds_read_folder(const char *folder, uint64_t *bytes, uint32_t *files);
-
 /* What a world may use where the settings do not say: three quarters of the memory of the machine or of the control
  * group that this process runs in, and a quarter of the file system of a folder. */
 uint64_t bounds_usual_memory(void);

@@ -109,13 +109,14 @@ static muster_result confine_world(const struct settings *settings, const char *
   add_of_modules(world, read, READ_MAX);
   const char *journals = *settings->journal_folder ? settings->journal_folder : snapshots;
   const char *write[] = {snapshots, flight, journals, "/dev/null", NULL};
-  confine_rules rules = {
-      .read = read,
-      .write = write,
-      .network = world->allow == ALLOW_NETWORK,
-      .memory_bytes = world->memory_max ? world->memory_max : bounds_usual_memory(),
-      .file_bytes = world->disk_max ? world->disk_max : larger(bounds_usual_disk(snapshots), bounds_usual_disk(flight)),
-      .files_max = 1024};
+  uint64_t usual = larger(bounds_usual_disk(snapshots), bounds_usual_disk(flight));
+  confine_rules rules = {.read = read,
+                         .write = write,
+                         .network = world->allow == ALLOW_NETWORK,
+                         .memory_bytes = world->memory_max ? world->memory_max : bounds_usual_memory(),
+                         .file_bytes = world->disk_max ? larger(world->disk_max, world->state_max)
+                                                       : larger(usual, world->state_max),
+                         .files_max = 1024};
   add_folders(note, add_folders(note, strlen(note), 'R', read), 'W', write);
   be_first_to_go();
   signal(SIGXFSZ, SIG_IGN); /* write() reports a file that is too long */

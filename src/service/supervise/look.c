@@ -1,8 +1,10 @@
 #include "service/supervise/look.h"
 
+#include "service/log.h"
 #include "service/supervise/bounds.h"
 #include "service/supervise/hearing.h"
 #include "service/supervise/orders.h"
+#include "service/supervise/own_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,19 +19,44 @@ static const world_settings *settings_of(const world_process *process) {
   return settings_find_world(process->all->settings, process->name);
 }
 
-/* Kills it when the folder and the files that have lost their names hold too much. */
-static bool look_at_folder(world_process *process, const char *folder, uint64_t hidden_bytes) {
+static uint64_t or_usual(uint64_t most, const char *folder) {
+  return most ? most : bounds_usual_disk(folder);
+}
+
+/* What is for people goes until the rest fits. What the world goes on from stays, however much that is. Returns by how
+ * much it is too much then. */
+static uint64_t keep_own_within(world_process *process, const char *folder, const own_names *names, own_use *use) {
+  uint64_t most = or_usual(settings_of(process)->state_max, folder);
+  char removed[OWN_NAME_BYTES];
+  while (use->kept_bytes && use->needed_bytes + use->kept_bytes > most &&
+         own_files_remove_oldest(folder, names, removed)) {
+    log_line(MUSTER_LOG_WARNING,
+             "world %s: %s/%s is removed: Muster's own files take %.4g MB, and state_max is %.4g MB", process->name,
+             folder, removed, in_mb(use->needed_bytes + use->kept_bytes), in_mb(most));
+    own_files_read(folder, names, FOLDER_FILES_MAX, use);
+  }
+  if (use->needed_bytes <= most) return 0;
+  if (!process->exceeds)
+    log_line(MUSTER_LOG_WARNING,
+             "world %s: what it goes on from takes %.4g MB in %s, and state_max is %.4g MB: nothing of it is removed",
+             process->name, in_mb(use->needed_bytes), folder, in_mb(most));
+  process->exceeds = true;
+  return use->needed_bytes - most;
+}
+
+/* Kills it when what its module has in the folder, and in files that have lost their names, is too much. A module can
+ * give its files names of Muster's: what is beyond state_max has to fit in disk_max, too. */
+static bool look_at_folder(world_process *process, const char *folder, const own_names *names, uint64_t hidden_bytes) {
   char why[STUCK_BYTES];
-  uint64_t bytes, most = settings_of(process)->disk_max;
-  uint32_t files;
+  own_use use;
   if (!*folder) return false;
-  if (!most) most = bounds_usual_disk(folder);
-  bounds_read_folder(folder, &bytes, &files);
-  if (files > FOLDER_FILES_MAX)
+  own_files_read(folder, names, FOLDER_FILES_MAX, &use);
+  uint64_t most = or_usual(settings_of(process)->disk_max, folder);
+  uint64_t bytes = use.other_bytes + hidden_bytes + keep_own_within(process, folder, names, &use);
+  if (use.files > FOLDER_FILES_MAX)
     snprintf(why, sizeof why, "it has more than %d files", FOLDER_FILES_MAX);
-  else if (most && bytes + hidden_bytes > most)
-    snprintf(why, sizeof why, "its files take %.4g MB of the disk, and disk_max is %.4g MB",
-             in_mb(bytes + hidden_bytes), in_mb(most));
+  else if (most && bytes > most)
+    snprintf(why, sizeof why, "its files take %.4g MB of the disk, and disk_max is %.4g MB", in_mb(bytes), in_mb(most));
   else
     return false;
   process->stays_down = true;
@@ -38,13 +65,16 @@ static bool look_at_folder(world_process *process, const char *folder, uint64_t 
 }
 
 static void look_at_folders(world_process *process, uint64_t hidden_bytes) {
+  own_names names;
   const struct settings *settings = process->all->settings;
   char snapshots[PATH_BYTES] = "", flight[PATH_BYTES] = "", journals[PATH_BYTES], path[PATH_BYTES];
   orders_path(settings->snapshot_file, process->name, snapshots, path);
   orders_flight_path(settings, process->name, flight, path);
   orders_journals(settings, process->name, journals);
-  if (look_at_folder(process, snapshots, hidden_bytes) || look_at_folder(process, journals, hidden_bytes)) return;
-  if (strcmp(snapshots, flight) != 0) look_at_folder(process, flight, hidden_bytes);
+  own_files_name(settings, process->name, &names);
+  if (look_at_folder(process, snapshots, &names, hidden_bytes)) return;
+  if (look_at_folder(process, journals, &names, hidden_bytes)) return;
+  if (strcmp(snapshots, flight) != 0) look_at_folder(process, flight, &names, hidden_bytes);
 }
 
 static void look_at_world(world_process *process, bool folders) {

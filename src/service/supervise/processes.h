@@ -89,6 +89,7 @@ typedef struct world_process {
   bool again;                  /* a person asked for its end; then it starts again */
   process_end last_end;
   bool stays_down; /* it would end in the same way again */
+  bool exceeds;    /* the log has told that it goes on from more than state_max */
   restart_record restarts;
   uint64_t starts;                     /* since the daemon began */
   char reason[PROCESS_REASON_BYTES];   /* how it ended last; "" = it never did */

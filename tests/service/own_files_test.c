@@ -1,0 +1,155 @@
+/* Which files of a world's folder are Muster's own, and which of these go first. */
+#include "service/supervise/bounds.h"
+#include "service/supervise/own_files.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FEW = 3, KIB = 1024 };
+
+static const own_names names = {"worlds", "worlds.main", "flight"};
+static char folder[32];
+static uint32_t age; /* files that were made earlier are older, whatever the clock's steps */
+
+static void make_folder(void) {
+  snprintf(folder, sizeof folder, "/tmp/muster-own-XXXXXX");
+  cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void) {
+  DIR *entries = opendir(folder);
+  for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) unlinkat(dirfd(entries), entry->d_name, 0);
+  closedir(entries);
+  cr_assert_eq(rmdir(folder), 0);
+}
+
+TestSuite(own_files, .init = make_folder, .fini = remove_folder);
+
+static void path_of(const char *name, char path[128]) {
+  snprintf(path, 128, "%s/%s", folder, name);
+}
+
+static void make(const char *name, uint32_t kib) {
+  static char bytes[KIB];
+  char path[128];
+  path_of(name, path);
+  int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  for (uint32_t i = 0; i < kib; i++) cr_assert_eq(write(file, memset(bytes, 1, sizeof bytes), sizeof bytes), KIB);
+  const struct timespec times[] = {{1000 + ++age, 0}, {1000 + age, 0}};
+  cr_assert(futimens(file, times) == 0 && close(file) == 0);
+}
+
+static bool is_there(const char *name) {
+  char path[128];
+  path_of(name, path);
+  return access(path, F_OK) == 0;
+}
+
+static own_use use_now(void) {
+  own_use use;
+  own_files_read(folder, &names, FOLDER_FILES_MAX, &use);
+  return use;
+}
+
+Test(own_files, are_told_by_their_names) {
+  static const char *const needed[] = {"worlds",      "worlds.previous",        "worlds.new",
+                                       "worlds.lock", "worlds.main-7.snapshot", "worlds.main-7.journal",
+                                       "flight",      "worlds.main.epoch",      "worlds.main-8.snapshot.new"},
+                           *const kept[] = {"worlds.main-incident-3.journal",
+                                            "worlds.main-incident-3.snapshot",
+                                            "worlds.damaged-1",
+                                            "worlds.left-out-2",
+                                            "flight.damaged",
+                                            "worlds.main-7.journal.other-12"},
+                           *const others[] = {"worlds2",
+                                              "aworlds",
+                                              "notes",
+                                              "worlds.main-x.journal",
+                                              "worlds.main-7.journal.txt",
+                                              "worlds.main-incident-.journal",
+                                              "worlds.other-7.journal",
+                                              "worlds.-1",
+                                              "flights",
+                                              "worlds.damaged-1x"};
+  own_use before = use_now(), now;
+  cr_expect_eq(before.files, 0);
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++, before = now) {
+    make(needed[i], 4);
+    now = use_now();
+    cr_expect(now.needed_bytes > before.needed_bytes && now.files == before.files + 1, "%s", needed[i]);
+  }
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++, before = now) {
+    make(kept[i], 4);
+    now = use_now();
+    cr_expect(now.kept_bytes > before.kept_bytes && now.needed_bytes == before.needed_bytes, "%s", kept[i]);
+  }
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++, before = now) {
+    make(others[i], 4);
+    now = use_now();
+    cr_expect(now.other_bytes > before.other_bytes && now.kept_bytes == before.kept_bytes, "%s", others[i]);
+  }
+}
+
+Test(own_files, of_a_journal_the_newest_numbers_count_and_older_ones_are_the_modules) {
+  char name[64];
+  static const uint32_t order[] = {5, 2, 9, 1, 7, 3, 8, 4, 6, 10};
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    snprintf(name, sizeof name, "worlds.main-%u.journal", order[i]);
+    make(name, 4 * order[i]);
+  }
+  own_use use = use_now();
+  cr_expect(use.needed_bytes >= (7 + 8 + 9 + 10) * 4 * KIB && use.needed_bytes < 2 * (7 + 8 + 9 + 10) * 4 * KIB);
+  cr_expect_geq(use.other_bytes, (1 + 2 + 3 + 4 + 5 + 6) * 4 * KIB);
+  make("worlds.main-10.snapshot", 40);
+  cr_expect_geq(use_now().needed_bytes, use.needed_bytes + 40 * KIB, "it is of a number that counts");
+}
+
+Test(own_files, the_oldest_of_those_for_people_goes_first_with_its_other_half) {
+  char removed[OWN_NAME_BYTES];
+  make("worlds.main-incident-2.snapshot", 4);
+  make("worlds.main-incident-2.journal", 4);
+  make("worlds.damaged-1", 4);
+  make("worlds.main-incident-1.journal", 4); /* of a number that began anew */
+  make("worlds", 4);
+  make("notes", 4);
+  cr_assert(own_files_remove_oldest(folder, &names, removed));
+  cr_expect_str_eq(removed, "worlds.main-incident-2.snapshot");
+  cr_expect(!is_there("worlds.main-incident-2.journal") && is_there("worlds.main-incident-1.journal"));
+  cr_assert(own_files_remove_oldest(folder, &names, removed));
+  cr_expect_str_eq(removed, "worlds.damaged-1");
+  cr_assert(own_files_remove_oldest(folder, &names, removed));
+  cr_expect_not(own_files_remove_oldest(folder, &names, removed));
+  cr_expect(is_there("worlds") && is_there("notes"));
+  cr_expect_eq(use_now().files, 2);
+}
+
+Test(own_files, have_no_names_where_nothing_is_saved) {
+  char removed[OWN_NAME_BYTES];
+  const own_names none = {"", "", "flight"};
+  own_use use;
+  make("-incident-1.journal", 4);
+  make(".damaged-1", 4);
+  own_files_read(folder, &none, FOLDER_FILES_MAX, &use);
+  cr_expect(!use.needed_bytes && !use.kept_bytes && use.other_bytes);
+  cr_expect_not(own_files_remove_oldest(folder, &none, removed));
+}
+
+Test(own_files, a_folder_is_counted_up_to_a_number_of_files) {
+  char name[32];
+  own_use use;
+  for (int i = 0; i < FEW; i++) {
+    snprintf(name, sizeof name, "%d", i);
+    make(name, KIB);
+  }
+  cr_expect_eq(use_now().files, FEW);
+  cr_expect_geq(use_now().other_bytes, FEW * (uint64_t)KIB * KIB);
+  own_files_read(folder, &names, 1, &use);
+  cr_expect_eq(use.files, 2);
+  own_files_read("/nowhere/at/all", &names, FEW, &use);
+  cr_expect(use.other_bytes == 0 && use.files == 0);
+}
