@@ -283,3 +283,7 @@ static void expect_nothing_left(const char *how) {
 Test(stop, a_world_that_does_not_come_back_ends_after_its_supervisor) {
   expect_nothing_left("loop atom");
 }
+
+Test(stop, so_does_one_that_takes_no_signal) {
+  expect_nothing_left("deaf atom");
+}

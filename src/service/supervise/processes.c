@@ -8,6 +8,7 @@
 #include "service/supervise/look.h"
 #include "service/supervise/orders.h"
 #include "service/supervise/silence.h"
+#include "service/supervise/warden.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -419,6 +420,7 @@ static void start(world_process *process) {
     return;
   }
   process->has_process = true;
+  warden_watch(process->process.pid);
   uv_timer_start(&process->timer, give_up_start, START_PATIENCE_MS, 0);
   set_state(process, PROCESS_STARTING);
 }

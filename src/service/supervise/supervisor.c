@@ -14,6 +14,7 @@
 #include "service/supervise/orders.h"
 #include "service/supervise/processes.h"
 #include "service/supervise/states.h"
+#include "service/supervise/warden.h"
 #include "service/zones/holder.h"
 
 #include "base/error.h"
@@ -26,7 +27,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SIGNALS = 4 };
+enum { SIGNALS = 4, BEHIND_WORLDS_NS = 1000000000 }; /* they end by themselves before, if they can */
 
 static const double promised_most = 0.9001;
 
@@ -363,6 +364,7 @@ int supervisor_run(const struct settings *settings, int count, char **arguments)
     return EXIT_FAILURE;
   }
   signal(SIGPIPE, SIG_IGN); /* write() reports a closed connection */
+  warden_begin(settings->stop_grace_ns + BEHIND_WORLDS_NS);
   curl_global_init(CURL_GLOBAL_DEFAULT);
   supervisor->loop = uv_default_loop();
   supervisor->settings = *settings;

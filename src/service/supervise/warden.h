@@ -1,0 +1,17 @@
+/* service/supervise/warden.h - no world outlives its supervisor, whatever its code does to its signals: a process of
+ * its own hears when the supervisor has died, gives the worlds the time to save themselves, and kills those that are
+ * left. It runs nothing but that, and ends with the supervisor. */
+#ifndef SERVICE_SUPERVISE_WARDEN_H
+#define SERVICE_SUPERVISE_WARDEN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Starts it. Before this process has opened anything, which it would keep open, and before the first thread. Without
+ * it, as where no process is to be had, worlds end by themselves, if their code lets them. */
+void warden_begin(uint64_t grace_ns);
+
+/* A child that is not to outlive this process. */
+void warden_watch(pid_t process);
+
+#endif
