@@ -82,7 +82,7 @@ static void api_run(mailbox_request *request, struct service *service) {
     api_complain(&call->problem, 503, "frozen", "world", "zone %s stands still: %s; ask again", call->world->name,
                  zone_standstill(call->world));
   else if (!once_is_answered(call))
-    api_work(call);
+    once_work(call, api_work);
   call->ran = true;
   if (!call->again) once_end(call);
 }

@@ -57,7 +57,7 @@
  * Errors are {"error": {"code", "message", "field"}}: 400 the request is wrong (nothing was changed), 404 there is no
  * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 a wrong kind
  * of body, 422 its Idempotency-Key is that of another request (service/api_once.h), 429 too much is waiting: try again
- * in a second, 503 the daemon stops, or the world's process has ended.
+ * in a second, 500 it ended the world's process, 503 the daemon stops, or the world's process has ended.
  *
  * A request that changes something, or reads an agent, is carried out between two frames; what it queues (spawns,
  * moves, removals, weights) takes effect at the next one. With a key (the header Idempotency-Key) a change is carried
@@ -114,6 +114,7 @@ typedef struct api_order {
 typedef struct api_once {
   char key[KEY_BYTES_MAX + 1]; /* "" = none */
   unsigned char digest[KEYS_DIGEST_BYTES];
+  bool insists; /* it is carried out although it ended the process */
   bool changes; /* it changes something in its world, between two frames */
   bool holds;   /* the answer waits for: */
   held_until until;

@@ -1,5 +1,7 @@
 #include "service/api_once.h"
 
+#include "service/poison.h"
+
 #include "base/assert.h"
 
 #include <gnutls/crypto.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ----------------------------------------------------------------------------------------------------------- digest */
 
@@ -64,6 +67,8 @@ bool once_read(api_call *call) {
                         ONCE_KEY " must be 1 .. %d visible ASCII characters, and has %zu", KEY_BYTES_MAX, strlen(key));
   if (!once->changes) return true;
   snprintf(once->key, sizeof once->key, "%s", key);
+  const char *insists = http_header_value(call->request, POISON_INSIST);
+  once->insists = insists && strcasecmp(insists, "true") == 0;
   return make_digest(call->request, once->digest) ||
          api_complain(&call->problem, 429, "busy", NULL, "no memory for the request now");
 }
@@ -85,10 +90,20 @@ static void give_kept(api_call *call, const key_entry *known) {
   call->once.frame = known->frame;
 }
 
+/* Whether it ended the process, and is to be carried out once more all the same. */
+static bool once_is_insisted_on(const api_once *once, const key_entry *known) {
+  return once->insists && known->body_kind == KEY_BODY_ENDED &&
+         memcmp(known->digest, once->digest, sizeof once->digest) == 0;
+}
+
 bool once_is_answered(api_call *call) {
   api_once *once = &call->once;
   if (!*once->key) return false;
   const key_entry *known = keys_find(&call->world->keys, once->key);
+  if (known && once_is_insisted_on(once, known)) {
+    keys_forget(&call->world->keys, once->key);
+    known = NULL;
+  }
   if (!known && keys_begin(&call->world->keys)) return false;
   if (!known)
     api_complain(&call->problem, 429, "busy", NULL, "no memory for the keys of requests now");
@@ -124,6 +139,13 @@ static void keep_answer(api_call *call) {
   memcpy(entry.key, once->key, sizeof entry.key);
   memcpy(entry.digest, once->digest, sizeof entry.digest);
   keys_finish(&call->world->keys, &entry); /* it is noted with its frame: service/journals_host.c */
+}
+
+void once_work(api_call *call, void (*work)(api_call *call)) {
+  const api_once *once = &call->once;
+  if (*once->key) flight_request_begin(call->world->name, once->key, once->digest);
+  work(call);
+  if (*once->key) flight_request_end();
 }
 
 void once_end(api_call *call) {

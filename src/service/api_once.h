@@ -6,6 +6,8 @@
  *     known, and the same request       the kept answer, with the header Idempotent-Replayed: true
  *     known, and another request        422 key_reused
  *     known, and not answered yet       409 under_way, with Retry-After
+ *     known, and the process ended      500 ended_process, unless its client insists (service/poison.h)
+ *     in its work
  *
  * What makes two requests the same is method, path, query, body and, of a body, its type. Kept are answers of requests
  * that were carried out, also where a module's command answered with an error. A refusal that changed nothing is not
@@ -28,6 +30,9 @@ bool once_read(api_call *call);
 
 /* Whether the call is answered, or refused, without doing its work. Frames' thread. */
 bool once_is_answered(api_call *call);
+
+/* Does the call's work. A process that ends in it has left its key. Frames' thread. */
+void once_work(api_call *call, void (*work)(api_call *call));
 
 /* The work was done: keeps the answer, and notes what it has to wait for. Frames' thread. */
 void once_end(api_call *call);

@@ -28,7 +28,7 @@ enum { FATAL = sizeof fatal / sizeof *fatal, HANDLER_STACK_BYTES = 64 << 10 };
 static struct {
   struct flight *flight; /* null: no recorder is open */
   pid_t process;
-  uv_thread_t frames; /* the thread that calls modules; known while a call is under way */
+  uv_thread_t frames; /* the thread that calls modules; known while a call or a request is under way */
   struct sigaction before[FATAL];
 } marking;
 
@@ -38,7 +38,9 @@ static void mark(struct flight *flight, int number) {
   if (inside) return;
   uv_thread_t self = uv_thread_self();
   flight->head->signal = (uint32_t)number;
-  flight->head->call.hit = flight->head->call.function && uv_thread_equal(&self, &marking.frames);
+  bool here = uv_thread_equal(&self, &marking.frames);
+  flight->head->call.hit = flight->head->call.function && here;
+  flight->head->request.hit = flight->head->request.under_way && here;
 }
 
 /* A faulting instruction is run again, with the signal's earlier action; a signal that was sent is sent again. A child
@@ -86,6 +88,25 @@ void flight_call_end(void) {
   if (marking.flight) marking.flight->head->call.function = FLIGHT_NO_FUNCTION;
 }
 
+void flight_request_begin(const char *world, const char *key, const unsigned char digest[KEYS_DIGEST_BYTES]) {
+  if (!marking.flight) return;
+  flight_request *request = &marking.flight->head->request;
+  marking.frames = uv_thread_self();
+  snprintf(request->world, sizeof request->world, "%s", world);
+  snprintf(request->key, sizeof request->key, "%s", key);
+  memcpy(request->digest, digest, sizeof request->digest);
+  request->under_way = 1;
+}
+
+void flight_request_end(void) {
+  if (!marking.flight) return;
+  flight_head *head = marking.flight->head;
+  head->request.under_way = 0;
+  uv_mutex_lock(&marking.flight->mutex);
+  if (flight_poisons_forget(&head->poisons, head->request.world, head->request.key)) flight_head_renew_check(head);
+  uv_mutex_unlock(&marking.flight->mutex);
+}
+
 /* A fault while its signal is blocked would bypass the handler. */
 static void let_through(void) {
   sigset_t set;
@@ -124,7 +145,7 @@ static void log_report(const flight_report *report) {
   if (report->clean) return;
   char how[FLIGHT_TEXT_BYTES];
   log_line(MUSTER_LOG_ERROR, "the last run (process %lu) %s", report->process,
-           flight_describe_end(report, how, sizeof how));
+           flight_describe_end(report->signal, how, sizeof how));
   if (report->call.function)
     log_line(MUSTER_LOG_ERROR, "crashed by: world %s (module %s): its %s", report->call.world, report->call.module,
              flight_function_name(report->call.function));
@@ -146,17 +167,25 @@ static void keep_aside(const char *path, const char *reason) {
            kept ? "it is kept as " : "it cannot be kept aside", kept ? aside : "");
 }
 
+static void log_poison(const flight_poison *poison) {
+  if (!poison) return;
+  log_line(MUSTER_LOG_ERROR, "world %s: it was carrying out the request with the key %s, which %s", poison->world,
+           poison->key,
+           poison->deaths < FLIGHT_DEATHS ? "may be carried out once more" : "is not carried out any more");
+}
+
 /* Reads what the last run left, if possible; the counts then include its crash. */
-static void take_last(struct flight *flight, int descriptor, flight_counts *counts) {
+static void take_last(struct flight *flight, int descriptor, flight_counts *counts, flight_poisons *poisons) {
   size_t size;
   void *bytes = flight_file_load(descriptor, &size);
-  muster_result result = bytes ? flight_file_read(bytes, size, &flight->last, counts) : MUSTER_E_INPUT;
+  muster_result result = bytes ? flight_file_read(bytes, size, &flight->last, counts, poisons) : MUSTER_E_INPUT;
   free(bytes);
   if (result) {
     keep_aside(flight->path, muster_last_error());
     return;
   }
   log_report(&flight->last);
+  log_poison(flight_poisons_add(poisons, &flight->last));
   if (!flight_counts_add(counts, &flight->last))
     log_line(MUSTER_LOG_WARNING, "flight recorder %s: %d types are counted already: the crash is not", flight->path,
              FLIGHT_COUNTS_MAX);
@@ -193,7 +222,7 @@ static uint64_t unix_ns(void) {
 }
 
 /* Writes the new file beside the old one, which is replaced when the new one is complete. */
-static muster_result begin_file(struct flight *flight, const flight_counts *counts) {
+static muster_result begin_file(struct flight *flight, const flight_counts *counts, const flight_poisons *poisons) {
   char fresh[PATH_BYTES + 8];
   snprintf(fresh, sizeof fresh, "%s.new", flight->path);
   unlink(fresh);
@@ -204,7 +233,7 @@ static muster_result begin_file(struct flight *flight, const flight_counts *coun
   if (!result && memory == MAP_FAILED) result = refuse(flight, "map");
   if (!result) {
     flight->head = memory;
-    flight_head_begin(flight->head, (uint64_t)getpid(), unix_ns(), counts);
+    flight_head_begin(flight->head, (uint64_t)getpid(), unix_ns(), counts, poisons);
     if (rename(fresh, flight->path)) result = refuse(flight, "replace");
   }
   if (!result) return MUSTER_OK;
@@ -218,12 +247,13 @@ static muster_result begin_file(struct flight *flight, const flight_counts *coun
 
 static muster_result open_over(struct flight *flight, int before) {
   flight_counts counts = {0};
+  flight_poisons poisons = {0};
   if (before >= 0) {
     muster_result result = lock(flight, before);
     if (result) return result;
-    take_last(flight, before, &counts);
+    take_last(flight, before, &counts, &poisons);
   }
-  return begin_file(flight, &counts);
+  return begin_file(flight, &counts, &poisons);
 }
 
 muster_result flight_check_path(const char *path) {
@@ -371,6 +401,15 @@ uint32_t flight_read_counts(struct flight *flight, flight_count *counts, uint32_
   uint32_t count = (uint32_t)flight->head->counts.count;
   if (count > capacity) count = capacity;
   memcpy(counts, flight->head->counts.counts, count * sizeof *counts);
+  uv_mutex_unlock(&flight->mutex);
+  return count;
+}
+
+uint32_t flight_read_poisons(struct flight *flight, flight_poison poisons[FLIGHT_POISONS_MAX]) {
+  if (!flight->head) return 0;
+  uv_mutex_lock(&flight->mutex);
+  uint32_t count = (uint32_t)flight->head->poisons.count;
+  memcpy(poisons, flight->head->poisons.poisons, count * sizeof *poisons);
   uv_mutex_unlock(&flight->mutex);
   return count;
 }

@@ -6,6 +6,10 @@
  * included. A service that is killed from outside (SIGKILL, no memory, no power) was probably inside some callback,
  * too; that counts against no type, but the log names the callbacks under way.
  *
+ * A change with a key (service/api_once.h) in which a run ended is poisoned: the file holds the key of the one that is
+ * being carried out, and service/poison.h has it answered with what it did. No other change of its frame is, nor is one
+ * during whose frame an agent's callback dies.
+ *
  * Types that have crashed the service crash_limit times are put into quarantine when their world is opened; a
  * reinstated type begins a new count. Quarantine does not keep on_spawned and on_removed from being called: a type that
  * dies in these has to be taken out of its module. */
@@ -20,7 +24,7 @@
 struct flight {
   char path[PATH_BYTES];
   int descriptor;       /* locked; -1 = there is no recorder */
-  flight_head *head;    /* mapped; its counts are guarded by the mutex */
+  flight_head *head;    /* mapped; its counts and poisons are guarded by the mutex */
   uint32_t crash_limit; /* the limit that worlds are opened with */
   uint32_t part_count;
   void *parts[WORLDS_MAX]; /* mapped */
@@ -71,6 +75,14 @@ void flight_thread_end(void);
  * counts against no type. Uses the open recorder; a no-op without one. Frames' thread. */
 void flight_call_begin(const char *world, const char *module, flight_function function);
 void flight_call_end(void);
+
+/* Called around the work of a change with a key. One that ends well is no poison any more. Uses the open recorder; a
+ * no-op without one. Frames' thread. */
+void flight_request_begin(const char *world, const char *key, const unsigned char digest[KEYS_DIGEST_BYTES]);
+void flight_request_end(void);
+
+/* Copies the requests that were under way when a run ended; returns how many there are. Any thread. */
+uint32_t flight_read_poisons(struct flight *flight, flight_poison poisons[FLIGHT_POISONS_MAX]);
 
 /* GET /v1/crash, of a server whose user is the service. */
 extern const http_route flight_routes[];

@@ -22,8 +22,9 @@ static uint64_t round_up(uint64_t bytes) {
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns, const flight_counts *counts) {
-  *head = (flight_head){.process = process, .started_ns = started_ns, .counts = *counts};
+void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns, const flight_counts *counts,
+                       const flight_poisons *poisons) {
+  *head = (flight_head){.process = process, .started_ns = started_ns, .counts = *counts, .poisons = *poisons};
   flight_head_renew_check(head);
 }
 
@@ -63,7 +64,8 @@ static muster_result flight_file_check_head(const flight_head *head, size_t size
   if (result) return result;
   if (length != offsetof(flight_head, clean) || !chunks_enter(&reader, FLIGHT_OF_SERVICE))
     return error_set(MUSTER_E_INPUT, "this is no flight recorder's file of this service");
-  bool possible = head->part_count <= WORLDS_MAX && head->counts.count <= FLIGHT_COUNTS_MAX;
+  bool possible = head->part_count <= WORLDS_MAX && head->counts.count <= FLIGHT_COUNTS_MAX &&
+                  head->poisons.count <= FLIGHT_POISONS_MAX;
   for (uint32_t i = 0; possible && i < head->part_count; i++) {
     const flight_part *part = &head->parts[i];
     possible = is_name(part->world, NAME_BYTES) && is_name(part->module, NAME_BYTES) && part->offset <= size &&
@@ -73,6 +75,8 @@ static muster_result flight_file_check_head(const flight_head *head, size_t size
     const flight_count *count = &head->counts.counts[i];
     possible = is_name(count->world, sizeof count->world) && is_name(count->type, sizeof count->type);
   }
+  for (uint32_t i = 0; possible && i < head->poisons.count; i++)
+    possible = is_name(head->poisons.poisons[i].world, NAME_BYTES) && keys_is_key(head->poisons.poisons[i].key);
   if (!possible) return error_set(MUSTER_E_INPUT, "it is damaged or cut off: its head says what cannot be");
   return MUSTER_OK;
 }
@@ -115,17 +119,28 @@ static flight_call read_call(const flight_head *head) {
   return possible ? *call : (flight_call){0};
 }
 
-muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts) {
+/* Nor is the request. */
+static flight_request read_request(const flight_head *head) {
+  const flight_request *request = &head->request;
+  bool possible =
+      request->under_way == 1 && request->hit <= 1 && is_name(request->world, NAME_BYTES) && keys_is_key(request->key);
+  return possible ? *request : (flight_request){0};
+}
+
+muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts,
+                               flight_poisons *poisons) {
   flight_head head;
   if (size < sizeof head) return error_set(MUSTER_E_INPUT, "it is cut off: %zu bytes are less than its head", size);
   memcpy(&head, bytes, sizeof head);
   muster_result result = flight_file_check_head(&head, size);
   if (result) return result;
   *counts = head.counts;
+  if (poisons) *poisons = head.poisons;
   *report = (flight_report){.known = true,
                             .clean = head.clean == 1,
                             .signal = head.signal < 128 ? head.signal : 0,
                             .call = read_call(&head),
+                            .request = read_request(&head),
                             .process = head.process,
                             .started_ns = head.started_ns};
   if (report->clean) return MUSTER_OK;
@@ -196,13 +211,13 @@ void flight_describe(const flight_inside *inside, char *text, size_t bytes) {
            entry->type_name, muster_flight_doing_name(entry->doing), atom, entry->frame, entry->worker);
 }
 
-const char *flight_describe_end(const flight_report *report, char *text, size_t bytes) {
-  const char *name = sigabbrev_np((int)report->signal);
-  if (!report->signal)
+const char *flight_describe_end(uint32_t signal, char *text, size_t bytes) {
+  const char *name = sigabbrev_np((int)signal);
+  if (!signal)
     snprintf(text, bytes, "was killed, or ended without a trace");
-  else if (report->signal == FLIGHT_EXITED)
+  else if (signal == FLIGHT_EXITED)
     snprintf(text, bytes, "was ended by a call of exit()");
-  else if (report->signal == SIGKILL)
+  else if (signal == SIGKILL)
     snprintf(text, bytes, "was stuck, and was killed");
   else
     snprintf(text, bytes, "died of SIG%s", name ? name : "?");
@@ -255,4 +270,44 @@ uint64_t flight_counts_forget(flight_counts *counts, const char *world, const ch
   *count = counts->counts[--counts->count];
   counts->counts[counts->count] = (flight_count){0};
   return crashes;
+}
+
+/* ------------------------------------------------------------------------------------------------ poisoned requests */
+
+static flight_poison *find_poison(flight_poisons *poisons, const char *world, const char *key) {
+  for (uint32_t i = 0; i < poisons->count; i++)
+    if (strcmp(poisons->poisons[i].world, world) == 0 && strcmp(poisons->poisons[i].key, key) == 0)
+      return &poisons->poisons[i];
+  return NULL;
+}
+
+static void forget_poison(flight_poisons *poisons, uint64_t index) {
+  flight_poison *all = poisons->poisons;
+  poisons->count--;
+  memmove(all + index, all + index + 1, (poisons->count - index) * sizeof *all);
+  all[poisons->count] = (flight_poison){0};
+}
+
+const flight_poison *flight_poisons_add(flight_poisons *poisons, const flight_report *report) {
+  const flight_request *request = &report->request;
+  if (report->clean || !*request->key) return NULL;
+  flight_poison *poison = find_poison(poisons, request->world, request->key);
+  if (!poison) {
+    if (poisons->count == FLIGHT_POISONS_MAX) forget_poison(poisons, 0);
+    poison = &poisons->poisons[poisons->count++];
+    memcpy(poison->world, request->world, sizeof poison->world);
+    memcpy(poison->key, request->key, sizeof poison->key);
+  }
+  if (memcmp(poison->digest, request->digest, sizeof poison->digest) != 0) poison->deaths = 0;
+  memcpy(poison->digest, request->digest, sizeof poison->digest);
+  poison->deaths += request->hit ? FLIGHT_DEATHS : 1;
+  poison->signal = report->signal;
+  poison->process = report->process;
+  return poison;
+}
+
+bool flight_poisons_forget(flight_poisons *poisons, const char *world, const char *key) {
+  const flight_poison *poison = find_poison(poisons, world, key);
+  if (poison) forget_poison(poisons, (uint64_t)(poison - poisons->poisons));
+  return poison;
 }

@@ -32,6 +32,16 @@ static void add_last(json_writer *writer, const flight_report *last) {
   json_end_object(writer);
 }
 
+static void add_poisons(json_writer *writer, struct flight *flight) {
+  flight_poison poisons[FLIGHT_POISONS_MAX];
+  uint32_t count = flight_read_poisons(flight, poisons);
+  json_begin_array(writer, "requests");
+  for (uint32_t i = 0; i < count; i++)
+    json_print(writer, "{ world=%s key=%s process=%lu signal=%u refused=%d }", poisons[i].world, poisons[i].key,
+               poisons[i].process, poisons[i].signal, poisons[i].deaths >= FLIGHT_DEATHS);
+  json_end_array(writer);
+}
+
 static void show_crash(api_call *call) {
   struct service *service = call->service;
   uint32_t limit = service->settings.crash_limit;
@@ -44,6 +54,7 @@ static void show_crash(api_call *call) {
     json_print(&call->writer, "{ world=%s type=%s count=%lu at_limit=%d }", counts[i].world, counts[i].type,
                counts[i].crashes, limit && counts[i].crashes >= limit);
   json_end_array(&call->writer);
+  add_poisons(&call->writer, &service->flight);
 }
 
 const http_route flight_routes[] = {

@@ -1,6 +1,7 @@
 #include "service/journals_pieces.h"
 
 #include "service/log.h"
+#include "service/poison.h"
 #include "service/publish.h"
 #include "service/service.h"
 
@@ -65,8 +66,9 @@ static muster_result open_journal(struct service *service, hosted_world *world, 
   return muster_journal_begin(world->world, &def, &world->journal);
 }
 
-static void begin_one(struct service *service, hosted_world *world) {
+static void begin_one(struct service *service, hosted_world *world, uint64_t *incident) {
   char path[JOURNALS_PATH_BYTES];
+  uint64_t newest;
   world_journal *kept = &world->kept;
   if (!world->world || *kept->why || !journals_path(&service->settings, world->name, path)) return;
   if (!service->settings.journal) {
@@ -74,20 +76,24 @@ static void begin_one(struct service *service, hosted_world *world) {
     return;
   }
   const char *against = obstacle(world);
+  journals_count_incidents(path, &newest);
   kept->number = newest_number(&service->snapshots);
   kept->sync = service->settings.journal_sync;
   if (against)
     journals_give_up(world, false, "%s", against);
   else if (open_journal(service, world, path))
     journals_give_up(world, muster_last_result() == MUSTER_E_SYSTEM, "%s", muster_last_error());
-  kept->incidents = journals_count_incidents(path);
+  kept->incidents = journals_count_incidents(path, incident);
+  if (*incident <= newest) *incident = 0; /* the last run left none */
 }
 
 void journals_begin(struct service *service) {
   bool soon = false;
   for (uint32_t i = 0; i < service->world_count; i++) {
     hosted_world *world = &service->worlds[i];
-    begin_one(service, world);
+    uint64_t incident = 0;
+    begin_one(service, world, &incident);
+    if (world->world) poison_take(service, world, incident);
     soon = soon || world->kept.save_soon;
     publish_pace(world);
   }

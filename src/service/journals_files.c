@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,12 +67,17 @@ static bool is_of_journal(const char *file, const char *name, bool *replaying) {
   return end && (*replaying || strcmp(end, ".snapshot") == 0 || strcmp(end, ".journal") == 0);
 }
 
-uint32_t journals_count_incidents(const char *path) {
+uint32_t journals_count_incidents(const char *path, uint64_t *newest) {
+  static const char before[] = "-incident-";
   uint32_t count = 0;
+  *newest = 0;
   DIR *folder = open_folder_of(path);
   for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-    const char *end = ending_of(entry->d_name, name_in(path), "-incident-");
-    count += end && strcmp(end, ".journal") == 0;
+    const char *end = ending_of(entry->d_name, name_in(path), before);
+    if (!end || strcmp(end, ".journal") != 0) continue;
+    uint64_t number = strtoul(entry->d_name + strlen(name_in(path)) + strlen(before), NULL, 10);
+    if (number > *newest) *newest = number;
+    count++;
   }
   if (folder) closedir(folder);
   return count;

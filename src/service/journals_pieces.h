@@ -30,7 +30,7 @@ void journals_give_up(struct hosted_world *world, bool broken, const char *forma
  * none. */
 bool journals_put_aside(const char *path, const char *what);
 
-/* How many incidents are kept at `path`. */
-uint32_t journals_count_incidents(const char *path);
+/* How many incidents are kept at `path`, and the number of the newest; 0 = there is none. */
+uint32_t journals_count_incidents(const char *path, uint64_t *newest);
 
 #endif

@@ -63,8 +63,10 @@ bool keys_begin(struct keys *keys) {
   return false;
 }
 
+/* Its place stays empty until the ring comes to it. */
 static void forget_entry(struct keys *keys, uint32_t index) {
   key_entry *entry = &keys->entries[index];
+  if (!*entry->key) return;
   uint32_t *at = &keys->buckets[bucket_of(entry->key)];
   while (*at != index + 1) at = &keys->next[*at - 1];
   *at = keys->next[index];
@@ -111,6 +113,11 @@ const key_entry *keys_finish(struct keys *keys, const key_entry *entry) {
   return place;
 }
 
+void keys_forget(struct keys *keys, const char *key) {
+  const key_entry *entry = keys_look_up(keys, key);
+  if (entry) forget_entry(keys, (uint32_t)(entry - keys->entries));
+}
+
 void keys_hand_out(struct keys *keys, const char *key) {
   key_entry *entry = keys_look_up(keys, key);
   if (entry) entry->held = false;
@@ -152,6 +159,7 @@ static size_t write_entry(const key_entry *entry, unsigned char out[KEYS_RECORD_
 
 size_t keys_note(struct keys *keys, size_t *room, unsigned char out[KEYS_RECORD_MAX]) {
   if (keys->noted < first_kept(keys)) keys->noted = first_kept(keys);
+  while (keys->noted < keys->count && !*keys->entries[keys->noted % KEYS_MAX].key) keys->noted++;
   if (keys->noted == keys->count) return 0;
   key_entry entry = keys->entries[keys->noted++ % KEYS_MAX];
   bool fits = entry.bytes <= *room;
@@ -164,7 +172,7 @@ size_t keys_saved_bytes(const struct keys *keys) {
   size_t bytes = 0;
   for (uint64_t i = first_kept(keys); i < keys->count; i++) {
     const key_entry *entry = &keys->entries[i % KEYS_MAX];
-    bytes += sizeof(key_record) + strlen(entry->key) + entry->bytes;
+    if (*entry->key) bytes += sizeof(key_record) + strlen(entry->key) + entry->bytes;
   }
   return bytes;
 }
@@ -172,6 +180,7 @@ size_t keys_saved_bytes(const struct keys *keys) {
 bool keys_save(const struct keys *keys, muster_journal_put put, void *put_user) {
   for (uint64_t i = first_kept(keys); i < keys->count; i++) {
     const key_entry *entry = &keys->entries[i % KEYS_MAX];
+    if (!*entry->key) continue;
     key_record record = record_of(entry);
     if (!put(&record, sizeof record, put_user) || !put(entry->key, record.key_bytes, put_user) ||
         (entry->bytes && !put(entry->body, entry->bytes, put_user)))

@@ -26,8 +26,9 @@ enum {
   KEYS_NOTED_MAX = 4 << 20 /* of the answers that are noted with one frame: the others are left out */
 };
 
-/* What the body of an answer is. Numbers are in files. */
-typedef enum key_body { KEY_BODY_NONE = 0, KEY_BODY_JSON, KEY_BODY_TEXT, KEY_BODIES } key_body;
+/* What the body of an answer is. Numbers are in files. KEY_BODY_ENDED is JSON, of a request that was not carried out:
+ * it had ended the process (service/flight.h). */
+typedef enum key_body { KEY_BODY_NONE = 0, KEY_BODY_JSON, KEY_BODY_TEXT, KEY_BODY_ENDED, KEY_BODIES } key_body;
 
 /* A request that was carried out. */
 typedef struct key_entry {
@@ -62,6 +63,10 @@ bool keys_begin(struct keys *keys);
 /* Keeps a request that was carried out after keys_begin; its body is copied. A key that is known already gets the new
  * entry. Returns what was kept, as keys_find. */
 const key_entry *keys_finish(struct keys *keys, const key_entry *entry);
+
+/* Forgets a request, which is to be carried out again; one that is not known is a no-op. What was noted of it stands
+ * until it is kept anew. */
+void keys_forget(struct keys *keys, const char *key);
 
 /* The answer of the request with this key has gone out. */
 void keys_hand_out(struct keys *keys, const char *key);

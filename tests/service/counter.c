@@ -1,9 +1,11 @@
 /* counter.c - a module for tests that count what was carried out. POST .../module/count with a number counts it once
  * more, and .../module/counts answers how often each number was counted. Agents of type 'mark' stay where they are
  * spawned, so that a number can stand in their position. POST .../module/strike brings the process down in the next
- * update of one of the agents of type 'bomb': each crash costs one of them. All of it can be saved. */
+ * update of one of the agents of type 'bomb': each crash costs one of them; .../module/die does so at once, with the
+ * word "killed" as if from outside. All of it can be saved. */
 #include <muster/module.h>
 #include <muster/record.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,10 @@ static muster_result command(void *instance, muster_world *world, const muster_m
     list_counts(self, answer, answer_user);
     return MUSTER_OK;
   }
+  if (strcmp(call->command, "die") == 0) {
+    if (strcmp(call->body, "killed") == 0) raise(SIGKILL);
+    abort();
+  }
   unsigned long number = strtoul(call->body, NULL, 10);
   if (number >= NUMBERS) return muster_module_fail(MUSTER_E_ARGUMENT, "count: say a number below %d", NUMBERS);
   int length = snprintf(text, sizeof text, "%lu was counted %u times", number, ++self->counts[number]);
@@ -119,6 +125,7 @@ const muster_module *muster_module_get(void) {
   static const muster_module_command commands[] = {{"count", "counts a number once more"},
                                                    {"counts", "how often each number was counted"},
                                                    {"strike", "brings the process down in a callback"},
+                                                   {"die", "brings the process down at once"},
                                                    {0}};
   static const muster_module module = {.size = sizeof module,
                                        .abi = MUSTER_MODULE_ABI,

@@ -51,7 +51,7 @@ static struct file write_file(void) {
   flight_head head;
   flight_counts counts = {.count = 1, .counts = {{"main", "wolf", 2}}};
   size_t bytes = write_part(NULL, NULL, false);
-  flight_head_begin(&head, 4711, 1234567890, &counts);
+  flight_head_begin(&head, 4711, 1234567890, &counts, &(flight_poisons){0});
   flight_head_add_part(&head, "main", "wildlife", bytes);
   flight_head_add_part(&head, "other", "village", bytes);
   uint64_t first = head.parts[0].offset, second = head.parts[1].offset;
@@ -65,7 +65,7 @@ static struct file write_file(void) {
 }
 
 static muster_result read_file(const struct file *file, flight_report *report, flight_counts *counts) {
-  return flight_file_read(file->bytes, file->size, report, counts);
+  return flight_file_read(file->bytes, file->size, report, counts, NULL);
 }
 
 Test(flight_file, tells_culprits_first_and_who_else_was_running) {
@@ -144,6 +144,58 @@ Test(flight_file, tells_the_function_of_a_module_that_was_hit_if_it_can_be_one) 
   free(file.bytes);
 }
 
+/* Its own bytes are beyond the check, too: what cannot be is no request. */
+Test(flight_file, tells_the_request_that_was_under_way_if_it_can_be_one) {
+  struct file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  flight_head *head = (void *)file.bytes;
+  head->request = (flight_request){.world = "main", .key = "one", .digest = {7}, .under_way = 1};
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_str_eq(report.request.key, "one");
+  head->request.under_way = 0;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_str_empty(report.request.key);
+  head->request.under_way = 1;
+  memset(head->request.key, 'k', sizeof head->request.key);
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_str_empty(report.request.key);
+  free(file.bytes);
+}
+
+static const flight_poison *die(flight_poisons *poisons, const char *key, unsigned char request, uint32_t hit) {
+  flight_report report = {.process = 4711, .request = {.world = "main", .digest = {request}, .hit = hit}};
+  snprintf(report.request.key, sizeof report.request.key, "%s", key);
+  return flight_poisons_add(poisons, &report);
+}
+
+Test(flight_file, counts_the_deaths_of_each_request_by_what_is_known_of_them) {
+  flight_poisons poisons = {0};
+  cr_assert_null(die(&poisons, "", 1, 1), "no request was under way");
+  cr_assert_eq(die(&poisons, "killed", 1, 0)->deaths, 1);
+  cr_assert_eq(die(&poisons, "killed", 1, 0)->deaths, FLIGHT_DEATHS);
+  cr_assert_geq(die(&poisons, "hit", 1, 1)->deaths, FLIGHT_DEATHS);
+  cr_assert_eq(die(&poisons, "killed", 2, 0)->deaths, 1, "another request with the key begins anew");
+  cr_assert_eq(poisons.count, 2);
+  cr_assert(flight_poisons_forget(&poisons, "main", "killed"));
+  cr_assert_not(flight_poisons_forget(&poisons, "main", "killed"));
+  cr_assert_not(flight_poisons_forget(&poisons, "other", "hit"));
+  cr_assert_eq(poisons.count, 1);
+  cr_assert_str_eq(poisons.poisons[0].key, "hit");
+}
+
+Test(flight_file, forgets_the_oldest_request_for_a_new_one) {
+  flight_poisons poisons = {0};
+  char key[16];
+  for (int i = 0; i <= FLIGHT_POISONS_MAX; i++) {
+    snprintf(key, sizeof key, "key-%d", i);
+    die(&poisons, key, 1, 1);
+  }
+  cr_assert_eq(poisons.count, FLIGHT_POISONS_MAX);
+  cr_assert_str_eq(poisons.poisons[0].key, "key-1");
+  cr_assert_str_eq(poisons.poisons[FLIGHT_POISONS_MAX - 1].key, key);
+}
+
 Test(flight_file, that_is_cut_off_anywhere_is_refused_with_a_reason) {
   struct file file = write_file();
   flight_report report;
@@ -151,7 +203,8 @@ Test(flight_file, that_is_cut_off_anywhere_is_refused_with_a_reason) {
   for (size_t cut = 0; cut < file.size; cut += cut < 512 || cut + 512 > file.size ? 1 : 61) {
     unsigned char *part = malloc(cut + 1);
     memcpy(part, file.bytes, cut);
-    cr_assert_eq(flight_file_read(part, cut, &report, &counts), MUSTER_E_INPUT, "%zu of %zu bytes", cut, file.size);
+    cr_assert_eq(flight_file_read(part, cut, &report, &counts, NULL), MUSTER_E_INPUT, "%zu of %zu bytes", cut,
+                 file.size);
     cr_assert(strstr(muster_last_error(), "cut off"), "%s", muster_last_error());
     free(part);
   }

@@ -78,6 +78,29 @@ Test(keys, a_key_that_is_known_gets_the_new_answer) {
   keys_close(&keys);
 }
 
+/* The place that one leaves is passed over, also once the ring comes to it. What is kept anew is noted anew. */
+Test(keys, that_is_forgotten_is_unknown_and_may_be_kept_and_noted_anew) {
+  static unsigned char note[KEYS_RECORD_MAX];
+  struct keys keys = {0}, back = {0};
+  size_t room = KEYS_NOTED_MAX, bytes;
+  for (uint64_t i = 0; i < 4; i++) keep(&keys, i);
+  keys_forget(&keys, "request-1");
+  keys_forget(&keys, "request-9");
+  cr_expect(!is_kept(&keys, 1));
+  for (int i = 0; i < 3; i++) cr_assert_gt(keys_note(&keys, &room, note), 0);
+  cr_assert_eq(keys_note(&keys, &room, note), 0);
+  key_entry entry = make(2);
+  keys_forget(&keys, entry.key);
+  entry.status = 404;
+  keys_finish(&keys, &entry);
+  bytes = keys_note(&keys, &room, note);
+  cr_assert(bytes > 0 && keys_take(&back, note, bytes));
+  cr_expect_eq(keys_find(&back, entry.key)->status, 404);
+  for (uint64_t i = 4; i < KEYS_MAX + MORE; i++) keep(&keys, i);
+  for (uint64_t i = KEYS_MAX; i < KEYS_MAX + MORE; i++) expect_kept(&keys, i);
+  keys_close(&keys), keys_close(&back);
+}
+
 Test(keys, an_answer_is_held_until_it_goes_out) {
   struct keys keys = {0};
   key_entry entry = make(1);

@@ -156,7 +156,8 @@ bool blame_mark(int file, const blame_look *look, blame_verdict verdict, uint32_
                look->threads[culprit].place.offset + offsetof(muster_flight_line, signal));
   return verdict == BLAME_FUNCTION &&
          put(file, &number_of_head, sizeof number_of_head, offsetof(flight_head, signal)) &&
-         put(file, &hit, sizeof hit, offsetof(flight_head, call.hit));
+         put(file, &hit, sizeof hit, offsetof(flight_head, call.hit)) &&
+         put(file, &hit, sizeof hit, offsetof(flight_head, request.hit));
 }
 
 void blame_read_culprit(int file, pid_t process, char *text, size_t bytes) {
@@ -165,7 +166,7 @@ void blame_read_culprit(int file, pid_t process, char *text, size_t bytes) {
   size_t size;
   void *read = counts && file >= 0 ? flight_file_load(file, &size) : NULL;
   *text = '\0';
-  if (read && flight_file_read(read, size, &report, counts) == MUSTER_OK && !report.clean &&
+  if (read && flight_file_read(read, size, &report, counts, NULL) == MUSTER_OK && !report.clean &&
       report.process == (uint64_t)process) {
     if (report.call.function)
       snprintf(text, bytes, "in %s of module %s", flight_function_name(report.call.function), report.call.module);

@@ -1,6 +1,7 @@
 #include "service/supervise/front_headers.h"
 
 #include "service/api_once.h"
+#include "service/poison.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -59,8 +60,12 @@ bool front_headers_add(struct curl_slist **headers, const char *name, const char
 
 /* One that is no key is passed on as well: the world refuses it. */
 bool front_headers_pass_on(struct curl_slist **headers, const http_request *request) {
-  const char *key = http_header_value(request, ONCE_KEY);
-  return !key || front_headers_add(headers, ONCE_KEY, key);
+  static const char *const names[] = {ONCE_KEY, POISON_INSIST};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = http_header_value(request, names[i]);
+    if (value && !front_headers_add(headers, names[i], value)) return false;
+  }
+  return true;
 }
 
 /* --------------------------------------------------------------------------------------------------------- refusals */
