@@ -35,6 +35,7 @@
 #define HTTP_JSON   "application/json"
 #define HTTP_BINARY "application/octet-stream"
 #define HTTP_TEXT   "text/plain; charset=utf-8"
+#define HTTP_EVENTS "text/event-stream"
 
 /* Of a body that may be either. A page of another site can send text by a form: Origin, Sec-Fetch-Site and the token
  * stop it there. */

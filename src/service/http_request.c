@@ -34,6 +34,13 @@ static void http_release_body(http_request *request) {
   request->body_bytes = request->body_room = 0;
 }
 
+/* A browser that is led to an answer neither takes it for another type, nor runs anything in it, nor lets it be of the
+ * page's origin. The page's own files say what they may do. */
+void http_be_no_page(struct MHD_Response *response) {
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  MHD_add_response_header(response, "Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'");
+}
+
 void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
   ASSERT(request->status == 0 && status >= 200 && status < 600);
   if (!response) abort(); /* out of memory for a hundred bytes */
@@ -67,6 +74,7 @@ static bool has_added(const http_request *request, const char *name) {
 static void answer_with(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
   if (!response) abort();
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  http_be_no_page(response);
   if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   if ((status == 429 || status == 503) && !has_added(request, MHD_HTTP_HEADER_RETRY_AFTER))
     MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");

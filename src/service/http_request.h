@@ -15,4 +15,7 @@ void http_close_request(http_request *request);
  * it. */
 void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response);
 
+/* Adds the headers by which no browser takes the answer for a page. */
+void http_be_no_page(struct MHD_Response *response);
+
 #endif

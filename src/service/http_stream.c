@@ -48,6 +48,7 @@ http_stream *http_answer_stream(http_request *request, const char *type, const h
   struct MHD_Response *response =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_on, stream, http_stream_release);
   if (response) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  if (response) http_be_no_page(response);
   /* With HTTP/1.1 libmicrohttpd would end a chunked body that it has not begun; the client would read that as the start
    * of the next answer. */
   if (response && request->head) MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);

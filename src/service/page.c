@@ -26,13 +26,11 @@ static bool is_known(const http_request *request, const page_file *file) {
 static void show_file(http_request *request) {
   const page_file *file = page_find(http_route_of(request)->pattern);
   ASSERT(file);
-  const http_header headers[] = {{"Cache-Control", "no-cache"},
-                                 {"ETag", file->tag},
-                                 {"Content-Security-Policy", policy},
-                                 {"X-Content-Type-Options", "nosniff"},
-                                 {"X-Frame-Options", "DENY"},
-                                 {"Referrer-Policy", "no-referrer"},
-                                 {0}};
+  const http_header headers[] = {
+      {"Cache-Control", "no-cache"},       {"ETag", file->tag},
+      {"Content-Security-Policy", policy}, {"X-Content-Type-Options", "nosniff"},
+      {"X-Frame-Options", "DENY"},         {"Cross-Origin-Opener-Policy", "same-origin"}, /* of which no answer is */
+      {"Referrer-Policy", "no-referrer"},  {0}};
   if (is_known(request, file))
     http_answer_static(request, 304, NULL, "", 0, headers);
   else

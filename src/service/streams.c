@@ -141,7 +141,7 @@ static void begin_stream(http_request *request) {
   stream->gap_ms = 1000 / hz;
   stream->comment_ms = now_of(streams) + COMMENT_GAP_MS;
   streams_add(streams, stream);
-  stream->http = http_answer_stream(request, "text/event-stream", &(http_stream_source){streams_take, closed, stream});
+  stream->http = http_answer_stream(request, HTTP_EVENTS, &(http_stream_source){streams_take, closed, stream});
 }
 
 const http_route stream_routes[] = {

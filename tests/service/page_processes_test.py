@@ -115,6 +115,21 @@ def starts_it_again():
     wait("the list knows", lambda: "failed" not in browser.find("world").text)
 
 
+def keeps_the_token_to_itself():
+    """No other page of its origin can read it, of which a world's module may have made one; a reload needs none."""
+    kept = browser.script("return JSON.stringify([{...sessionStorage}, {...localStorage}, document.cookie, "
+                          "document.documentElement.outerHTML, document.getElementById('token').value])")
+    assert TOKEN not in kept, kept
+    browser.driver.refresh()
+    wait("frames come", lambda: browser.find("state").text == "running")
+    observers = len(ask("/v1/worlds/forest/observers")["observers"])
+    browser.find("add-observer").click()
+    wait("there is one more", lambda: len(ask("/v1/worlds/forest/observers")["observers"]) == observers + 1)
+    assert not browser.find("token-dialog").get_attribute("open"), "it has the token"
+    browser.driver.get(f"{daemon.address}/v1/worlds")  # a page of the same origin, in the same tab
+    assert browser.script("return [window.origin, history.state]") == ["null", None], "it is of no origin"
+
+
 def main():
     global browser
     daemon.start(agents=2000)
@@ -122,7 +137,7 @@ def main():
     browser.resize(1440, 900)
     browser.driver.get(daemon.address)
     for test in (shows_what_a_world_may_do, follows_a_world_whose_process_ends, tells_of_another_world_that_failed,
-                 tells_of_the_shown_world_that_failed, starts_it_again):
+                 tells_of_the_shown_world_that_failed, starts_it_again, keeps_the_token_to_itself):
         test()
         print(f"{test.__name__}: passed")
 

@@ -1,10 +1,18 @@
 /* api.js - requests to the daemon: JSON in and out (service/api.h), maps in binary (service/live.h). A failed request
  * throws an Error with the daemon's own message. A 401 asks for the token once, and tries again. A change is sent again
- * when its world's process ended before it answered: it has a key, with which it is made once. */
+ * when its world's process ended before it answered: it has a key, with which it is made once.
+ *
+ * The token stays in this document's own entry of the tab's history: it is there after a reload, and no other document
+ * of this origin can read it, as it could a storage. */
 
 const dialog = document.getElementById("token-dialog");
 const field = document.getElementById("token");
-let token = sessionStorage.getItem("token") ?? "";
+let token = history.state?.token ?? "";
+
+function keepToken(given, path = location.href) {
+  token = given;
+  history.replaceState({ ...history.state, token }, "", path);
+}
 
 /* Decodes percent signs; returns the text unchanged when they are invalid. */
 export function unescaped(text) {
@@ -18,9 +26,7 @@ export function unescaped(text) {
 /* A link may contain the token, #token=...: browsers do not send the part after #, and it is removed from the address
  * bar. */
 if (location.hash.startsWith("#token=")) {
-  token = unescaped(location.hash.slice("#token=".length));
-  sessionStorage.setItem("token", token);
-  history.replaceState(null, "", location.pathname);
+  keepToken(unescaped(location.hash.slice("#token=".length)), location.pathname);
 }
 
 let asked = null; /* the dialog's answer, while it is open: all refused requests wait for the same one */
@@ -34,8 +40,8 @@ function askForToken() {
     dialog.addEventListener("close", () => {
       asked = null;
       if (dialog.returnValue !== "send") return resolve(false);
-      token = field.value.trim();
-      sessionStorage.setItem("token", token);
+      keepToken(field.value.trim());
+      field.value = "";
       resolve(true);
     }, { once: true });
   });

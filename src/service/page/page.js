@@ -152,7 +152,7 @@ function showWorld(name) {
   world = name;
   worldField.value = name;
   processes.showWorld(name);
-  history.replaceState(null, "", `#${encodeURIComponent(name)}`);
+  history.replaceState(history.state, "", `#${encodeURIComponent(name)}`);
   document.title = `${name} – Muster`;
   agent.close();
   forgetFigures();

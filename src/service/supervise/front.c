@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/queue.h>
 
 enum {
@@ -98,10 +99,16 @@ static bool keep_bytes(front_call *call, const char *bytes, size_t count) {
   return true;
 }
 
-static const char *type_of(const front_call *call) {
-  char *type = NULL;
-  curl_easy_getinfo(call->curl, CURLINFO_CONTENT_TYPE, &type);
-  return type ? type : "";
+/* A world may say what it wants, and its answers are of the page's origin: a browser gets only types that show nothing
+ * and run nothing, and keeps what it is led to as a file. */
+static const char *type_for_client(const front_call *call) {
+  static const char *const types[] = {HTTP_JSON, HTTP_TEXT, HTTP_EVENTS};
+  char *said = NULL;
+  curl_easy_getinfo(call->curl, CURLINFO_CONTENT_TYPE, &said);
+  size_t length = said ? strcspn(said, "; \t") : 0;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (length == strcspn(types[i], ";") && strncasecmp(said, types[i], length) == 0) return types[i];
+  return HTTP_BINARY;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
@@ -139,7 +146,8 @@ static bool begin_answer(front_call *call) {
   /* A change is answered once it is made; its body is still the request's until then. */
   if (strcmp(http_route_of(call->request)->method, "GET") != 0) return true;
   const http_stream_source source = {read_stream, close_stream, call};
-  call->stream = http_answer_stream(call->request, type_of(call), &source);
+  http_add_header(call->request, "Content-Disposition", "attachment");
+  call->stream = http_answer_stream(call->request, type_for_client(call), &source);
   call->request = NULL;
   curl_easy_setopt(call->curl, CURLOPT_TIMEOUT_MS, 0L);
   return true;
@@ -178,7 +186,8 @@ static void give_answer(front_call *call, front_answer *answer) {
   char *body = answer->body ? answer->body : strdup("");
   answer->body = NULL;
   if (!body) abort();
-  http_answer_owned(call->request, answer->status, *answer->type ? answer->type : NULL, body, answer->bytes);
+  http_add_header(call->request, "Content-Disposition", "attachment");
+  http_answer_owned(call->request, answer->status, answer->bytes ? type_for_client(call) : NULL, body, answer->bytes);
 }
 
 /* The request has ended, well or not. */
@@ -198,7 +207,6 @@ static void end_call(void *request, CURLcode result) {
   }
   front_answer answer = {.status = (unsigned)status,
                          .ended = result && result != CURLE_OPERATION_TIMEDOUT && result != CURLE_WRITE_ERROR,
-                         .type = type_of(call),
                          .body = call->bytes,
                          .bytes = call->count,
                          .problem = *call->problem ? call->problem : curl_easy_strerror(result)};

@@ -18,10 +18,9 @@ typedef struct front_counts {
 
 /* An answer of a world's process. */
 typedef struct front_answer {
-  unsigned status;  /* 0 = there was none: `problem` says why */
-  bool ended;       /* since the process has ended */
-  const char *type; /* "" = it has no body */
-  char *body;       /* a zero follows, which is not counted; freed after the call, unless taken */
+  unsigned status; /* 0 = there was none: `problem` says why */
+  bool ended;      /* since the process has ended */
+  char *body;      /* a zero follows, which is not counted; freed after the call, unless taken */
   size_t bytes;
   const char *problem;
 } front_answer;
