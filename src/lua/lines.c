@@ -3,13 +3,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { TEXT_BYTES = 2000, SHOWN_BYTES = 4 * TEXT_BYTES };
+
+/* A script may say anything: only the first line begins at the margin, where the log's other lines do, and control
+ * characters are written as \xNN. Returns the length. */
+static size_t lines_write_shown(char shown[SHOWN_BYTES], const char *text) {
+  size_t length = 0;
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text;
+    bool plain = byte == '\n' || byte == '\t' || (byte >= ' ' && byte != 0x7f);
+    if (plain)
+      shown[length++] = *text;
+    else
+      length += (size_t)snprintf(shown + length, SHOWN_BYTES - length, "\\x%02x", byte);
+    if (byte == '\n' && text[1] != '\t') shown[length++] = '\t';
+  }
+  return length;
+}
+
 void lines_say(const script_world *scripts, const char *format, ...) {
-  char text[2000];
+  char text[TEXT_BYTES], shown[SHOWN_BYTES];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  fprintf(stderr, "muster lua: %s%s%s\n", scripts->name, *scripts->name ? ": " : "", text);
+  size_t length = lines_write_shown(shown, text);
+  fprintf(stderr, "muster lua: %s%s%.*s\n", scripts->name, *scripts->name ? ": " : "", (int)length, shown);
 }
 
 bool lines_take(script_lines *lines, uint32_t most) {

@@ -162,6 +162,18 @@ static void limits_expect_lines(const char *text, const char *line, const char *
 #define LIMITS_ONE_AGENT "muster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n"
 #define LIMITS_TYPE      "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
 
+/* Only the first line of what a script says begins at the margin, as the lines of others do. */
+Test(limits, no_script_says_what_looks_like_a_line_of_the_log) {
+  script_host *host = script_begin(
+      LIMITS_TYPE "function a:think() print('a\\rb\\27[2K') error('no\\nmusterd: error: x') end\n" LIMITS_ONE_AGENT, 1,
+      MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 5);
+  cr_assert_gt(script_says(host, "no\n\tmusterd: error: x\n\tstack traceback"), 0, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "\nmusterd:"), 0, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "\033"), 0, "%s", script_said(host));
+  script_end(host);
+}
+
 Test(limits, no_script_fills_the_log) {
   limits_expect_lines(LIMITS_TYPE "function a:think() for i = 1, 3 do print('here I am') end end\n" LIMITS_ONE_AGENT,
                       "here I am", "lines of print", 100);

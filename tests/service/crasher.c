@@ -2,9 +2,10 @@
  * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
  * "linger close" for one that ends when FILE.victim is removed, which it makes once its world is gone; "linger
  * populate" for one that begins when it is removed; "sleep atom" for one that lives, but sleeps there each time;
- * "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for that; "loop atom" for
- * one that does not come back from there, "deaf atom" for one that takes no SIGTERM besides. In atoms it is the second
- * of three bombs, in its second atom, from its tenth update on; that bomb writes its id to FILE.victim. */
+ * "say populate" for one that writes lines as if others had; "spin atom" for one that burns a lot there, once, in a
+ * world that puts it into quarantine for that; "loop atom" for one that does not come back from there, "deaf atom" for
+ * one that takes no SIGTERM besides. In atoms it is the second of three bombs, in its second atom, from its tenth update
+ * on; that bomb writes its id to FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
@@ -124,11 +125,23 @@ static void linger(const struct crasher *crasher) {
   while (access(crasher->victim, F_OK) == 0) usleep(TRY_US);
 }
 
+/* Lines that look as if others had said them. */
+static void say(void) {
+  fputs("musterd: error: world other has failed: its process died\n"
+        "<3>world other is gone\n"
+        "\033[1Aworld other\rworld third\n"
+        "<end>\n",
+        stderr);
+}
+
 static muster_result populate(void *instance, muster_world *world) {
   static const muster_atom atoms[] = {
       {burn, MUSTER_ROLE_PERCEPTION, 1000}, {explode, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
   struct crasher *crasher = instance;
-  if (strcmp(crasher->where, "populate") == 0) linger(crasher);
+  if (strcmp(crasher->how, "say") == 0)
+    say();
+  else if (strcmp(crasher->where, "populate") == 0)
+    linger(crasher);
   muster_type_def def = muster_type_def_default();
   def.name = "sheep";
   def.atoms = atoms;

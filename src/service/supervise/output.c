@@ -1,33 +1,25 @@
 #include "service/supervise/output.h"
 
-#include "service/log.h"
-
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { BYTES_IN_LOOK = 65536 };
 
-static void write_on(const char *bytes, size_t count) {
-  while (count > 0) {
-    ssize_t written = write(STDERR_FILENO, bytes, count);
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) bytes += written, count -= (size_t)written;
-  }
-}
-
 /* Writes the lines that have ended. One that is too long is cut in two. */
 static void output_write_lines(world_output *output) {
-  const char *end = memrchr(output->line, '\n', output->count);
-  size_t whole = end ? (size_t)(end - output->line) + 1 : 0;
-  if (!whole && output->count == OUTPUT_LINE_BYTES) {
-    output->line[output->count++] = '\n';
-    whole = output->count;
+  char *begin = output->line, *end;
+  while ((end = memchr(begin, '\n', output->count - (size_t)(begin - output->line))) != NULL) {
+    *end = '\0';
+    log_of_world(output->name, begin);
+    begin = end + 1;
   }
-  write_on(output->line, whole);
-  output->count -= (uint32_t)whole;
-  memmove(output->line, output->line + whole, output->count);
+  output->count -= (uint32_t)(begin - output->line);
+  memmove(output->line, begin, output->count);
+  if (output->count < OUTPUT_LINE_BYTES) return;
+  output->line[output->count] = '\0';
+  log_of_world(output->name, output->line);
+  output->count = 0;
 }
 
 /* False when there is nothing to read now. */
@@ -95,10 +87,9 @@ void output_end(world_output *output) {
   if (output->pipe < 0) return;
   output->taken = 0;
   output_flush(output);
-  if (output->count) {
-    output->line[output->count++] = '\n';
-    output_write_lines(output);
-  }
+  output->line[output->count] = '\0';
+  if (output->count) log_of_world(output->name, output->line);
+  output->count = 0;
   uv_poll_stop(&output->poll);
   output->closing = true;
   uv_close((uv_handle_t *)&output->poll, output_note_closed);

@@ -1,14 +1,17 @@
 /* service/supervise/output.h - what a world's process writes to standard output and error comes through a pipe to the
- * supervisor, which writes it on by whole lines: a world can neither cut the log nor fill the disk with it. Only so
- * many bytes are taken between two looks (look.h); then it waits. All functions are for the loop's thread. */
+ * supervisor, which writes it on by whole lines with the world's name before each (service/log.h): a world can neither
+ * cut the log, nor say something as another, nor fill the disk with it. Only so many bytes are taken between two looks
+ * (look.h); then it waits. All functions are for the loop's thread. */
 #ifndef SERVICE_SUPERVISE_OUTPUT_H
 #define SERVICE_SUPERVISE_OUTPUT_H
+
+#include "service/log.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
-enum { OUTPUT_LINE_BYTES = 4096 };
+enum { OUTPUT_LINE_BYTES = LOG_WORLD_BYTES };
 
 typedef struct world_output {
   int pipe; /* the reading end; -1 = none */
