@@ -1,8 +1,9 @@
 #include "lua/safepoints.h"
 
+#include "lua/effort.h"
 #include "lua/library.h"
+#include "lua/reader.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,111 +13,33 @@
 static const char text_before[] = "local " LOOK "=... local " COUNTER "=0 return function(...) ";
 static const char text_after[] = "\nend";
 
-/* ---------------------------------------------------------------------------------------------------------- reading */
-
-typedef struct safepoint_reader {
-  const char *at, *end;
-} safepoint_reader;
-
-/* The level of a long bracket at `at`, -1 = there is none. */
-static int safepoint_bracket(const safepoint_reader *reader, const char *at, char bracket) {
-  int level = 0;
-  if (at >= reader->end || *at != bracket) return -1;
-  for (at++; at < reader->end && *at == '='; at++) level++;
-  return at < reader->end && *at == bracket ? level : -1;
-}
-
-/* Goes behind a long string or comment that begins at the reader. */
-static void safepoint_skip_long(safepoint_reader *reader, int level) {
-  for (reader->at += level + 2; reader->at < reader->end; reader->at++)
-    if (safepoint_bracket(reader, reader->at, ']') == level) {
-      reader->at += level + 2;
-      return;
-    }
-}
-
-static void safepoint_skip_comment(safepoint_reader *reader) {
-  reader->at += 2;
-  int level = safepoint_bracket(reader, reader->at, '[');
-  if (level >= 0)
-    safepoint_skip_long(reader, level);
-  else
-    while (reader->at < reader->end && *reader->at != '\n' && *reader->at != '\r') reader->at++;
-}
-
-static void safepoint_skip_string(safepoint_reader *reader) {
-  char quote = *reader->at++;
-  while (reader->at < reader->end && *reader->at != quote) reader->at += *reader->at == '\\' ? 2 : 1;
-  reader->at++;
-}
-
-static bool safepoint_is_name(char letter) {
-  return isalnum((unsigned char)letter) || letter == '_';
-}
-
-/* Goes to the next name or keyword: its length. 0 at the end, or behind the parenthesis that ends the parameters of a
- * function. Numbers are met as names, which they cannot spoil. */
-static size_t safepoint_next_word(safepoint_reader *reader, bool parameters) {
-  while (reader->at < reader->end) {
-    const char *at = reader->at;
-    int level = safepoint_bracket(reader, at, '[');
-    if (safepoint_is_name(*at)) {
-      size_t length = 0;
-      while (at + length < reader->end && safepoint_is_name(at[length])) length++;
-      return length;
-    }
-    if (*at == '-' && at + 1 < reader->end && at[1] == '-')
-      safepoint_skip_comment(reader);
-    else if (*at == '"' || *at == '\'')
-      safepoint_skip_string(reader);
-    else if (level >= 0)
-      safepoint_skip_long(reader, level);
-    else
-      reader->at++;
-    if (parameters && *at == ')') return 0;
-  }
-  return 0;
-}
-
-/* The line in which `at` is, as Lua counts them: two letters that end a line, and differ, are one end. */
-static int safepoint_line(const char *text, const char *at) {
-  int line = 1;
-  for (; text < at; text++) {
-    if (*text != '\n' && *text != '\r') continue;
-    if (text + 1 < at && (text[1] == '\n' || text[1] == '\r') && text[1] != *text) text++;
-    line++;
-  }
-  return line;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
 static void safepoint_put(luaL_Buffer *buffer, const char *from, const char *to) {
   luaL_addlstring(buffer, from, (size_t)(to - from));
 }
 
-static bool safepoint_word_is(const char *word, size_t length, const char *what) {
-  return strlen(what) == length && memcmp(word, what, length) == 0;
-}
-
 /* A name, or a keyword, of the text that `chunk` names: it must not begin like the counter's. */
-static void safepoint_check(lua_State *L, const char *chunk, const char *text, const char *word, size_t length) {
-  if (length < sizeof COUNTER - 1 || memcmp(word, COUNTER, sizeof COUNTER - 1) != 0) return;
+static void safepoint_check(lua_State *L, const char *chunk, const char *text, const text_token *word) {
+  if (word->length < sizeof COUNTER - 1 || memcmp(word->at, COUNTER, sizeof COUNTER - 1) != 0) return;
   lua_pushfstring(L, "%s:%d: scripts may have no name that begins with '" COUNTER "'", chunk + 1,
-                  safepoint_line(text, word));
+                  reader_line(text, word->at));
   lua_error(L);
 }
 
+/* Goes behind the parenthesis that ends the parameters of a function. */
+static void safepoint_skip_parameters(lua_State *L, text_reader *reader, const char *text, const char *chunk) {
+  for (text_token token; reader_next(reader, &token) && *token.at != ')';) safepoint_check(L, chunk, text, &token);
+}
+
 /* Where the next safepoint goes, and the reader behind it; null = there is none. Checks all words on the way. */
-static const char *safepoint_next(lua_State *L, safepoint_reader *reader, const char *text, const char *chunk) {
-  for (size_t length; (length = safepoint_next_word(reader, false));) {
-    const char *word = reader->at;
-    bool begins = safepoint_word_is(word, length, "do") || safepoint_word_is(word, length, "repeat");
-    bool function = safepoint_word_is(word, length, "function"), jumps = safepoint_word_is(word, length, "goto");
-    safepoint_check(L, chunk, text, word, length);
-    reader->at += length;
-    for (; function && (length = safepoint_next_word(reader, true)); reader->at += length)
-      safepoint_check(L, chunk, text, reader->at, length);
+static const char *safepoint_next(lua_State *L, text_reader *reader, const char *text, const char *chunk) {
+  for (text_token token; reader_next(reader, &token);) {
+    const char *word = token.at;
+    bool begins = reader_is(&token, "do") || reader_is(&token, "repeat");
+    bool function = reader_is(&token, "function"), jumps = reader_is(&token, "goto");
+    safepoint_check(L, chunk, text, &token);
+    if (function) safepoint_skip_parameters(L, reader, text, chunk);
     if (jumps) return word;
     if (begins || function) return reader->at;
   }
@@ -126,7 +49,7 @@ static const char *safepoint_next(lua_State *L, safepoint_reader *reader, const 
 /* Pushes the text with its safepoints; it compiles without them. One with much text behind it counts as several. */
 static void add_safepoints(lua_State *L, const char *text, size_t bytes, const char *chunk) {
   enum { COUNTS_ONCE_BYTES = 4096 };
-  safepoint_reader reader = {text, text + bytes};
+  text_reader reader = {text, text + bytes};
   const char *done = text, *next;
   luaL_Buffer buffer;
   luaL_buffinit(L, &buffer);
@@ -177,6 +100,7 @@ static void share_counter(lua_State *L) {
 void safepoints_load(lua_State *L, const char *text, size_t bytes, const char *chunk) {
   size_t length;
   luaL_checkstack(L, 6, NULL);
+  effort_check(L, text, bytes, chunk);
   if (luaL_loadbufferx(L, text, bytes, chunk, "t") != LUA_OK) safepoint_fail(L, chunk, "");
   lua_pop(L, 1);
   add_safepoints(L, text, bytes, chunk);
