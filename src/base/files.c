@@ -38,11 +38,13 @@ static int files_give_up(int descriptor, int reason) {
 }
 
 /* Opens by a call that a confined process may make even when none is left that hears its calls
- * (service/supervise/confine.h); kernels that do not have it take the older one. */
+ * (service/supervise/confine.h); kernels that do not have it take the older one. So does what is refused: who hears
+ * that one may open the file for the process. */
 static int open_any(int folder, const char *path, int flags, mode_t mode) {
   struct open_how how = {.flags = (uint64_t)flags, .mode = flags & O_CREAT ? mode : 0};
   long descriptor = syscall(SYS_openat2, folder, path, &how, sizeof how);
-  return descriptor < 0 && (errno == ENOSYS || errno == EPERM) ? openat(folder, path, flags, mode) : (int)descriptor;
+  bool other = descriptor < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES);
+  return other ? openat(folder, path, flags, mode) : (int)descriptor;
 }
 
 int files_open_folder(const char *path) {

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { AGENTS = 300, RELOADS = 100 };
 
@@ -34,7 +36,7 @@ static void write_scripts(const musterd *service, int text, const char *behind) 
   daemon_write(service, "counter.lua", whole);
 }
 
-static void scripts_begin(musterd *service) {
+static void scripts_begin_by(musterd *service, const char *flags) {
   char text[512];
   daemon_prepare(service);
   write_scripts(service, 0, "");
@@ -43,10 +45,14 @@ static void scripts_begin(musterd *service) {
            "[world main]\nmodule = lua\nmodule.scripts = %s/counter.lua\nbudget = 5ms\nhz = 50\n",
            service->folder);
   daemon_write(service, "musterd.conf", text);
-  daemon_launch(service, "--config @/musterd.conf");
+  daemon_launch(service, flags);
   cr_assert(daemon_await(service, "READY=1"));
   setenv("MUSTER_SOCKET", service->socket, 1);
   control_await_count(service, "/v1/worlds/main", "agents", AGENTS);
+}
+
+static void scripts_begin(musterd *service) {
+  scripts_begin_by(service, "--config @/musterd.conf");
 }
 
 /* Some frames later. */
@@ -165,6 +171,94 @@ Test(scripts, scripts_that_do_not_compile_are_told_at_the_start) {
   cr_expect_neq(daemon_wait(&service), 0);
   cr_expect_eq(says(&service, "counter.lua:12:"), 1);
   daemon_clear(&service);
+}
+
+/* As editors save: a new file takes the place of the old one. */
+static void replace_file(const musterd *service, const char *name, const char *text) {
+  char from[160], to[160];
+  daemon_write(service, "saved~", text);
+  snprintf(from, sizeof from, "%s/saved~", service->folder);
+  snprintf(to, sizeof to, "%s/%s", service->folder, name);
+  cr_assert_eq(rename(from, to), 0);
+}
+
+static void replace_scripts(const musterd *service, const char *name, int text, const char *behind) {
+  char whole[2048];
+  snprintf(whole, sizeof whole, counters, text, text, text, text, AGENTS, AGENTS, behind);
+  replace_file(service, name, whole);
+}
+
+/* A process that may open few files: it knows them by themselves, not by their names. */
+#define CONFINED "--config @/musterd.conf --isolation process"
+
+Test(scripts, that_an_editor_replaced_are_read_anew) {
+  musterd service;
+  scripts_begin_by(&service, CONFINED);
+  for (int i = 1; i <= 6; i++) {
+    bool broken = i % 3 == 0;
+    replace_scripts(&service, "counter.lua", i, broken ? "local = 5" : "");
+    if (i % 2 == 0)
+      reload_by_request(&service, broken);
+    else
+      reload_by_command(broken);
+  }
+  replace_scripts(&service, "counter.lua", 99, "");
+  reload_by_signal(&service, false);
+  daemon_await_log(&service, "text\t99\t3");
+  cr_expect_eq(says(&service, "may not read"), 0);
+  daemon_stop(&service);
+}
+
+/* The settings are replaced in the same way, and a folder of scripts may be exchanged as a whole. */
+Test(scripts, in_a_folder_that_was_exchanged_are_read_anew_and_so_are_the_settings) {
+  musterd service;
+  char text[1024], folder[160], other[160], aside[160];
+  daemon_prepare(&service);
+  snprintf(folder, sizeof folder, "%s/scripts", service.folder);
+  snprintf(other, sizeof other, "%s/other", service.folder);
+  snprintf(aside, sizeof aside, "%s/aside", service.folder);
+  cr_assert(mkdir(folder, 0700) == 0 && mkdir(other, 0700) == 0);
+  replace_scripts(&service, "scripts/counter.lua", 0, "");
+  replace_scripts(&service, "other/counter.lua", 99, "");
+  snprintf(text, sizeof text,
+           "[server]\nlog_level = info\n[world main]\nmodule = lua\nmodule.scripts = %s\nbudget = 5ms\nhz = 50\n",
+           folder);
+  daemon_write(&service, "musterd.conf", text);
+  daemon_launch(&service, CONFINED);
+  cr_assert(daemon_await(&service, "READY=1"));
+  setenv("MUSTER_SOCKET", service.socket, 1);
+  cr_assert(rename(folder, aside) == 0 && rename(other, folder) == 0);
+  reload_by_command(false);
+  daemon_await_log(&service, "text\t99\t3");
+  snprintf(text, sizeof text,
+           "[server]\nlog_level = info\n[world main]\nmodule = lua\nmodule.scripts = %s\nbudget = 7ms\nhz = 50\n",
+           folder);
+  replace_file(&service, "musterd.conf", text);
+  daemon_signal(&service, SIGHUP);
+  for (long long budget = 0; budget != 7000000;) {
+    json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+    budget = control_count(world, "budget_ns");
+    json_decref(world);
+  }
+  daemon_stop(&service);
+}
+
+/* What lies elsewhere is not read by a link that is put there. */
+Test(scripts, that_became_a_link_to_elsewhere_are_refused) {
+  musterd service;
+  char path[160], other[160];
+  scripts_begin_by(&service, CONFINED);
+  replace_scripts(&service, "other.lua", 99, "");
+  snprintf(path, sizeof path, "%s/counter.lua", service.folder);
+  snprintf(other, sizeof other, "%s/other.lua", service.folder);
+  cr_assert(unlink(path) == 0 && symlink(other, path) == 0);
+  program_run *run = program_start("ctl scripts reload");
+  bool confined = says(&service, "the kernel has no") == 0;
+  cr_expect(!confined || (run->status == 1 && strstr(run->errors, "Permission denied")), "%d: %s%s", run->status,
+            run->output, run->errors);
+  cr_expect_eq(says(&service, "world main: its module may not read "), confined);
+  free(run);
+  daemon_stop(&service);
 }
 
 static void scripts_refuse(const char *command, int status, const char *says) {

@@ -61,7 +61,7 @@ static const char *folder_of(const char *file, char folder[PATH_BYTES]) {
   return folder;
 }
 
-/* A line for each: R/path or W/path. */
+/* A line for each: R/path, P/path or W/path. */
 static size_t add_folders(char *text, size_t length, char kind, const char *const *paths) {
   for (; *paths; paths++) length += (size_t)snprintf(text + length, CHILD_NOTE_BYTES - length, "\n%c%s", kind, *paths);
   return length;
@@ -79,12 +79,17 @@ static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
 
-/* Puts what the settings of the world's modules name by a whole path behind what is to be read. */
-static void add_of_modules(const world_settings *world, const char **read, size_t room) {
+enum { OWN_MAX = 16 };
+
+/* What people change while the world runs: the settings, its path, and what settings of its modules name by a whole
+ * path. Ends with null. */
+static void list_own(const world_settings *world, const char *file, const char *own[OWN_MAX]) {
   size_t count = 0;
-  while (read[count]) count++;
-  for (uint32_t i = 0; i < world->setting_count && count + 1 < room; i++)
-    if (*world->settings[i].text == '/') read[count++] = world->settings[i].text;
+  if (*world->path) own[count++] = world->path;
+  if (file) own[count++] = file;
+  for (uint32_t i = 0; i < world->setting_count && count + 1 < OWN_MAX; i++)
+    if (*world->settings[i].text == '/') own[count++] = world->settings[i].text;
+  own[count] = NULL;
 }
 
 static muster_result confine_world(const struct settings *settings, const char *file, confine_result *confined,
@@ -93,31 +98,24 @@ static muster_result confine_world(const struct settings *settings, const char *
   char snapshots[PATH_BYTES] = "/dev/null", flight[PATH_BYTES] = "/dev/null";
   if (*settings->snapshot_file) folder_of(settings->snapshot_file, snapshots);
   if (*settings->flight_file) folder_of(settings->flight_file, flight);
-  enum { READ_MAX = 16 };
-  const char *read[READ_MAX] = {"/usr",
-                                "/lib",
-                                "/lib64",
-                                "/proc",
-                                "/sys",
-                                "/etc/ld.so.cache",
-                                "/etc/localtime",
-                                "/dev/null",
-                                "/dev/urandom",
-                                settings->modules,
-                                *world->path ? world->path : "/dev/null",
-                                file ? file : "/dev/null"};
-  add_of_modules(world, read, READ_MAX);
+  const char *read[] = {"/usr",           "/lib",      "/lib64",       "/proc",           "/sys", "/etc/ld.so.cache",
+                        "/etc/localtime", "/dev/null", "/dev/urandom", settings->modules, NULL};
+  const char *own[OWN_MAX];
+  list_own(world, file, own);
   const char *journals = *settings->journal_folder ? settings->journal_folder : snapshots;
   const char *write[] = {snapshots, flight, journals, "/dev/null", NULL};
   uint64_t usual = larger(bounds_usual_disk(snapshots), bounds_usual_disk(flight));
   confine_rules rules = {.read = read,
+                         .own = own,
                          .write = write,
                          .network = world->allow == ALLOW_NETWORK,
                          .memory_bytes = world->memory_max ? world->memory_max : bounds_usual_memory(),
                          .file_bytes = world->disk_max ? larger(world->disk_max, world->state_max)
                                                        : larger(usual, world->state_max),
                          .files_max = 1024};
-  add_folders(note, add_folders(note, strlen(note), 'R', read), 'W', write);
+  size_t length = add_folders(note, strlen(note), 'R', read);
+  length = add_folders(note, length, 'P', own);
+  add_folders(note, length, 'W', write);
   be_first_to_go();
   signal(SIGXFSZ, SIG_IGN); /* write() reports a file that is too long */
   return confine(&rules, confined);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -146,6 +147,7 @@ static muster_result take_files_away(const confine_rules *rules, confine_result 
   int set = (int)syscall(SYS_landlock_create_ruleset, &all, bytes_of_set((int)abi), 0);
   if (set < 0) return refused("Landlock", errno);
   muster_result result = allow_paths(set, rules->read, rights_to_read);
+  if (!result) result = allow_paths(set, rules->own, rights_to_read);
   if (!result) result = allow_paths(set, rules->write, all.files & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE);
   if (!result && syscall(SYS_landlock_restrict_self, set, 0)) result = refused("Landlock", errno);
   close(set);
@@ -461,6 +463,14 @@ bool confine_read_file(const confine_call *call, uint32_t which, char *path, siz
 bool confine_read_memory(const confine_call *call, uint64_t address, void *to, size_t bytes) {
   struct iovec here = {to, bytes}, there = {(void *)address, bytes};
   return process_vm_readv(call->thread, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+bool confine_give_file(int heard, uint64_t id, int file, int flags) {
+  struct seccomp_notif_addfd given = {.id = id,
+                                      .flags = SECCOMP_ADDFD_FLAG_SEND,
+                                      .srcfd = (uint32_t)file,
+                                      .newfd_flags = (uint32_t)(flags & O_CLOEXEC)};
+  return ioctl(heard, SECCOMP_IOCTL_NOTIF_ADDFD, &given) >= 0;
 }
 
 void confine_answer(int heard, uint64_t id, confine_decision decision) {

@@ -4,16 +4,17 @@
  *   no new privileges   what it could gain by programs with more rights
  *   capabilities        those of root, too, but that it opens files of any owner: Landlock says which
  *   resource limits     memory, open files, the length of a file; none can be raised again, that of core files neither
- *   Landlock            it sees only the files and folders that it is given; by newer kernels no TCP port either, and
- *                       it can signal no process outside
+ *   Landlock            it sees only the files and folders that it is given, those that were there when it was given
+ *                       them; by newer kernels no TCP port either, and it can signal no process outside
  *   seccomp             an allow-list of system calls
  *
  * What is not on that list is heard by the supervisor, at a descriptor (confine_hear). It decides about a new thread or
- * process and memory that no limit counts, and binds threads to processors itself; it looks at the files that are
- * opened, only to tell of those that Landlock refuses: the calls go on in any case, so that it does no harm if their
- * paths change meanwhile. All other calls it refuses: by EPERM. When it has died, such calls answer ENOSYS, and the
- * world, which saves itself then, makes these calls by younger names (openat2, renameat), which are not heard: Landlock
- * refuses them alike, but nothing is told. What the kernel lacks is left out and named. */
+ * process and memory that no limit counts, and binds threads to processors itself. It looks at the files that are
+ * opened. Those of `own` it opens itself, by their paths: Landlock knows files, and who saves or exchanges one puts a
+ * new one in its place. Of others it only tells that Landlock refuses them: the calls go on in any case, so that it
+ * does no harm if their paths change meanwhile. All other calls it refuses: by EPERM. When it has died, such calls
+ * answer ENOSYS, and the world, which saves itself then, makes these calls by younger names (openat2, renameat), which
+ * are not heard: Landlock refuses them alike, but nothing is told. What the kernel lacks is left out and named. */
 #ifndef SERVICE_CONFINE_H
 #define SERVICE_CONFINE_H
 
@@ -22,7 +23,8 @@
 
 typedef struct confine_rules {
   const char *const *read;  /* files and folders with all below them; those that do not exist are passed over */
-  const char *const *write; /* the same, also for making, renaming and removing */
+  const char *const *own;   /* to be read as well, whatever is there at the time (confine_give_file); null = none */
+  const char *const *write; /* the same as `read`, also for making, renaming and removing */
   bool network;             /* it may open sockets to the internet; unix sockets that it has stay open in any case */
   uint64_t memory_bytes;    /* of private memory; 0 = no limit */
   uint64_t file_bytes;      /* of one file; 0 = no limit */
@@ -73,6 +75,10 @@ bool confine_read_memory(const confine_call *call, uint64_t address, void *to, s
 
 /* A call that is DONE was made by the one that heard it, for the caller. */
 typedef enum confine_decision { CONFINE_REFUSE = 0, CONFINE_ALLOW, CONFINE_DONE } confine_decision;
+
+/* Answers a call that opens a file by opening that one for the caller; `flags` are those of the call. False: the kernel
+ * cannot, or the caller may have no more files; the call was not answered. */
+bool confine_give_file(int heard, uint64_t id, int file, int flags);
 
 /* Answers a call: lets it be, refuses it by EPERM, or says that it went well. The caller may be gone meanwhile. */
 void confine_answer(int heard, uint64_t id, confine_decision decision);

@@ -9,7 +9,7 @@
 #include "service/supervise/processes.h"
 
 /* From now on calls are heard at a descriptor, which is owned then. `folders` names what the process may open, a line
- * each: R/path or W/path. */
+ * each: R/path, W/path, or P/path, which is read whatever file is there now. */
 void hearing_begin(world_process *process, int descriptor, const char *folders);
 
 /* The next look has come: as many calls again are answered. */
