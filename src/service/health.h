@@ -8,7 +8,8 @@
  * Codes: starting, stopping, unsaved (of the service, without a world); failed, no_frame, late; and two with which it
  * stays 200: degraded (the world runs, but has its snapshots only where it should have a journal), and idle (its frames
  * left budget though agents waited, for no known reason, as the verdict judges it, or estimates had to be mended). A
- * supervisor adds worlds that do not run, with the state of their process, and no_answer (service/supervise/joins.h).
+ * supervisor adds worlds that do not run, with the state of their process, and no_answer (service/supervise/joins.h);
+ * not those that another node of the cluster runs.
  */
 #ifndef SERVICE_HEALTH_H
 #define SERVICE_HEALTH_H

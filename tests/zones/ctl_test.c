@@ -105,6 +105,32 @@ Test(zones_ctl, shows_who_has_which_zone_and_restores_one_that_was_lost) {
   land_end(all);
 }
 
+/* Until `muster ctl health` says this at a node. */
+static void await_health(const land *all, uint32_t node, int status, const char *text) {
+  char last[1024] = "";
+  for (int tries = 0; tries < TRIES; tries++) {
+    program_run *run = ctl(all, node, "health");
+    bool good = run->status == status && strstr(run->output, text);
+    snprintf(last, sizeof last, "%d: %.900s", run->status, run->output);
+    free(run);
+    if (good) return;
+    usleep(PAUSE_US);
+  }
+  cr_assert(false, "node %u is never %d: '%s', but %s", node, status, text, last);
+}
+
+/* Each node has the other zones in its settings, too, and waits for their leases: that is how it should be. */
+Test(zones_ctl, a_node_is_ready_while_others_have_their_zones) {
+  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5});
+  for (uint32_t i = 0; i < LAND_NODES; i++) {
+    await_health(all, i, 0, "all worlds run");
+    expect_ctl(all, i, "get /readyz", 0, "\"ready\": true", "\"reasons\": []");
+  }
+  brokers_kill(all->brokers, BROKERS_ETCD, 0); /* then nobody knows that another node runs it */
+  await_health(all, 1, 1, "does not run here: no lease for its zone");
+  land_end(all);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
 /* What a node knows of all, which the caller releases; null: it does not answer. */

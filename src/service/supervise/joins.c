@@ -17,6 +17,7 @@ typedef struct join_part {
   struct join *join;
   const world_process *process;
   bool asked;
+  bool elsewhere;  /* the world runs on another node, as it should: it says nothing of whether this one is ready */
   unsigned status; /* 0 = it did not answer */
   char *text;
   size_t bytes;
@@ -88,7 +89,7 @@ static void merge(json_t *whole, json_t *part) {
   }
 }
 
-/* Of worlds that are not all ready: 503. A world without a process is a reason. */
+/* Of worlds that are not all ready: 503. A world without a process is a reason, unless another node runs it. */
 static unsigned add_readiness(const struct join *join, json_t *whole) {
   bool ready = true;
   size_t first = 0; /* they stand before what the others say of themselves */
@@ -96,6 +97,7 @@ static unsigned add_readiness(const struct join *join, json_t *whole) {
   if (!reasons) json_object_set_new(whole, "reasons", reasons = json_array());
   for (uint32_t i = 0; i < join->count; i++) {
     const world_process *process = join->parts[i].process;
+    if (join->parts[i].elsewhere) continue;
     ready = ready && join->parts[i].status == 200;
     if (join->parts[i].status) continue;
     char words[STATES_WORDS_BYTES];
@@ -251,6 +253,8 @@ static void ask_all(http_request *request, const joins_of *of) {
     made->parts[i].join = made;
     made->parts[i].process = &processes->worlds[i];
     process_state state = processes->worlds[i].state;
+    made->parts[i].elsewhere = processes->worlds[i].elsewhere && is_for(made, "/readyz");
+    if (made->parts[i].elsewhere) continue; /* its process, if there is one, only follows what another node does */
     if (state != PROCESS_STARTING && state != PROCESS_RUNNING) continue; /* one that starts answers soon */
     made->open++;
     made->parts[i].asked = true;

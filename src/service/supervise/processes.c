@@ -366,6 +366,7 @@ static bool is_held_back(world_process *process) {
   const struct processes *all = process->all;
   if (!all->may_start || all->may_start(process, all->start_user)) {
     process->standby[0] = '\0';
+    process->elsewhere = false;
     return false;
   }
   set_state(process, PROCESS_WAITING);

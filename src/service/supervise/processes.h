@@ -95,6 +95,7 @@ typedef struct world_process {
   char reason[PROCESS_REASON_BYTES];   /* how it ended last; "" = it never did */
   char standby[PROCESS_STANDBY_BYTES]; /* why the world does not run here: `may_start` says no, or its process was
                                           started ahead. "" = it does, or begins to */
+  bool elsewhere;                      /* that is how it should be: the world runs on another node */
 } world_process;
 
 struct processes {

@@ -48,11 +48,12 @@ void holding_put(struct holding *holding, wire_head head, const void *bytes) {
   if (holding->socket >= 0) wire_put(&holding->wire, head, bytes);
 }
 
-void holding_tell(struct holding *holding, const char *format, ...) {
+void holding_tell(struct holding *holding, bool elsewhere, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(holding->process->standby, sizeof holding->process->standby, format, arguments);
   va_end(arguments);
+  holding->process->elsewhere = elsewhere;
 }
 
 static uint64_t ttl_ns(const struct holding *holding) {
@@ -177,10 +178,10 @@ static void take_refusal(struct holding *holding, muster_result result, const br
              lease->owner);
   }
   if (result == MUSTER_E_STATE)
-    holding_tell(holding, "its zone runs on node %s%s", lease->owner,
+    holding_tell(holding, true, "its zone runs on node %s%s", lease->owner,
                  holding->follow.stage ? ", and is to be moved here" : "");
   else
-    holding_tell(holding, "no lease for its zone: %s", muster_last_error());
+    holding_tell(holding, false, "no lease for its zone: %s", muster_last_error());
   uint64_t again_ms = holding->follow.near ? ASK_NEAR_MS : ASK_AGAIN_MS;
   holding_later(holding, result == MUSTER_E_STATE ? again_ms : FAILED_AGAIN_MS);
 }
@@ -206,6 +207,7 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   holding->stage = HOLDING_FETCHING;
   log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %u", holding->process->name,
            holding->ground.number, lease->epoch);
+  holding_tell(holding, false, "its zone is this node's, and what is stored of it is being brought");
   holding_later(holding, TURN_MS);
   if (!follow_take(holding)) stored_bring(holding);
 }
@@ -221,7 +223,7 @@ static void ask(struct holding *holding) {
     return;
   }
   if (balancer_leaves(holder->balancer, holding)) {
-    holding_tell(holding, "this node drains, and its zone is left to others");
+    holding_tell(holding, false, "this node drains, and its zone is left to others");
     holding_later(holding, ASK_AGAIN_MS);
     return;
   }
@@ -398,14 +400,14 @@ bool holder_may_start(world_process *process, void *user) {
   const world_settings *world = settings_find_world(&holder->settings, process->name);
   int rank = world ? nodes_rank(world->nodes, holder->settings.node) : -1;
   if (rank < 0) {
-    holding_tell(holding, "its zone runs on other nodes");
+    holding_tell(holding, true, "its zone runs on other nodes");
     return false;
   }
   if (holding->stage != HOLDING_IDLE) return false;
   holding->restores = holding->stands_by;
   holding->stands_by = holding->restorable = false;
   holding->stage = HOLDING_ASKING;
-  holding_tell(holding, "the lease of its zone is asked for");
+  holding_tell(holding, false, "the lease of its zone is asked for");
   holding_later(holding, holding->tenure == 0 ? (uint64_t)rank * PREFERRED_MS : 0);
   return false;
 }
@@ -444,7 +446,7 @@ static void holding_release(struct holding *holding) {
 }
 
 void holding_stand_by(struct holding *holding, const char *why) {
-  holding_tell(holding, "%s", why);
+  holding_tell(holding, false, "%s", why);
   holding->stands_by = true;
   holding_release(holding);
   call_idle(holding->holder);

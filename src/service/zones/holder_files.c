@@ -91,7 +91,7 @@ static void take_unpacked(uv_work_t *work, int status) {
   bool good = holding_call_end(stored->call);
   holding->fetching = false;
   if (good && (stored->result || status)) {
-    holding_tell(holding, "its files cannot be unpacked: %.80s", stored->problem);
+    holding_tell(holding, false, "its files cannot be unpacked: %.80s", stored->problem);
     log_line(MUSTER_LOG_ERROR, "world %s: %s", holding->process->name, holding->process->standby);
     holding_bring_failed(holding, stored->problem);
   } else if (good) {

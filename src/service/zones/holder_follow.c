@@ -149,7 +149,7 @@ void follow_files(struct holding *holding) {
   holding->follow.stage = FOLLOW_RUNNING;
   holding_put(holding, (wire_head){.kind = WIRE_BEGIN, .bytes = sizeof begin}, &begin);
   processes_begin(holding->process);
-  holding_tell(holding, "its zone is followed, to be moved here");
+  holding_tell(holding, true, "its zone is followed, to be moved here");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- record */
@@ -205,6 +205,7 @@ static void go_on_with_lease(struct holding *holding) {
   follow_end(holding);
   stored_write_epoch(holding);
   holding->process->standby[0] = '\0';
+  holding->process->elsewhere = false;
   holding_hand_over(holding, true);
 }
 

@@ -207,8 +207,10 @@ void holding_ask_soon(struct holding *holding);
 /* Whether its lease was not renewed in time: its process runs no frame. */
 bool holding_stands_still(const struct holding *holding);
 
-/* Why the zone does not run here, for people. */
-void holding_tell(struct holding *holding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Why the zone does not run here, for people: something is awaited or wrong; or, with `elsewhere`, nothing is, since
+ * another node runs it. */
+void holding_tell(struct holding *holding, bool elsewhere, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* holder_pairs.c: what was sent, what comes, what goes. */
 void pairs_open(struct holding *holding);

@@ -42,7 +42,7 @@ static const char *zones_state(const struct holding *holding, const broker_lease
   switch (holding->stage) {
   case HOLDING_IDLE:
     if (holding->stands_by) return "stands_by";
-    return holding->process->state == PROCESS_FAILED ? "failed" : *holding->process->standby ? "elsewhere" : "down";
+    return holding->process->state == PROCESS_FAILED ? "failed" : holding->process->elsewhere ? "elsewhere" : "down";
   case HOLDING_ASKING:
     return lease->revision && strcmp(lease->owner, holding->holder->settings.node) != 0 ? "elsewhere" : "asks";
   case HOLDING_RUNNING:
