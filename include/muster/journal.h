@@ -174,6 +174,8 @@ typedef struct muster_journal_info {
   uint64_t sim_now_ns;      /* of that frame; known after muster_journal_recover() */
   uint64_t lost_bytes;      /* behind the last complete frame: part of the frame in which the process died, or damage */
   char damage[160];         /* what is wrong there; "" when the end is only missing */
+  uint64_t lost_frames; /* complete frames that stand behind a damage and are given up, as far as they can be counted:
+                           0 when there is no damage, or nothing behind it can be told apart */
 } muster_journal_info;
 
 MUSTER_DEFAULTS(muster_journal_info);

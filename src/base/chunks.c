@@ -161,6 +161,29 @@ muster_result chunk_check(const chunks_format *format, const unsigned char *byte
   return MUSTER_OK;
 }
 
+/* Whether a header with that mark stands at `at`, as far as there are bytes. */
+static bool has_mark(const unsigned char *bytes, size_t count, size_t at, uint32_t mark) {
+  size_t left = count - at < sizeof mark ? count - at : sizeof mark;
+  return memcmp(bytes + at, &mark, left) == 0;
+}
+
+uint64_t chunks_last_behind(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
+                            uint32_t section, uint64_t number) {
+  uint32_t mark = words[format->record].mark;
+  uint64_t last = number, most = number + (count - at) / CHUNK_HEADER_BYTES;
+  for (struct header header; count - at >= sizeof header;) {
+    const unsigned char *found = memmem(bytes + at, count - at, &mark, sizeof mark);
+    if (!found || (size_t)(bytes + count - found) < sizeof header) break;
+    memcpy(&header, found, sizeof header);
+    at = (size_t)(found - bytes);
+    size_t room = count - at - sizeof header;
+    bool whole = header.bytes <= room && has_mark(bytes, count, at + sizeof header + (size_t)header.bytes, mark);
+    if (whole && header.kind == section && header.number > number && header.number <= most) last = header.number;
+    at += whole ? sizeof header + (size_t)header.bytes : sizeof mark;
+  }
+  return last;
+}
+
 muster_result chunks_read_front(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count,
                                 size_t *length) {
   *reader = (chunk_reader){.format = format, .bytes = bytes, .count = count, .end = CHUNKS_HEADER_BYTES};

@@ -48,6 +48,12 @@ uint64_t chunk_seal(void *memory, bool record, uint32_t kind, uint64_t number, s
 muster_result chunk_check(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
                           uint64_t *checksum, struct chunk *found);
 
+/* What stands behind a place where a stream is damaged: the number of the last chunk of that section from there on,
+ * when it is above `number`; else `number`. Looks for headers, and believes one at whose end another one begins, or the
+ * stream ends. O(count). */
+uint64_t chunks_last_behind(const chunks_format *format, const unsigned char *bytes, size_t count, size_t at,
+                            uint32_t section, uint64_t number);
+
 /* ---------------------------------------------------------------------------------------------- streams of sections */
 
 /* Takes the next bytes of a stream; false when it cannot. */

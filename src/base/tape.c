@@ -98,6 +98,11 @@ muster_result tape_next(struct tape *tape, struct chunk *section) {
   return MUSTER_OK;
 }
 
+uint64_t tape_last_behind(const void *file, size_t bytes, size_t at, tape_kind kind, uint64_t number) {
+  const chunks_format format = tape_format_of(0);
+  return chunks_last_behind(&format, file, bytes, at, kind, number);
+}
+
 const void *tape_take_place(struct tape *tape, size_t count) {
   if (tape->failed || count > tape->end - tape->at) {
     tape->failed = true;

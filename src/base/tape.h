@@ -67,6 +67,10 @@ muster_result tape_read_from(struct tape *tape, const void *file, size_t bytes, 
  * wrong there; section->cut is set when the file just ends too early. */
 muster_result tape_next(struct tape *tape, struct chunk *section);
 
+/* Of a file that is damaged at `at`: how far the numbers of sections of this kind go on behind that, from `number` on,
+ * as far as can be told. */
+uint64_t tape_last_behind(const void *file, size_t bytes, size_t at, tape_kind kind, uint64_t number);
+
 /* Reads on. Beyond the end of the section it reads zeros and sets `failed`. */
 void tape_take(struct tape *tape, void *bytes, size_t count);
 uint64_t tape_take_number(struct tape *tape);

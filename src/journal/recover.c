@@ -130,6 +130,7 @@ static void recover_describe(const char *path, const struct found *found, muster
                                 .frames = found->about.frames + found->extent.frames,
                                 .lost_bytes = found->extent.ended ? 0 : found->record.count - found->extent.end};
   info->tried = access(journal_file_name(path, "", found->number, ".replaying", name), F_OK) == 0;
+  info->lost_frames = found->extent.lost;
   snprintf(info->damage, sizeof info->damage, "%s", found->extent.damage);
 }
 

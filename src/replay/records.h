@@ -53,6 +53,7 @@ typedef struct record_extent {
   uint64_t checksum; /* and that of its section */
   bool ended;        /* there the record ends as it was ended */
   char damage[160];  /* what is wrong behind it; "" when the file just ends */
+  uint64_t lost;     /* frames that stand behind the damage, as far as can be told */
 } record_extent;
 
 /* Takes a note of a frame; false to refuse it. */

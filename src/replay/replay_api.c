@@ -142,6 +142,13 @@ static void replay_note_end(record_extent *extent, const struct tape *tape, cons
              (unsigned long long)(extent->head.first_frame + extent->frames) + 1);
   else if (!section->cut)
     snprintf(extent->damage, sizeof extent->damage, "%s", muster_last_error());
+  uint64_t seen = extent->head.first_frame + extent->frames;
+  extent->lost = 0;
+  if (result || *extent->damage)
+    extent->lost = tape_last_behind(tape->file, tape->file_bytes, extent->end, TAPE_FRAME, seen) - seen;
+  if (extent->lost && !*extent->damage) /* a length that was changed makes a section look as if it were cut */
+    snprintf(extent->damage, sizeof extent->damage, "record: offset %zu: frame %llu is damaged", extent->end,
+             (unsigned long long)seen + 1);
 }
 
 muster_result records_look_on(const void *bytes, size_t count, record_extent *extent, record_take_note take,

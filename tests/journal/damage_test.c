@@ -125,7 +125,31 @@ static void expect_survived(const whole_journal *whole, size_t at, bool recovers
   cr_assert_eq(info.frames, before, "bit at %zu: frame %llu of %llu", at, (unsigned long long)info.frames,
                (unsigned long long)before);
   cr_assert(info.damage[0] || info.lost_bytes, "bit at %zu: nobody noticed", at);
+  cr_assert_leq(info.lost_frames, DAMAGED_FRAMES - before, "bit at %zu", at);
   if (recovers) expect_world(whole, info.frames, "bit at", at);
+}
+
+/* A frame's section begins where the frame before ends. */
+static void expect_lost(const whole_journal *whole, uint64_t frame, size_t byte) {
+  muster_journal_info info;
+  size_t at = whole->sizes[frame - 1] + byte;
+  whole->journal_was.bytes[at] ^= 16;
+  file_write(whole->journal, whole->journal_was.bytes, whole->journal_was.count);
+  whole->journal_was.bytes[at] ^= 16;
+  cr_assert_eq(journal_look(whole->place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, frame - 1);
+  cr_assert_eq(info.lost_frames, DAMAGED_FRAMES - (frame - 1), "byte %zu of frame %llu: %llu, %s", byte,
+               (unsigned long long)frame, (unsigned long long)info.lost_frames, info.damage);
+  cr_assert(*info.damage, "byte %zu of frame %llu", byte, (unsigned long long)frame);
+}
+
+Test(journal_damage, frames_behind_it_are_counted) {
+  enum { HEADER = 32 };
+  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  for (uint64_t frame = 1; frame <= DAMAGED_FRAMES; frame++)
+    expect_lost(&whole, frame, (whole.sizes[frame] - whole.sizes[frame - 1]) / 2);
+  for (size_t byte = 0; byte < HEADER; byte++) expect_lost(&whole, DAMAGED_FRAMES / 2, byte);
+  whole_end(&whole);
 }
 
 Test(journal_damage, a_bit_that_turned_is_noticed, .timeout = 14400) {

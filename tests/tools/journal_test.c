@@ -111,6 +111,31 @@ Test(run_journal, a_journal_of_the_service_is_replayed_too) {
   place_remove(&place);
 }
 
+/* Frames that are in the journal and cannot be read are no part of the crash: somebody may have been told of them. */
+Test(run_journal, frames_that_a_damage_takes_are_told) {
+  journal_place place = place_make();
+  char journal[256];
+  snprintf(journal, sizeof journal, "%s-1.journal", place.path);
+  run_and_kill(program_path(),
+               line_with("run wildlife --agents 800 --budget 1ms --no-pace --frames 100000 --journal %s", place.path),
+               journal);
+  place_newest newest = place_find(&place, ".journal");
+  file_bytes was = file_read(newest.path);
+  was.bytes[was.count / 4 * 3] ^= 4;
+  file_write(newest.path, was.bytes, was.count);
+  program_run *again = run_with("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
+  cr_assert_eq(again->status, 0, "%s", again->errors);
+  cr_assert_not_null(strstr(again->errors, " frames behind it are lost, since the journal is damaged: "), "%s",
+                     again->errors);
+  number_behind(again->errors, "goes on from frame ");
+  free(again);
+  again = run_with("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
+  cr_assert(again->status == 0 && !strstr(again->errors, "lost"), "%s", again->errors);
+  free(again);
+  free(was.bytes);
+  place_remove(&place);
+}
+
 Test(run_journal, without_a_journal_recover_begins_anew) {
   journal_place place = place_make();
   program_run *run =

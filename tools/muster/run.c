@@ -201,6 +201,16 @@ static bool open_world(struct run *run) {
   return false;
 }
 
+/* Whoever was told of a frame behind the damage was told of what is no more. */
+static void say_what_is_lost(const muster_journal_info *info) {
+  if (!*info->damage) return;
+  if (info->lost_frames)
+    fprintf(stderr, "%lu frames behind it are lost, since the journal is damaged: %s\n", info->lost_frames,
+            info->damage);
+  else
+    fprintf(stderr, "%lu bytes behind it are lost, since the journal is damaged: %s\n", info->lost_bytes, info->damage);
+}
+
 /* Brings the world to where the journal ends that it goes on from, and begins the one that it keeps. False after a
  * complaint. */
 static bool open_journal(struct run *run) {
@@ -214,6 +224,7 @@ static bool open_journal(struct run *run) {
     }
     run->frame = run->found.info.frames;
     fprintf(stderr, "goes on from frame %lu, hash %016lx\n", run->frame, muster_world_hash(run->host.world));
+    say_what_is_lost(&run->found.info);
   }
   if (!run->options.journal || journaling_begin(&run->journaling, &run->options, &run->host)) return true;
   complain_failure("%s", muster_last_error());
@@ -358,6 +369,7 @@ static int report_replayed(struct run *run) {
   progress_end(&run->progress);
   int status = same ? tell(run, report) : complain_failure("%s", muster_last_error());
   if (same) say_replayed(run);
+  if (same) say_what_is_lost(&run->found.info);
   close_world(run);
   return status;
 }
