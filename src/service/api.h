@@ -6,6 +6,7 @@
  *     PATCH  /v1/worlds/W                         budget_ns, hz, paused, workers, weights and policy: all or nothing
  *     POST   /v1/worlds/W/step                    {"frames"}: pauses and begins so many frames; GET /v1/worlds/W tells
  *                                               how many are left
+ *     POST   /v1/worlds/W/acknowledge             what its journals have lost is known: health tells it no more
  *     POST   /v1/worlds/W/restart                 stops its process in order, if it runs, and starts it again at once:
  *                                               202 with the process; with isolation = none 409
  *     GET    /v1/worlds/W/weights                 the values in force of what PATCH sets

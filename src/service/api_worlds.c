@@ -4,6 +4,7 @@
 #include "base/bands_json.h"
 #include "service/api_bodies.h"
 #include "service/frames.h"
+#include "service/publish.h"
 #include "service/verdict.h"
 
 #include <muster/tune.h>
@@ -23,11 +24,12 @@ static void write_journal(json_writer *writer, const journal_published *journal)
   json_print(writer,
              "journal{ on=%d why=%s broken=%d sync=%s frames_written=%lu frames_safe=%lu recovery_ns=%lu holds=%d "
              "bytes=%lu snapshots=%lu snapshots_failed=%lu snapshot_bytes=%lu snapshot_ns=%lu pause_ns=%lu sync_ns=%lu "
-             "incidents=%u recovered_frames=%lu recovered_ns=%lu }",
+             "incidents=%u recovered_frames=%lu recovered_ns=%lu losses=%lu lost_frames=%lu lost=%s }",
              journal->on, journal->why, journal->broken, syncs[journal->sync], journal->frames_written,
              journal->frames_safe, journal->recovery_ns, journal->holds, journal->bytes, journal->snapshots,
              journal->snapshots_failed, journal->snapshot_bytes, journal->snapshot_ns, journal->pause_ns,
-             journal->sync_ns, journal->incidents, journal->recovered_frames, journal->recovered_ns);
+             journal->sync_ns, journal->incidents, journal->recovered_frames, journal->recovered_ns,
+             journal->lost.losses, journal->lost.frames, journal->lost.words);
 }
 
 static void write_zone(json_writer *writer, const zone_published *zone) {
@@ -168,6 +170,15 @@ static void take_steps(api_call *call) {
   api_worlds_write_pace(call);
 }
 
+static void acknowledge(api_call *call) {
+  hosted_world *world = call->world;
+  journal_lost lost = world->kept.lost;
+  if (!api_succeeded(call, journals_acknowledge(world), NULL)) return;
+  publish_pace(world);
+  json_print(&call->writer, "world=%s losses=%lu lost_frames=%lu lost=%s", world->name, lost.losses, lost.frames,
+             lost.words);
+}
+
 /* A supervisor does this itself; here the worlds run in one process. */
 static void refuse_restart(api_call *call) {
   api_complain(
@@ -229,6 +240,8 @@ const http_route api_world_routes[] = {
      API_ORDER(api_worlds_apply_change, world_change_read, sizeof(world_change)), .body_max = SMALL_BODY},
     {"POST", "/v1/worlds/{world}/step", "pause and run so many frames",
      API_ORDER(take_steps, step_read, sizeof(uint32_t)), .body_max = SMALL_BODY},
+    {"POST", "/v1/worlds/{world}/acknowledge", "what its journals have lost is known: it is told no more",
+     API_ORDER(acknowledge)},
     {"POST", API_RESTART, "stop the world's process in order, if it runs, and start it again at once",
      API_ORDER(refuse_restart, .at_once = true)},
     {"POST", API_RESTORE, "a zone that the brokers have lost goes on from this node's files",

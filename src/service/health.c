@@ -42,6 +42,14 @@ static bool add_reasons(json_writer *writer, const health_world *world, uint64_t
   return false;
 }
 
+static void add_lost(json_writer *writer, const health_world *world) {
+  char message[JOURNAL_REASON_BYTES + NAME_BYTES + 80];
+  if (!world->lost) return;
+  snprintf(message, sizeof message, "%s; `muster ctl --world %s acknowledge` when that is known", world->lost,
+           world->name);
+  json_print(writer, "{ world=%s code=%s message=%s }", world->name, "lost", message);
+}
+
 static void add_degraded(json_writer *writer, const health_world *world) {
   char message[JOURNAL_REASON_BYTES + 80];
   if (!world->degraded) return;
@@ -67,6 +75,7 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
   if (unsaved) add_reason(writer, "unsaved", unsaved);
   for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++) {
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
+    add_lost(writer, &worlds[i]);
     add_degraded(writer, &worlds[i]);
     add_idle_budget(writer, &worlds[i]);
   }
@@ -83,7 +92,7 @@ bool health_write(char *text, size_t *bytes, service_stage stage, const char *un
   json_bool(&writer, "ready", ready);
   json_end_object(&writer);
   bool fits = json_finish(&writer);
-  ASSERT(fits); /* 3 * WORLDS_MAX + 2 reasons of bounded length */
+  ASSERT(fits); /* 4 * WORLDS_MAX + 2 reasons of bounded length */
   (void)fits;
   *bytes = writer.length;
   return ready;
@@ -98,6 +107,7 @@ static void show_readiness(http_request *request) {
   struct service *service = http_user(request);
   health_world worlds[WORLDS_MAX];
   char failures[WORLDS_MAX][FAILURE_BYTES], degraded[WORLDS_MAX][JOURNAL_REASON_BYTES];
+  char lost[WORLDS_MAX][JOURNAL_REASON_BYTES];
   char text[HEALTH_BYTES];
   size_t bytes;
   snapshots_status snapshots;
@@ -110,11 +120,13 @@ static void show_readiness(http_request *request) {
     verdict_facts facts = verdict_facts_of(world, &published);
     memcpy(failures[i], published.failure, FAILURE_BYTES);
     memcpy(degraded[i], published.journal.why, JOURNAL_REASON_BYTES);
+    memcpy(lost[i], published.journal.lost.words, JOURNAL_REASON_BYTES);
     worlds[i] = (health_world){.name = world->name,
                                .paused = published.paused,
                                .failed = published.failed,
                                .failure = failures[i],
                                .degraded = published.journal.broken ? degraded[i] : NULL,
+                               .lost = *lost[i] ? lost[i] : NULL,
                                .period_ns = published.period_ns,
                                .frame_end_ns = published.frame_end_ns,
                                .idle = verdict_is_idle(&facts),

@@ -112,6 +112,7 @@ static muster_result hosting_begin_world(struct service *service, hosted_world *
   muster_result result = zone_open(service, world);
   if (!result) result = open_empty(service, world);
   if (result) return result;
+  journals_find_lost(&service->settings, world);
   if (journals_bring_back(service, world, file, saved)) return zone_take_over(world);
   if (!world->world) return muster_last_result();
   if (zone_must_restore(world))

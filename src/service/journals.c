@@ -199,6 +199,7 @@ void journals_publish(hosted_world *world, journal_published *published) {
                                    .recovered_frames = kept->recovered_frames,
                                    .recovered_ns = kept->recovered_ns};
   memcpy(published->why, kept->why, sizeof published->why);
+  published->lost = kept->lost;
   if (!world->journal) return;
   published->on = status.runs;
   published->holds = status.holds;

@@ -66,6 +66,13 @@ typedef struct journal_keeper {
 /* The table ends with a row without a kind. */
 extern const journal_keeper journal_keepers[];
 
+/* What a world has lost of its journals, until a person acknowledges it. */
+typedef struct journal_lost {
+  uint64_t losses, frames;          /* since the last acknowledgement; frames that could be counted */
+  uint64_t at_s;                    /* when the last loss was found (CLOCK_REALTIME) */
+  char words[JOURNAL_REASON_BYTES]; /* what it was; "" = nothing was lost */
+} journal_lost;
+
 /* What the service knows of a world's journal. */
 typedef struct world_journal {
   char why[JOURNAL_REASON_BYTES]; /* why it has none; "" = it has one, or none is wanted */
@@ -80,6 +87,8 @@ typedef struct world_journal {
   struct holds noted_holds;
   unsigned char *noted, *fresh; /* what the modules saved: as noted last, and room for it now; owned */
   size_t noted_bytes, noted_room, fresh_room;
+  char path[JOURNALS_PATH_BYTES]; /* what the names of its files begin with; "" = there is no snapshot_file */
+  journal_lost lost;
   bool has_noted;
   bool too_large;   /* what the modules save */
   uint64_t changes; /* snapshots that were asked for */
@@ -93,6 +102,7 @@ typedef struct journal_published {
   uint64_t snapshots, snapshots_failed, snapshot_bytes, snapshot_ns, pause_ns, sync_ns;
   uint64_t recovery_ns, recovered_frames, recovered_ns;
   char why[JOURNAL_REASON_BYTES];
+  journal_lost lost;
 } journal_published;
 
 /* Whether journals can be written where the settings say; "" is allowed. MUSTER_E_INPUT with the reason. Any thread. */
@@ -106,6 +116,12 @@ bool journals_path(const struct settings *settings, const char *world, char path
  * `saved`, or to begin. It may be closed then, when it could not be opened again. */
 bool journals_bring_back(struct service *service, struct hosted_world *world, const struct snapshot_file *file,
                          const struct snapshot_file_world *saved);
+
+/* Reads what earlier runs of the world have lost and nobody has acknowledged. Before journals_bring_back. */
+void journals_find_lost(const struct settings *settings, struct hosted_world *world);
+
+/* What was lost is known: it is told no more. MUSTER_E_SYSTEM when that cannot be written down. */
+muster_result journals_acknowledge(struct hosted_world *world);
 
 /* The service ends while frames are run again, which is not their fault: the next start may try again. Any thread. */
 void journals_cut_short(const struct settings *settings);

@@ -26,6 +26,11 @@ uint32_t journals_describe(const struct hosted_world *world, char *text, size_t 
 void journals_give_up(struct hosted_world *world, bool broken, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Frames of the world are gone that somebody may have been told of; `frames` of them could be counted. What happened is
+ * said printf-style, as in "frames 3 to 7 of its journal are lost: ...": it is told until it is acknowledged. */
+void journals_lose(struct hosted_world *world, uint64_t frames, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Renames all files of the journal at `path` to NAME.WHAT-1 and so on, and says so in the log. False when there were
  * none. */
 bool journals_put_aside(const char *path, const char *what);

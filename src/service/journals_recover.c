@@ -347,21 +347,29 @@ static void tell_back(const journal_past *past, uint64_t begin_ns) {
       "snapshot of its journal",
       world->name, (double)world->kept.recovered_ns * 1e-6, past->info.frames, muster_world_hash(world->world),
       world->kept.recovered_frames);
-  if (*past->info.damage)
-    log_line(MUSTER_LOG_WARNING, "world %s: its journal is damaged behind that frame, and %lu bytes were left out: %s",
-             world->name, past->info.lost_bytes, past->info.damage);
+  if (past->info.lost_frames)
+    journals_lose(world, past->info.lost_frames, "frames %lu to %lu of its journal are lost, since it is damaged: %s",
+                  past->info.frames + 1, past->info.frames + past->info.lost_frames, past->info.damage);
+  else if (*past->info.damage)
+    journals_lose(world, 0, "%lu bytes behind frame %lu of its journal are lost, since it is damaged: %s",
+                  past->info.lost_bytes, past->info.frames, past->info.damage);
 }
 
 /* The frames cannot be run again: the newest snapshot stands, of the journal's and of the file's. */
 static bool fall_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
   hosted_world *world = past->world;
-  journals_give_up(world, true, "frames %lu to %lu cannot be run again: %s", past->info.snapshot_frames + 1,
-                   past->info.frames, muster_last_error());
+  uint64_t last = past->info.frames;
+  char why[JOURNAL_REASON_BYTES];
+  snprintf(why, sizeof why, "%s", muster_last_error());
+  journals_give_up(world, true, "frames %lu to %lu cannot be run again: %s", past->info.snapshot_frames + 1, last, why);
   bool newest = !saved || past->info.snapshot_frames >= saved->info.frames;
   bool back = newest && load_snapshot(service, past) == MUSTER_OK;
   if (newest && !back)
     log_line(MUSTER_LOG_ERROR, "world %s: nor can the snapshot of its journal: %s", world->name, muster_last_error());
   if (!back) hosting_open_again(service, world);
+  uint64_t left = back ? past->info.snapshot_frames : saved ? saved->info.frames : 0;
+  journals_lose(world, last - left, "frames %lu to %lu of its journal are lost, since they cannot be run again: %s",
+                left + 1, last, why);
   if (newest && !back) { /* the settings are others, or the module is: it does not differ from itself */
     world->kept.why[0] = '\0';
     world->kept.broken = false;
@@ -406,6 +414,8 @@ bool journals_bring_back(struct service *service, hosted_world *world, const str
   if (result == MUSTER_E_INPUT) {
     log_line(MUSTER_LOG_ERROR, "world %s: its journal is refused: %s%s%s", world->name, muster_last_error(),
              *past.refusal ? ": " : "", past.refusal);
+    journals_lose(world, 0, "all frames of its journal are lost, since it is refused: %s%s%s", muster_last_error(),
+                  *past.refusal ? ": " : "", past.refusal);
     journals_put_aside(past.path, "damaged");
   } else if (result && result != MUSTER_E_STALE) {
     log_line(MUSTER_LOG_ERROR, "world %s: its journal cannot be read: %s", world->name, muster_last_error());

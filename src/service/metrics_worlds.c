@@ -165,6 +165,8 @@ static const struct field fields[] = {
     KEPT(pause_ns, "muster_journal_pause_seconds", "How long the frames stood still for it."),
     KEPT(sync_ns, "muster_journal_sync_seconds", "How long it took to bring the last frames to the disk."),
     KEPT(incidents, "muster_journal_incidents", "Journals of crashes that are kept."),
+    KEPT(lost.losses, "muster_journal_losses", "Losses of frames that nobody has acknowledged."),
+    KEPT(lost.frames, "muster_journal_lost_frames", "Frames that these have taken, as far as they could be counted."),
     KEPT(recovered_frames, "muster_journal_recovered_frames", "Frames that were run again when the world came back."),
     KEPT(recovered_ns, "muster_journal_recovered_seconds", "How long it took to come back."),
 

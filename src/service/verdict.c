@@ -17,6 +17,8 @@ static const struct {
     [VERDICT_PAUSED] = {"paused", "notice", "Resume it, or step frame by frame."},
     [VERDICT_STARTING] = {"starting", "notice", ""},
     [VERDICT_STUCK] = {"stuck", "alarm", "Read the daemon's log: it names the callback that does not return."},
+    [VERDICT_LOST] = {"frames lost", "warning",
+                      "Tell those whose changes are gone; then `muster ctl acknowledge` ends this notice."},
     [VERDICT_BROKEN] = {"promise broken", "alarm",
                         "Record a trace and see which atom ends late; please report it if it is none of yours."},
     [VERDICT_LATE] = {"late", "warning",
@@ -70,6 +72,7 @@ static verdict_code verdict_code_of(const verdict_facts *facts) {
   if (facts->paused) return VERDICT_PAUSED;
   if (!facts->frame) return VERDICT_STARTING;
   if (is_stuck(facts)) return VERDICT_STUCK;
+  if (facts->lost) return VERDICT_LOST;
   if (is_one_in(facts->broken, facts->judged, 100)) return VERDICT_BROKEN;
   if (is_one_in(facts->late, facts->frames, 20)) return VERDICT_LATE;
   if (verdict_is_idle(facts)) return VERDICT_IDLE;
@@ -156,6 +159,10 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
   case VERDICT_STUCK:
     verdict_add(to, "the last frame ended %s ago; one is due every ", duration(time, facts->silent_ns));
     verdict_add(to, "%s", duration(time, facts->period_ns));
+    return;
+  case VERDICT_LOST:
+    verdict_add(to, "%s; ", facts->lost);
+    add_load(to, facts);
     return;
   case VERDICT_BROKEN:
     verdict_add(to, "%u of %u frames in %d s ended later than their longest atom explains", facts->broken,
@@ -276,6 +283,7 @@ verdict_facts verdict_gather(const world_published *published, const history_sec
                          .frame = report->frame,
                          .period_ns = published->period_ns,
                          .silent_ns = end_ns && now_ns > end_ns ? now_ns - end_ns : 0,
+                         .lost = *published->journal.lost.words ? published->journal.lost.words : NULL,
                          .agents = report->agents,
                          .quarantined = report->agents_quarantined,
                          .types_quarantined = report->types_quarantined,

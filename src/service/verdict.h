@@ -6,6 +6,7 @@
  *     paused           notice    it is paused
  *     starting         notice    no frame has ended yet
  *     stuck            alarm     the last frame ended more than a second and more than 10 periods ago
+ *     frames lost      warning   frames of its journal are gone, and nobody has acknowledged that yet
  *     promise broken   alarm     of the judged frames 1 in 100 or more did not keep the promise
  *     late             warning   1 in 20 frames or more began more than a period behind their time
  *     idle             warning   1 in 100 frames or more left budget though agents waited, for no known reason
@@ -34,6 +35,7 @@ typedef enum verdict_code {
   VERDICT_PAUSED,
   VERDICT_STARTING,
   VERDICT_STUCK,
+  VERDICT_LOST,
   VERDICT_BROKEN,
   VERDICT_LATE,
   VERDICT_IDLE,
@@ -57,6 +59,7 @@ typedef struct verdict_facts {
   uint32_t frames, late, judged, broken, idle_faults, mended; /* as of history_second */
   uint64_t idle_ns[MUSTER_IDLES];
   uint32_t agents, quarantined, types_quarantined;
+  const char *lost;                                         /* frames of its journal, in words; null = none */
   double beyond_wish, pressure, important_load, wants, has; /* means over these frames' seconds */
   double elapsed_load;                                      /* of the last frame, */
   const char *elapsed_type;                                 /* and the type with the largest part of it */

@@ -185,10 +185,12 @@ Test(journals, frames_that_come_to_another_world_are_told_and_the_snapshot_stand
   moment back = recovered(&service, &again);
   cr_expect_lt((long long)back.frame, last);
   cr_expect_eq(again, 0);
+  control_await_count(&service, "/v1/worlds/main", "frames", 1);
   expect_log(&service, ".differing-1", true);
   json_t *journal = journal_of(&service), *ready = control_ask(&service, "GET", "/readyz", NULL, 200);
   cr_expect(!control_is_true(journal, "on") && control_is_true(journal, "broken"));
-  cr_expect_str_eq(control_text(ready, "reasons.0.code"), "degraded");
+  cr_expect_str_eq(control_text(ready, "reasons.0.code"), "lost");
+  cr_expect_str_eq(control_text(ready, "reasons.1.code"), "degraded");
   cr_expect_eq(daemon_metric(&service, "muster_journal_broken{world=\"main\"}"), 1.0);
   json_decref(journal);
   json_decref(ready);
@@ -265,6 +267,19 @@ static void find_file(const musterd *service, const char *begins, const char *en
   cr_assert_geq(most, 0, "no file %s*%s", begins, ends);
 }
 
+static void turn_bit(const char *path, double where) {
+  struct stat status;
+  cr_assert_eq(stat(path, &status), 0);
+  FILE *file = fopen(path, "r+e");
+  cr_assert_not_null(file);
+  long at = (long)((double)status.st_size * where);
+  fseek(file, at, SEEK_SET);
+  int byte = fgetc(file);
+  fseek(file, at, SEEK_SET);
+  fputc(byte ^ 4, file);
+  fclose(file);
+}
+
 Test(journals, one_of_another_module_is_refused_and_kept, .timeout = 120) {
   musterd service;
   begin(&service, "--world main=fixed --agents 100 ");
@@ -298,26 +313,85 @@ Test(journals, one_that_is_damaged_is_used_up_to_there, .timeout = 120) {
   musterd service;
   char path[512];
   unsigned long long again;
-  struct stat status;
   begin(&service, VIRTUAL "--recovery-max 3600s ");
   run_to(&service, 200);
   daemon_kill(&service);
   find_file(&service, "state.main-", ".journal", path);
-  cr_assert_eq(stat(path, &status), 0);
-  FILE *file = fopen(path, "r+e");
-  cr_assert_not_null(file);
-  fseek(file, status.st_size / 2, SEEK_SET);
-  int byte = fgetc(file);
-  fseek(file, status.st_size / 2, SEEK_SET);
-  fputc(byte ^ 4, file);
-  fclose(file);
+  turn_bit(path, 0.5);
   launch(&service, VIRTUAL "--recovery-max 3600s ");
   moment back = recovered(&service, &again);
   cr_expect_gt(again, 0);
   cr_expect_lt(back.frame, 200);
-  expect_log(&service, "world main: its journal is damaged behind that frame", true);
+  expect_log(&service, "of its journal are lost, since it is damaged: ", true);
   end(&service);
   cr_expect_eq(back.hash, undisturbed(back.frame));
+  daemon_stop(&service);
+}
+
+/* Whether health, the verdict and the world's journal say that frames are lost; how many. */
+static long long lost_frames(const musterd *service, const char *words) {
+  control_await_count(service, "/v1/worlds/main", "frames", 1); /* before its first frame the verdict is of that */
+  json_t *world = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
+  json_t *ready = control_ask(service, "GET", "/readyz", NULL, 200);
+  bool told = strcmp(control_text(world, "verdict.code"), "frames lost") == 0;
+  long long frames = control_count(world, "journal.lost_frames");
+  cr_expect_eq(strstr(control_text(world, "journal.lost"), words) != NULL, told, "%s",
+               control_text(world, "journal.lost"));
+  cr_expect_eq(control_count(world, "journal.losses"), told);
+  cr_expect_eq(daemon_metric(service, "muster_journal_losses{world=\"main\"}"), told);
+  cr_expect_eq(daemon_metric(service, "muster_journal_lost_frames{world=\"main\"}"), (double)frames);
+  cr_expect_eq(json_array_size(control_member(ready, "reasons")) > 0, told);
+  if (told) cr_expect_str_eq(control_text(ready, "reasons.0.code"), "lost");
+  if (told)
+    cr_expect(strstr(control_text(ready, "reasons.0.message"), words), "%s", control_text(ready, "reasons.0.message"));
+  if (told) cr_expect(strstr(control_text(world, "verdict.words"), words), "%s", control_text(world, "verdict.words"));
+  json_decref(world), json_decref(ready);
+  return told ? frames : -1;
+}
+
+/* They were acknowledged changes: whoever operates the world hears of them until they say that they have. */
+Test(journals, frames_that_a_damage_takes_are_told_until_somebody_knows, .timeout = 120) {
+  musterd service;
+  char path[512];
+  unsigned long long again;
+  begin(&service, VIRTUAL "--recovery-max 3600s ");
+  run_to(&service, 200);
+  cr_expect_eq(lost_frames(&service, "lost"), -1);
+  daemon_kill(&service);
+  find_file(&service, "state.main-", ".journal", path);
+  turn_bit(path, 0.75);
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  moment back = recovered(&service, &again);
+  long long lost = lost_frames(&service, "of its journal are lost, since it is damaged: ");
+  cr_expect_geq(lost + (long long)back.frame, 200, "frame %llu, and %lld are lost", back.frame, lost);
+  cr_expect_lt(lost, 200);
+  daemon_kill(&service); /* a crash and an end in order change nothing about it */
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  cr_expect_eq(lost_frames(&service, "are lost"), lost);
+  end(&service);
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  cr_expect_eq(lost_frames(&service, "are lost"), lost);
+  json_t *known = control_ask(&service, "POST", "/v1/worlds/main/acknowledge", NULL, 200);
+  cr_expect_eq(control_count(known, "lost_frames"), lost);
+  json_decref(known);
+  cr_expect_eq(lost_frames(&service, "lost"), -1);
+  daemon_kill(&service);
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  cr_expect_eq(lost_frames(&service, "lost"), -1, "it is told again");
+  daemon_stop(&service);
+}
+
+Test(journals, a_refused_journal_is_a_loss_whose_size_nobody_knows, .timeout = 120) {
+  musterd service;
+  char path[512];
+  begin(&service, VIRTUAL "--recovery-max 3600s ");
+  run_to(&service, 60);
+  daemon_kill(&service);
+  find_file(&service, "state.main-", ".snapshot", path);
+  turn_bit(path, 0.5);
+  launch(&service, VIRTUAL "--recovery-max 3600s ");
+  expect_log(&service, "its journal is refused: ", true);
+  cr_expect_eq(lost_frames(&service, "all frames of its journal are lost, since it is refused: "), 0);
   daemon_stop(&service);
 }
 

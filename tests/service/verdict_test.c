@@ -102,6 +102,9 @@ Test(verdict, puts_what_is_worse_first) {
   facts.broken = 3;
   expect_code(&facts, VERDICT_BROKEN);
   expect_words("3 of 300 frames");
+  facts.lost = "frames 3 to 9 are lost";
+  expect_code(&facts, VERDICT_LOST);
+  expect_words("frames 3 to 9 are lost; wants 1.2 processors");
   facts.silent_ns = 1500000000;
   expect_code(&facts, VERDICT_STUCK);
   expect_words("1.5 s ago; one is due every 33 ms");

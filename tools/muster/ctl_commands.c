@@ -354,6 +354,8 @@ static const ctl_verb verbs[] = {
     {"health", "", 0, 0, "whether all worlds run, and why not", "GET", "/readyz", .run = show_health},
     {"restart", "WORLD", 1, 1, "stop its process in order, and start it again at once", "POST", .path = "/restart",
      .show = ctl_show_restart, .run = restart_world},
+    {"acknowledge", "", 0, 0, "what its journals have lost is known: it is told no more", "POST",
+     .path = "/acknowledge"},
     {"nodes", "", 0, 0, "nodes of the cluster, what they run, and which of them balances it", "GET", "/v1/nodes",
      .run = show_nodes},
     {"zones", "[restore WORLD|move WORLD NODE]", 0, 0,

@@ -14,6 +14,10 @@ static const struct help {
     {"restart", "For a world that has failed or waits for its next start, and for one that runs; its ends are "
                 "forgotten. It goes on from its newest snapshot. The daemon must have isolation = process.\n"
                 "Example: muster ctl restart forest\n"},
+    {"acknowledge",
+     "A journal that is damaged, or whose frames cannot be run again, has taken changes that somebody may "
+     "have been told of: health and the verdict say so until this command.\n"
+     "Example: muster ctl --world forest acknowledge\n"},
     {"nodes", "A row for each node that is heard: how long ago, its processors, what its zones want of "
               "them (pressure: 1 = all), whether it drains, and its zones with their loads. Below, which "
               "node balances the zones; that one also tells what it is about. Any node may be asked. The "
