@@ -129,6 +129,9 @@ typedef struct muster_agent_explanation {
   bool has_run;
   bool by_importance;   /* the rule is MUSTER_ELASTIC_IMPORTANCE */
   bool longest_is_wish; /* the rule may stretch longest_ns: the type is not period_max_hard */
+  /* What goes wrong in its own code, as its module tells (muster_module.problems): a clause such as "village.lua:12 has
+   * failed 312 times ...". Muster leaves it empty; a host that has asked the module writes it here before it prints. */
+  char problem[256];
 } muster_agent_explanation;
 
 MUSTER_DEFAULTS(muster_agent_explanation);

@@ -85,6 +85,7 @@ typedef struct muster_module_options {
   const muster_module_value *values;
   uint32_t value_count;
   const char *instance; /* its name among several in a world; null = it is the only one */
+  const char *world;    /* the world's name, for lines of a log; null = it has none */
 } muster_module_options;
 
 MUSTER_DEFAULTS(muster_module_options);
@@ -152,6 +153,19 @@ typedef struct muster_module_metric {
   const char *help;
 } muster_module_metric;
 
+/* Something that goes wrong in a module's own code again and again, such as an error of a script. The texts are valid
+ * during the call. */
+typedef struct muster_module_problem {
+  uint32_t size;
+  uint32_t agents;   /* that live and failed there last; 0 when an agent was asked for */
+  const char *where; /* such as "village.lua:12" */
+  const char *what;  /* one line */
+  uint64_t count;    /* how often, since the instance was opened or its code was reloaded */
+  uint64_t last_ns;  /* simulation time of the latest one */
+} muster_module_problem;
+
+typedef void (*muster_module_tell)(const muster_module_problem *problem, void *tell_user);
+
 typedef struct muster_module {
   uint32_t size;
   uint32_t abi;        /* MUSTER_MODULE_ABI of the header it was built with */
@@ -215,6 +229,11 @@ typedef struct muster_module {
   /* Reads the metrics between two frames, some times a second: one value for each row, in their order. They are NaN
    * before, and what stays NaN is not shown. Changes nothing. Null without metrics. */
   void (*read_metrics)(void *instance, const muster_world *world, double *values);
+  /* Tells what goes wrong in the module's own code: of a null agent each place, the one that failed most often first;
+   * of another one where that agent failed last, with its own count, or nothing. Some times a second, and changes
+   * nothing. Null (default) = it knows of nothing. */
+  void (*problems)(void *instance, const muster_world *world, muster_agent agent, muster_module_tell tell,
+                   void *tell_user);
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

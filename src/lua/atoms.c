@@ -2,6 +2,7 @@
 
 #include "lua/calls.h"
 #include "lua/lines.h"
+#include "lua/problems.h"
 #include "lua/safepoints.h"
 #include "lua/values.h"
 
@@ -85,12 +86,7 @@ static void report_error(script_state *state, lua_State *thread, const script_ty
   state->errors++;
   state->memory.refuses = false;
   memory_own(&state->memory, MEMORY_OWNER_STATE, 0);
-  bool told = lines_take(&state->of_errors, LINES_OF_ERRORS);
-  if (told) state_describe_error(thread, L);
-  if (told)
-    lines_say(state->scripts, "%s of agent %u (generation %u) of type '%s': %s", what, muster_agent_index(agent),
-              muster_agent_generation(agent), type->name, lua_tostring(L, -1));
-  if (told) lua_pop(L, 1);
+  problems_note_error(state, thread, what, type, agent);
   if (thread != state->runner) return; /* its owner drops it */
   luaL_unref(L, LUA_REGISTRYINDEX, state->runner_ref);
   state_new_runner(state);
@@ -196,9 +192,9 @@ static bool atoms_is_full(script_state *state, const muster_update *update, cons
   if (__builtin_expect(state->memory.owned[owner] / 2 <= type->memory_bytes, true)) return false;
   state->errors++;
   if (one) drop_suspended(state, one);
-  if (lines_take(&state->of_errors, LINES_OF_ERRORS))
-    lines_say(state->scripts, "agent %u (generation %u) of type '%s' is not run: it has twice the memory that it may",
-              muster_agent_index(update->agent), muster_agent_generation(update->agent), type->name);
+  char where[64];
+  snprintf(where, sizeof where, "memory of type '%s'", type->name);
+  problems_note(state, where, "an agent is not run: it has twice the memory that it may", type, update->agent);
   return true;
 }
 
@@ -387,7 +383,11 @@ void atoms_spawned(muster_update *update) {
   struct self_making making = {.bytes = given->birth, .count = given->birth_bytes, .type = type->number};
   if (given->birth_bytes > BIRTH_BYTES || !add_self(scripts, update->agent, &making)) {
     script_state *full = scripts->states[scripts_strand(scripts, update->agent)];
-    if (!full || lines_take(&full->of_errors, LINES_OF_ERRORS))
+    char where[64];
+    snprintf(where, sizeof where, "birth of type '%s'", type->name);
+    if (full)
+      problems_note(full, where, muster_last_error(), type, update->agent);
+    else
       lines_say(scripts, "a birth failed: %s", muster_last_error());
     return;
   }
@@ -405,6 +405,7 @@ void atoms_removed(muster_update *update) {
   if (state->methods[type->number][METHOD_REMOVED] != LUA_NOREF) run_method(update, METHOD_REMOVED, BOUND_WHOLE);
   for (uint32_t i = state->suspended_count; i-- > 0;)
     if (muster_agent_equal(state->suspended[i].agent, update->agent)) drop_suspended(state, &state->suspended[i]);
+  problems_forget(state, update->agent);
   lua_rawgeti(state->L, LUA_REGISTRYINDEX, state->selves);
   lua_pushnil(state->L);
   lua_rawseti(state->L, -2, owner);

@@ -2,6 +2,7 @@
 
 #include "lua/freeze.h"
 #include "lua/lines.h"
+#include "lua/problems.h"
 
 #include <string.h>
 
@@ -131,7 +132,6 @@ void host_frame(script_world *scripts) {
   script_state *host = scripts->host;
   if (host->frame == LUA_NOREF || call_host(host, host->frame, WHOLE_LOOKS_MAX)) return;
   host->errors++;
-  if (lines_take(&host->of_errors, LINES_OF_ERRORS))
-    lines_say(scripts, "muster.world.frame: %s", lua_tostring(host->L, -1));
+  problems_note_host(host, lua_tostring(host->L, -1));
   lua_pop(host->L, 1);
 }

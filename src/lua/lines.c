@@ -28,7 +28,8 @@ void lines_say(const script_world *scripts, const char *format, ...) {
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   size_t length = lines_write_shown(shown, text);
-  fprintf(stderr, "muster lua: %s%s%.*s\n", scripts->name, *scripts->name ? ": " : "", (int)length, shown);
+  fprintf(stderr, "muster lua: %s%s%s%s%s%.*s\n", *scripts->world_name ? "world " : "", scripts->world_name,
+          *scripts->world_name ? ": " : "", scripts->name, *scripts->name ? ": " : "", (int)length, shown);
 }
 
 bool lines_take(script_lines *lines, uint32_t most) {
@@ -49,7 +50,6 @@ static void lines_tell_rest(const script_state *state, script_lines *lines, cons
 
 static void lines_begin_state(script_state *state) {
   if (!state) return;
-  lines_tell_rest(state, &state->of_errors, "errors");
   lines_tell_rest(state, &state->of_print, "lines of print");
 }
 

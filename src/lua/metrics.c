@@ -36,7 +36,7 @@ const muster_module_metric metrics_table[METRICS + 1] = {
     [RELOADS_REFUSED] = {"scripts_reloads_refused_total", MUSTER_MODULE_COUNTER,
                          "Reloads that changed nothing, since a script did not compile or run."},
     [LEFT_OUT] = {"scripts_lines_left_out_total", MUSTER_MODULE_COUNTER,
-                  "Errors and lines of print that were more than the log gets in a second."}};
+                  "Lines of print that were more than the log gets in a second."}};
 
 static void metrics_add(const script_state *state, double *values) {
   double bytes = (double)state->memory.bytes;
@@ -47,7 +47,7 @@ static void metrics_add(const script_state *state, double *values) {
   values[CUT_NOW] += state->suspended_count;
   values[ALLOCATED] += (double)state->memory.allocated_bytes;
   values[COLLECTIONS] += (double)state->collections;
-  values[LEFT_OUT] += (double)(state->of_errors.left_out_ever + state->of_print.left_out_ever);
+  values[LEFT_OUT] += (double)state->of_print.left_out_ever;
 }
 
 void metrics_read(void *instance, const muster_world *world, double *values) {

@@ -5,6 +5,7 @@
 #include "lua/lines.h"
 #include "lua/lua_module.h"
 #include "lua/metrics.h"
+#include "lua/problems.h"
 #include "lua/scripts.h"
 #include "lua/show.h"
 #include "lua/snapshot.h"
@@ -37,6 +38,8 @@ static uint32_t strands_for(uint32_t agents_max) {
 static void scripts_close(void *instance) {
   script_world *scripts = instance;
   if (!scripts) return;
+  problems_tell(scripts);
+  problems_free(scripts->problems);
   for (uint32_t i = 0; i < SCRIPT_STRANDS_MAX; i++) state_destroy(scripts->states[i]);
   state_destroy(scripts->host);
   source_files_free(&scripts->files);
@@ -63,6 +66,7 @@ static muster_result scripts_open(const muster_module_options *options, void **i
   script_world *scripts = calloc(1, sizeof *scripts);
   if (!scripts) return muster_module_fail(MUSTER_E_MEMORY, "no memory for the scripts");
   snprintf(scripts->name, sizeof scripts->name, "%s", muster_module_instance(options));
+  snprintf(scripts->world_name, sizeof scripts->world_name, "%s", options->world ? options->world : "");
   snprintf(scripts->path, sizeof scripts->path, "%s", path);
   scripts->seed = options->seed;
   scripts->state_bytes = (uint64_t)muster_module_number(options, "state_mb", 256) << 20;
@@ -125,6 +129,7 @@ static muster_result scripts_reload(script_world *scripts) {
   state_destroy(trial);
   source_files_free(&before);
   scripts->version++;
+  problems_clear(scripts);
   state_renew(scripts->host);
   return MUSTER_OK;
 }
@@ -172,6 +177,7 @@ static void scripts_before_frame(void *instance, muster_world *world, uint64_t s
   (void)world;
   scripts->now_ns = sim_now_ns;
   lines_begin_second(scripts);
+  problems_tell(scripts);
   atoms_judge(scripts);
   host_frame(scripts);
 }
@@ -195,6 +201,7 @@ const muster_module *muster_module_lua(void) {
                                        .commands = lua_commands,
                                        .command = scripts_command,
                                        .metrics = metrics_table,
-                                       .read_metrics = metrics_read};
+                                       .read_metrics = metrics_read,
+                                       .problems = problems_list};
   return &module;
 }

@@ -5,7 +5,8 @@
 #include "lua/state.h"
 
 typedef struct script_world {
-  char name[64]; /* of the instance */
+  char name[64];       /* of the instance */
+  char world_name[64]; /* "" = the host has not said it */
   char path[1024];
   script_files files;
   uint64_t version; /* of the texts: 1, and one more with each reload */
@@ -26,6 +27,7 @@ typedef struct script_world {
   uint32_t agents_max;
   muster_type collector;
   uint64_t quarantines, reloads, reloads_refused;
+  struct script_problems *problems; /* of all states; null = there was none */
 } script_world;
 
 /* The strand of an agent. */

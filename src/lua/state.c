@@ -4,6 +4,7 @@
 #include "lua/freeze.h"
 #include "lua/library.h"
 #include "lua/lines.h"
+#include "lua/problems.h"
 #include "lua/safepoints.h"
 #include "lua/scripts.h"
 #include "lua/types.h"
@@ -247,5 +248,6 @@ void state_destroy(script_state *state) {
   free(state->suspended);
   free(state->free_owners);
   free(state->keys);
+  problems_free(state->problems);
   free(state);
 }

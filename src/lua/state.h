@@ -150,10 +150,11 @@ typedef struct script_state {
   struct order_key *keys; /* room for lua/order.c */
   uint32_t keys_room;
   uint64_t errors, cuts;
-  script_lines of_errors, of_print;
-  uint64_t collected_bytes; /* how far the collector has come in memory.allocated_bytes */
-  uint64_t collections;     /* that it has ended */
-  uint64_t settles;         /* muster_world_settles() when updates were cut last: after a change they begin anew */
+  script_lines of_print;
+  struct script_problems *problems; /* its errors by place (lua/problems.h); null = there was none */
+  uint64_t collected_bytes;         /* how far the collector has come in memory.allocated_bytes */
+  uint64_t collections;             /* that it has ended */
+  uint64_t settles; /* muster_world_settles() when updates were cut last: after a change they begin anew */
 } script_state;
 
 /* The state that a thread of Lua belongs to. */

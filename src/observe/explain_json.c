@@ -47,15 +47,16 @@ static void write_whole(json_writer *writer, const muster_agent_explanation *who
              whole->level, whole->level_count, whole->level_low, whole->level_high, whole->period_ns, whole->nominal_ns,
              whole->longest_ns, whole->longest_is_wish, whole->band_interval_ns, whole->elasticity,
              whole->elasticity_of_type, whole->elasticity_derived, whole->class_members);
-  json_print(writer,
-             "turn{ last_update_ns=%lu age_ns=%lu has_run=%d due_ns=%lu waited_ns=%lu delays=%u atoms_done=%u "
-             "atoms=%u deadline_ns=%g priority_ns=%g priority_wait_ns=%g priority_importance_ns=%g "
-             "priority_progress_ns=%g priority_runs_ns=%g } cost{ mean_ns=%lu high_ns=%lu samples=%lu } words=%s }",
-             whole->last_update_ns, whole->age_ns, whole->has_run, whole->due_ns, whole->waited_ns, whole->delays,
-             whole->atoms_done, whole->atoms, (double)whole->deadline_ns, (double)whole->priority_ns,
-             (double)whole->priority_wait_ns, (double)whole->priority_importance_ns,
-             (double)whole->priority_progress_ns, (double)whole->priority_runs_ns, whole->cost_mean_ns,
-             whole->cost_high_ns, whole->cost_samples, words);
+  json_print(
+      writer,
+      "turn{ last_update_ns=%lu age_ns=%lu has_run=%d due_ns=%lu waited_ns=%lu delays=%u atoms_done=%u "
+      "atoms=%u deadline_ns=%g priority_ns=%g priority_wait_ns=%g priority_importance_ns=%g "
+      "priority_progress_ns=%g priority_runs_ns=%g } cost{ mean_ns=%lu high_ns=%lu samples=%lu } problem=%s words=%s }",
+      whole->last_update_ns, whole->age_ns, whole->has_run, whole->due_ns, whole->waited_ns, whole->delays,
+      whole->atoms_done, whole->atoms, (double)whole->deadline_ns, (double)whole->priority_ns,
+      (double)whole->priority_wait_ns, (double)whole->priority_importance_ns, (double)whole->priority_progress_ns,
+      (double)whole->priority_runs_ns, whole->cost_mean_ns, whole->cost_high_ns, whole->cost_samples, whole->problem,
+      words);
 }
 
 size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes) {

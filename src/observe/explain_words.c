@@ -287,6 +287,7 @@ size_t muster_explanation_print(const muster_agent_explanation *explanation, cha
   if (bytes) text[0] = '\0';
   put_headline(&words, explanation);
   put_herd(&words, explanation);
+  if (*explanation->problem) put(&words, "  Its code fails: %s.\n", explanation->problem);
   if (!has(explanation, MUSTER_REASON_SPAWN_WAITING)) {
     put_period(&words, explanation);
     put_importance(&words, explanation);

@@ -2,6 +2,7 @@
 #include "service/api_agents.h"
 
 #include "service/api_bodies.h"
+#include "service/verdict.h"
 
 #include <muster/explain.h>
 #include <muster/overruns.h>
@@ -38,7 +39,11 @@ static void read_agent(api_call *call) {
 /* The explanation is an object of its own. */
 static void explain(api_call *call) {
   muster_agent_explanation explanation = muster_agent_explanation_default();
+  module_problem problem;
+  char words[VERDICT_PROBLEM_BYTES];
   if (!api_succeeded(call, muster_agent_explain(call->world->world, agent_of(call), &explanation), "agent")) return;
+  module_parts_find_problem(&call->world->parts, call->world->world, agent_of(call), 0, &problem);
+  if (problem.places) snprintf(explanation.problem, sizeof explanation.problem, "%s", verdict_problem(&problem, words));
   call->whole_bytes = muster_explanation_json(&explanation, call->text, call->room);
 }
 

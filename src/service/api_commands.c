@@ -21,7 +21,25 @@ static void write_settings(json_writer *writer, const module_part *part) {
   json_end_array(writer);
 }
 
-static void api_commands_write_part(json_writer *writer, const module_part *part) {
+/* What a module says of itself is bounded, whatever it says. */
+enum { PROBLEMS_SHOWN = 32, PROBLEM_ROOM = 2048 };
+
+struct problem_list {
+  json_writer *writer;
+  uint32_t count;
+};
+
+static void api_commands_write_problem(const muster_module_problem *problem, void *user) {
+  struct problem_list *list = user;
+  char where[80], what[160];
+  if (list->count++ >= PROBLEMS_SHOWN) return;
+  snprintf(where, sizeof where, "%s", problem->where);
+  snprintf(what, sizeof what, "%s", problem->what);
+  json_print(list->writer, "{ where=%s what=%s count=%lu agents=%u last_ns=%lu }", where, what, problem->count,
+             problem->agents, problem->last_ns);
+}
+
+static void api_commands_write_part(json_writer *writer, const muster_world *world, const module_part *part) {
   json_print(writer, "{ instance=%s module=%s saved=%d", part->name.instance, part->name.module,
              module_part_is_saved(part->module));
   write_settings(writer, part);
@@ -36,6 +54,11 @@ static void api_commands_write_part(json_writer *writer, const module_part *part
                row->kind == MUSTER_MODULE_COUNTER ? "counter" : "gauge", row->help);
   }
   json_end_array(writer);
+  json_begin_array(writer, "problems");
+  struct problem_list list = {writer, 0};
+  if (part->module->problems)
+    part->module->problems(part->instance, world, (muster_agent){0}, api_commands_write_problem, &list);
+  json_end_array(writer);
   json_print(writer, "}");
 }
 
@@ -44,7 +67,7 @@ static void show_module(api_call *call) {
   json_string(&call->writer, "world", call->world->name);
   json_begin_array(&call->writer, "instances");
   for (uint32_t i = 0; i < call->world->parts.count; i++)
-    api_commands_write_part(&call->writer, &call->world->parts.parts[i]);
+    api_commands_write_part(&call->writer, call->world->world, &call->world->parts.parts[i]);
   json_end_array(&call->writer);
 }
 
@@ -164,7 +187,7 @@ static void run_command(api_call *call) {
 /* JSON takes up to six bytes for one of a text. */
 enum {
   PART_ROOM = MODULE_VALUES_MAX * (6 * (MUSTER_MODULE_TEXT_MAX * 2 + 256) + 512 * 3 + 1024),
-  MODULE_ROOM = 4096 + PARTS_MAX * PART_ROOM
+  MODULE_ROOM = 4096 + PARTS_MAX * (PART_ROOM + PROBLEMS_SHOWN * PROBLEM_ROOM)
 };
 
 const http_route api_command_routes[] = {

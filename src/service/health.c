@@ -77,6 +77,8 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
     add_lost(writer, &worlds[i]);
     add_degraded(writer, &worlds[i]);
+    if (worlds[i].errors)
+      json_print(writer, "{ world=%s code=%s message=%s }", worlds[i].name, "errors", worlds[i].errors);
     add_idle_budget(writer, &worlds[i]);
   }
   json_end_array(writer);
@@ -92,7 +94,7 @@ bool health_write(char *text, size_t *bytes, service_stage stage, const char *un
   json_bool(&writer, "ready", ready);
   json_end_object(&writer);
   bool fits = json_finish(&writer);
-  ASSERT(fits); /* 4 * WORLDS_MAX + 2 reasons of bounded length */
+  ASSERT(fits); /* 5 * WORLDS_MAX + 2 reasons of bounded length */
   (void)fits;
   *bytes = writer.length;
   return ready;
@@ -107,7 +109,7 @@ static void show_readiness(http_request *request) {
   struct service *service = http_user(request);
   health_world worlds[WORLDS_MAX];
   char failures[WORLDS_MAX][FAILURE_BYTES], degraded[WORLDS_MAX][JOURNAL_REASON_BYTES];
-  char lost[WORLDS_MAX][JOURNAL_REASON_BYTES];
+  char lost[WORLDS_MAX][JOURNAL_REASON_BYTES], errors[WORLDS_MAX][VERDICT_PROBLEM_BYTES];
   char text[HEALTH_BYTES];
   size_t bytes;
   snapshots_status snapshots;
@@ -121,17 +123,19 @@ static void show_readiness(http_request *request) {
     memcpy(failures[i], published.failure, FAILURE_BYTES);
     memcpy(degraded[i], published.journal.why, JOURNAL_REASON_BYTES);
     memcpy(lost[i], published.journal.lost.words, JOURNAL_REASON_BYTES);
-    worlds[i] = (health_world){.name = world->name,
-                               .paused = published.paused,
-                               .failed = published.failed,
-                               .failure = failures[i],
-                               .degraded = published.journal.broken ? degraded[i] : NULL,
-                               .lost = *lost[i] ? lost[i] : NULL,
-                               .period_ns = published.period_ns,
-                               .frame_end_ns = published.frame_end_ns,
-                               .idle = verdict_is_idle(&facts),
-                               .idle_faults = facts.idle_faults,
-                               .mended = facts.mended};
+    worlds[i] =
+        (health_world){.name = world->name,
+                       .paused = published.paused,
+                       .failed = published.failed,
+                       .failure = failures[i],
+                       .degraded = published.journal.broken ? degraded[i] : NULL,
+                       .lost = *lost[i] ? lost[i] : NULL,
+                       .errors = published.problem.places ? verdict_problem(&published.problem, errors[i]) : NULL,
+                       .period_ns = published.period_ns,
+                       .frame_end_ns = published.frame_end_ns,
+                       .idle = verdict_is_idle(&facts),
+                       .idle_faults = facts.idle_faults,
+                       .mended = facts.mended};
   }
   bool ready = health_write(text, &bytes, service->stage, unsaved, worlds, service->world_count, clock_system());
   http_answer(request, ready ? 200 : 503, HTTP_JSON, text, bytes);

@@ -93,6 +93,44 @@ void module_parts_measure(module_parts *parts, const muster_world *world) {
   }
 }
 
+struct problem_search {
+  uint64_t since_ns;
+  module_problem *found;
+};
+
+/* What a module says goes into logs and terminals. */
+static void parts_copy_printable(char *to, size_t room, const char *text) {
+  snprintf(to, room, "%s", text);
+  for (; *to; to++)
+    if (*to < ' ' || *to > '~') *to = '?';
+}
+
+static void take_module_problem(const muster_module_problem *problem, void *user) {
+  const struct problem_search *search = user;
+  module_problem *found = search->found;
+  if (problem->last_ns < search->since_ns || !problem->count) return;
+  found->places++;
+  if (problem->count <= found->count) return;
+  found->count = problem->count;
+  found->last_ns = problem->last_ns;
+  found->agents = problem->agents;
+  parts_copy_printable(found->where, sizeof found->where, problem->where);
+  parts_copy_printable(found->what, sizeof found->what, problem->what);
+}
+
+void module_parts_find_problem(module_parts *parts, const muster_world *world, muster_agent agent, uint64_t since_ns,
+                               module_problem *found) {
+  struct problem_search search = {since_ns, found};
+  *found = (module_problem){0};
+  for (uint32_t i = 0; i < parts->count; i++) {
+    const module_part *part = &parts->parts[i];
+    if (!part->module->problems) continue;
+    begin(parts, part, FLIGHT_METRICS);
+    part->module->problems(part->instance, world, agent, take_module_problem, &search);
+    flight_call_end();
+  }
+}
+
 /* -------------------------------------------------------------------------------------------------- save and resume */
 
 bool module_part_is_saved(const muster_module *module) {
@@ -200,6 +238,7 @@ static muster_result open_part(module_parts *parts, module_part *part, const wor
   options.values = part->values;
   options.value_count = part->value_count;
   options.instance = parts->named ? part->name.instance : NULL;
+  options.world = parts->world;
   part->needs = (muster_module_needs){.size = sizeof part->needs};
   begin(parts, part, FLIGHT_OPEN);
   muster_result result = part->module->open(&options, &part->instance, &part->needs);

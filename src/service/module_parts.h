@@ -43,6 +43,18 @@ module_part *module_parts_find(module_parts *parts, const char *instance);
 /* Reads the metrics of all parts; those that a module does not know are NaN. */
 void module_parts_measure(module_parts *parts, const muster_world *world);
 
+/* What goes wrong in the modules' own code, such as errors of scripts. */
+typedef struct module_problem {
+  uint32_t places; /* that failed lately; 0 = nothing did */
+  uint32_t agents;
+  uint64_t count, last_ns; /* of the place that failed most often: since it is known, and simulation time */
+  char where[80], what[160];
+} module_problem;
+
+/* What has failed since that simulation time: of a null agent in all, of another one where that one failed last. */
+void module_parts_find_problem(module_parts *parts, const muster_world *world, muster_agent agent, uint64_t since_ns,
+                               module_problem *found);
+
 /* Whether the host can save a module: it has both functions, or leaves that to the host. */
 bool module_part_is_saved(const muster_module *module);
 

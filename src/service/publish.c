@@ -43,7 +43,11 @@ static bool statistics_are_due(const hosted_world *world, uint64_t now_ns) {
 
 /* A module may take its time for its metrics: it is asked before the mutex is taken. */
 static void measure(hosted_world *world, uint64_t now_ns) {
-  if (statistics_are_due(world, now_ns)) module_parts_measure(&world->parts, world->world);
+  uint64_t since_ns = PROBLEM_SECONDS * 1000000000u;
+  if (!statistics_are_due(world, now_ns)) return;
+  module_parts_measure(&world->parts, world->world);
+  since_ns = world->sim_now_ns > since_ns ? world->sim_now_ns - since_ns : 0;
+  module_parts_find_problem(&world->parts, world->world, (muster_agent){0}, since_ns, &world->problem);
 }
 
 /* Copying the bands is the expensive part. */
@@ -54,6 +58,7 @@ static void copy_statistics(hosted_world *world, uint64_t now_ns) {
   muster_statistics_read(world->world, &published->statistics);
   copy_costs(world->world, published);
   copy_metrics(world, published);
+  published->problem = world->problem;
   published->statistics_ns = now_ns;
 }
 

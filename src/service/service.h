@@ -25,7 +25,7 @@
 
 #include <muster/module.h>
 
-enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256, REINSTATE_BYTES = 224 };
+enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256, REINSTATE_BYTES = 224, PROBLEM_SECONDS = 10 };
 
 /* A type of a world, as last published; the copy may be read after the world is gone. */
 typedef struct published_type {
@@ -59,6 +59,7 @@ typedef struct world_published {
   muster_statistics statistics;
   uint32_t type_count;
   published_type types[WORLD_TYPES_MAX];
+  module_problem problem; /* of the last PROBLEM_SECONDS of simulation time */
   uint32_t part_count;
   published_part parts[PARTS_MAX];
 } world_published;
@@ -72,6 +73,7 @@ typedef struct hosted_world {
   void *instance;
   module_parts parts; /* they themselves */
   muster_module_needs needs;
+  module_problem problem;                  /* as measured last */
   char reinstate_command[REINSTATE_BYTES]; /* the command that operators type, shown in its log */
   muster_world *world;                     /* null = it could not be opened */
   uint64_t budget_ns, period_ns;

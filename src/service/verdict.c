@@ -21,6 +21,8 @@ static const struct {
                       "Tell those whose changes are gone; then `muster ctl acknowledge` ends this notice."},
     [VERDICT_BROKEN] = {"promise broken", "alarm",
                         "Record a trace and see which atom ends late; please report it if it is none of yours."},
+    [VERDICT_ERRORS] = {"errors", "warning",
+                        "Mend the code, then reload it; the log has the traceback, and explain says it of an NPC."},
     [VERDICT_LATE] = {"late", "warning",
                       "Other programs, or requests, take the processors: give the daemon its own, or lower hz."},
     [VERDICT_IDLE] = {"idle", "warning",
@@ -74,6 +76,7 @@ static verdict_code verdict_code_of(const verdict_facts *facts) {
   if (is_stuck(facts)) return VERDICT_STUCK;
   if (facts->lost) return VERDICT_LOST;
   if (is_one_in(facts->broken, facts->judged, 100)) return VERDICT_BROKEN;
+  if (facts->problem) return VERDICT_ERRORS;
   if (is_one_in(facts->late, facts->frames, 20)) return VERDICT_LATE;
   if (verdict_is_idle(facts)) return VERDICT_IDLE;
   if (is_overloaded(facts)) return VERDICT_OVERLOADED;
@@ -143,8 +146,19 @@ static void add_load(verdict_text *to, const verdict_facts *facts) {
   add_band(to, "the least important", &facts->least, facts->period_ns);
 }
 
+const char *verdict_problem(const module_problem *problem, char words[VERDICT_PROBLEM_BYTES]) {
+  verdict_text text = {words, VERDICT_PROBLEM_BYTES, 0};
+  *words = '\0';
+  verdict_add(&text, "%s has failed %lu time%s", problem->where, problem->count, problem->count == 1 ? "" : "s");
+  if (problem->agents) verdict_add(&text, ", now in %u NPC%s", problem->agents, problem->agents == 1 ? "" : "s");
+  verdict_add(&text, ": %s", problem->what);
+  if (problem->places > 1)
+    verdict_add(&text, "; and %u other place%s", problem->places - 1, problem->places == 2 ? "" : "s");
+  return words;
+}
+
 static void add_words(verdict_text *to, verdict_code code, const verdict_facts *facts) {
-  char time[16];
+  char time[16], problem[VERDICT_PROBLEM_BYTES];
   switch (code) {
   case VERDICT_FAILED:
     verdict_add(to, "%s", facts->failure);
@@ -167,6 +181,10 @@ static void add_words(verdict_text *to, verdict_code code, const verdict_facts *
   case VERDICT_BROKEN:
     verdict_add(to, "%u of %u frames in %d s ended later than their longest atom explains", facts->broken,
                 facts->judged, VERDICT_SECONDS);
+    return;
+  case VERDICT_ERRORS:
+    verdict_add(to, "%s; ", verdict_problem(facts->problem, problem));
+    add_load(to, facts);
     return;
   case VERDICT_LATE:
     verdict_add(to, "%u of %u frames in %d s began more than a period late; ", facts->late, facts->frames,
@@ -284,6 +302,7 @@ verdict_facts verdict_gather(const world_published *published, const history_sec
                          .period_ns = published->period_ns,
                          .silent_ns = end_ns && now_ns > end_ns ? now_ns - end_ns : 0,
                          .lost = *published->journal.lost.words ? published->journal.lost.words : NULL,
+                         .problem = published->problem.places ? &published->problem : NULL,
                          .agents = report->agents,
                          .quarantined = report->agents_quarantined,
                          .types_quarantined = report->types_quarantined,

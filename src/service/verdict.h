@@ -8,6 +8,7 @@
  *     stuck            alarm     the last frame ended more than a second and more than 10 periods ago
  *     frames lost      warning   frames of its journal are gone, and nobody has acknowledged that yet
  *     promise broken   alarm     of the judged frames 1 in 100 or more did not keep the promise
+ *     errors           warning   code of its modules failed in the last PROBLEM_SECONDS of simulation, such as a script
  *     late             warning   1 in 20 frames or more began more than a period behind their time
  *     idle             warning   1 in 100 frames or more left budget though agents waited, for no known reason
  *     overloaded       warning   the important want more than there is (important_load above 1), or the pressure is
@@ -37,6 +38,7 @@ typedef enum verdict_code {
   VERDICT_STUCK,
   VERDICT_LOST,
   VERDICT_BROKEN,
+  VERDICT_ERRORS,
   VERDICT_LATE,
   VERDICT_IDLE,
   VERDICT_OVERLOADED,
@@ -59,6 +61,7 @@ typedef struct verdict_facts {
   uint32_t frames, late, judged, broken, idle_faults, mended; /* as of history_second */
   uint64_t idle_ns[MUSTER_IDLES];
   uint32_t agents, quarantined, types_quarantined;
+  const module_problem *problem;                            /* of its modules' code; null = none */
   const char *lost;                                         /* frames of its journal, in words; null = none */
   double beyond_wish, pressure, important_load, wants, has; /* means over these frames' seconds */
   double elapsed_load;                                      /* of the last frame, */
@@ -79,6 +82,11 @@ const char *verdict_severity(verdict_code code);
 
 /* Whether frames left budget for no known reason often enough to say so. */
 bool verdict_is_idle(const verdict_facts *facts);
+
+enum { VERDICT_PROBLEM_BYTES = 384 };
+
+/* What fails in the modules' code, in words: "village.lua:12 has failed 312 times, now in 7 NPCs: ...". Pure. */
+const char *verdict_problem(const module_problem *problem, char words[VERDICT_PROBLEM_BYTES]);
 
 /* Judges. */
 void verdict_judge(const verdict_facts *facts, struct verdict *verdict);

@@ -140,10 +140,9 @@ Test(limits, memory_is_given_back_as_it_is_collected) {
 }
 
 /* In each second of a text there are so many such lines, and one that says how many were left out. */
-static void limits_expect_lines(const char *text, const char *line, const char *what, uint32_t in_second) {
+static void limits_expect_lines(const char *text, const char *line, uint32_t in_second) {
   script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
-  char rest[64];
-  snprintf(rest, sizeof rest, "more %s in ", what);
+  static const char rest[] = "more lines of print in ";
   script_run(host, 99); /* to the end of the first second */
   cr_assert_eq(script_says(host, line), in_second, "%s", script_said(host));
   cr_assert_eq(script_says(host, rest), 0, "%s", script_said(host));
@@ -156,6 +155,15 @@ static void limits_expect_lines(const char *text, const char *line, const char *
   cr_assert_gt(left_out, 80, "%s", script_said(host));
   script_run(host, 99);
   cr_assert_eq(script_says(host, line), 2 * in_second, "%s", script_said(host));
+  script_end(host);
+}
+
+/* Once, and at 10 and 100 times. */
+static void limits_expect_error(const char *text, const char *line) {
+  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 300);
+  cr_assert_eq(script_says(host, line), 3, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
   script_end(host);
 }
 
@@ -176,10 +184,9 @@ Test(limits, no_script_says_what_looks_like_a_line_of_the_log) {
 
 Test(limits, no_script_fills_the_log) {
   limits_expect_lines(LIMITS_TYPE "function a:think() for i = 1, 3 do print('here I am') end end\n" LIMITS_ONE_AGENT,
-                      "here I am", "lines of print", 100);
-  limits_expect_lines(LIMITS_TYPE "function a:think() error('I fail') end\n" LIMITS_ONE_AGENT, ": I fail", "errors", 8);
-  limits_expect_lines(LIMITS_TYPE "muster.world { agents = 1, frame = function() error('I fail') end }", ": I fail",
-                      "errors", 8);
+                      "here I am", 100);
+  limits_expect_error(LIMITS_TYPE "function a:think() error('I fail') end\n" LIMITS_ONE_AGENT, ": I fail");
+  limits_expect_error(LIMITS_TYPE "muster.world { agents = 1, frame = function() error('I fail') end }", ": I fail");
 }
 
 Test(limits, usual_calls_go_through) {

@@ -288,3 +288,85 @@ Test(scripts, what_an_agent_keeps_is_shown) {
   scripts_refuse("ctl scripts show", 2, "muster ctl scripts show ID");
   daemon_stop(&service);
 }
+
+/* ----------------------------------------------------------------------------------------------- scripts that fail */
+
+/* Each other agent fails in line 5 in each of its updates. */
+static const char half[] = "local a = muster.type { name = 'a', period = '20ms', period_max = '20ms' }\n"
+                           "function a:think()\n"
+                           "  if self.x % 2 == 0 then return end\n"
+                           "  -- whose home?\n"
+                           "  self.home.visits = 1\n"
+                           "end\n"
+                           "muster.world { agents = 100, start = function()\n"
+                           "  for i = 1, 100 do muster.spawn(a, {x = i}) end\n"
+                           "end }\n";
+
+static void expect_shown(const char *command, const char *text) {
+  program_run *run = program_start(command);
+  cr_expect(run->status == 0 && strstr(run->output, text), "%s: no '%s' in %d: %s%s", command, text, run->status,
+            run->output, run->errors);
+  free(run);
+}
+
+static void expect_in(const char *text, const char *part) {
+  cr_expect(strstr(text, part), "no '%s' in: %s", part, text);
+}
+
+/* The id of the first agent whose x is odd, or even. */
+static void find_by_x(const musterd *service, bool odd, char id[64]) {
+  json_t *list = control_ask(service, "GET", "/v1/worlds/main/agents?type=a&limit=10", NULL, 200), *agent;
+  size_t i;
+  *id = '\0';
+  json_array_foreach(control_member(list, "agents"), i, agent) {
+    long x = (long)json_number_value(json_object_get(json_object_get(agent, "position"), "x"));
+    if (!*id && (x % 2 == 1) == odd) snprintf(id, 64, "%s", control_text(agent, "agent"));
+  }
+  json_decref(list);
+  cr_assert(*id);
+}
+
+Test(scripts, one_that_fails_is_named_by_all_who_are_asked) {
+  static const char what[] = "attempt to index a nil value (field 'home')";
+  musterd service;
+  char text[512], id[64], command[128];
+  daemon_prepare(&service);
+  daemon_write(&service, "half.lua", half);
+  snprintf(text, sizeof text, "[world main]\nmodule = lua\nmodule.scripts = %s/half.lua\nbudget = 5ms\nhz = 50\n",
+           service.folder);
+  daemon_write(&service, "musterd.conf", text);
+  daemon_launch(&service, "--config @/musterd.conf");
+  cr_assert(daemon_await(&service, "READY=1"));
+  setenv("MUSTER_SOCKET", service.socket, 1);
+  pass_frames(&service, 60);
+
+  json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+  cr_expect_str_eq(control_text(world, "verdict.code"), "errors");
+  expect_in(control_text(world, "verdict.words"), "half.lua:5 has failed ");
+  expect_in(control_text(world, "verdict.words"), " times, now in 50 NPCs: ");
+  expect_in(control_text(world, "verdict.words"), what);
+  json_t *ready = control_ask(&service, "GET", "/readyz", NULL, 200);
+  cr_expect_str_eq(control_text(ready, "reasons.0.code"), "errors");
+  expect_in(control_text(ready, "reasons.0.message"), "half.lua:5 has failed ");
+  json_t *module = control_ask(&service, "GET", "/v1/worlds/main/module", NULL, 200);
+  cr_expect_str_eq(control_text(module, "instances.0.problems.0.where"), "half.lua:5");
+  cr_expect_eq(control_count(module, "instances.0.problems.0.agents"), 50);
+  expect_shown("ctl health", "half.lua:5 has failed ");
+  expect_shown("ctl module", "half.lua:5");
+  expect_shown("top", "half.lua:5 has failed ");
+
+  find_by_x(&service, true, id);
+  snprintf(command, sizeof command, "ctl explain %s", id);
+  expect_shown(command, "Its code fails: half.lua:5 has failed ");
+  find_by_x(&service, false, id);
+  snprintf(command, sizeof command, "/v1/worlds/main/agents/%s/explain", id);
+  json_t *good = control_ask(&service, "GET", command, NULL, 200);
+  cr_expect_str_empty(control_text(good, "problem"));
+  cr_expect_null(strstr(control_text(good, "words"), "fails"), "%s", control_text(good, "words"));
+
+  cr_expect_eq(says(&service, "stack traceback"), 1, "each line once");
+  cr_expect_eq(says(&service, "muster lua: world main: "), 1 + says(&service, " s: half.lua:5 has failed "));
+  cr_expect_geq(says(&service, " s: half.lua:5 has failed "), 1, "and with its count");
+  json_decref(world), json_decref(ready), json_decref(module), json_decref(good);
+  daemon_stop(&service);
+}

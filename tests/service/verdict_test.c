@@ -99,6 +99,10 @@ Test(verdict, puts_what_is_worse_first) {
   expect_code(&facts, VERDICT_LATE);
   facts.broken = 2;
   expect_code(&facts, VERDICT_LATE);
+  facts.problem =
+      &(module_problem){.places = 2, .agents = 7, .count = 312, .where = "village.lua:12", .what = "no hut"};
+  expect_code(&facts, VERDICT_ERRORS);
+  expect_words("village.lua:12 has failed 312 times, now in 7 NPCs: no hut; and 1 other place; wants 1.2 processors");
   facts.broken = 3;
   expect_code(&facts, VERDICT_BROKEN);
   expect_words("3 of 300 frames");

@@ -308,6 +308,7 @@ static void show_module(const json_t *answer) {
   show_rows(instances, "settings", "instance setting value preset least most help");
   show_rows(instances, "commands", "instance command help");
   show_rows(instances, "metrics", "instance metric value kind help");
+  show_rows(instances, "problems", "instance where count# agents# what");
 }
 
 /* The world comes first, unless --world names it; then the command and its body. */

@@ -82,6 +82,12 @@ static int tell(struct run *run, const muster_agent_explanation *explanation) {
   return STATUS_OK;
 }
 
+static void note_problem(const muster_module_problem *problem, void *user) {
+  muster_agent_explanation *explanation = user;
+  snprintf(explanation->problem, sizeof explanation->problem, "%s has failed %lu times: %s", problem->where,
+           problem->count, problem->what);
+}
+
 static int explain(struct run *run) {
   enum choice choice;
   uint32_t index = 0;
@@ -94,6 +100,8 @@ static int explain(struct run *run) {
   if (muster_agent_is_null(agent)) return complain_failure("there is no agent to explain after the last frame");
   muster_agent_explanation explanation = muster_agent_explanation_default();
   if (muster_agent_explain(world, agent, &explanation)) return complain_failure("%s", muster_last_error());
+  const muster_module *module = run->host.module;
+  if (module->problems) module->problems(run->host.instance, world, agent, note_problem, &explanation);
   return tell(run, &explanation);
 }
 

@@ -1,0 +1,151 @@
+/* A script that fails in each update of many agents: each place is told once with its count, and the host learns it. */
+#include "scripts/script_host.h"
+
+enum { MANY = 400, TOLD_MAX = 40 };
+
+/* Half of them fail in line 4 in each update, and a few now and then in line 6. */
+static const char failing[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                              "function a:think()\n"
+                              "  self.n = (self.n or 0) + 1\n"
+                              "  if self.x % 2 == 1 then local y = self.none.y end\n"
+                              "  -- some of the others\n"
+                              "  if self.x < 20 and self.n % 8 == 0 then error('not\\nagain') end\n"
+                              "end\n"
+                              "muster.world { agents = 400, start = function()\n"
+                              "  for i = 1, 400 do muster.spawn(a, {x = i}) end\n"
+                              "end }\n";
+
+typedef struct told_problem {
+  char where[80], what[160];
+  uint64_t count, last_ns;
+  uint32_t agents;
+} told_problem;
+
+typedef struct told_problems {
+  uint32_t count;
+  told_problem list[TOLD_MAX];
+} told_problems;
+
+static void take_told(const muster_module_problem *problem, void *user) {
+  told_problems *told = user;
+  cr_assert_lt(told->count, TOLD_MAX);
+  cr_assert_eq(problem->size, sizeof *problem);
+  told_problem *one = &told->list[told->count++];
+  *one = (told_problem){.count = problem->count, .last_ns = problem->last_ns, .agents = problem->agents};
+  snprintf(one->where, sizeof one->where, "%s", problem->where);
+  snprintf(one->what, sizeof one->what, "%s", problem->what);
+}
+
+static told_problems problems_of(script_host *host, muster_agent agent) {
+  told_problems told = {0};
+  host->module->problems(host->instance, host->world, agent, take_told, &told);
+  return told;
+}
+
+static told_problems all_of(script_host *host) {
+  return problems_of(host, (muster_agent){0});
+}
+
+/* The first agent whose x is that. */
+static muster_agent agent_at_x(const script_host *host, double x) {
+  muster_agent agent = {0};
+  while (!muster_agent_is_null(agent = muster_agent_next(host->world, agent))) {
+    muster_agent_info info = muster_agent_info_default();
+    cr_assert_eq(muster_agent_read(host->world, agent, &info), MUSTER_OK);
+    if (info.position.x == x) return agent;
+  }
+  cr_assert(false, "nobody stands at %g", x);
+  return agent;
+}
+
+Test(problems, each_place_is_told_once_and_again_with_its_count) {
+  script_host *host = script_begin(failing, 2, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 200);
+  const char *said = script_said(host);
+  cr_assert_eq(script_says(host, "stack traceback"), 2, "%s", said);
+  cr_assert_eq(script_says(host, ": main.lua:4: attempt to index a nil value (field 'none')\n"), 1, "%s", said);
+  cr_assert_eq(script_says(host, ": main.lua:6: not\n"), 1, "%s", said);
+  cr_assert_eq(script_says(host, "of type 'a': main.lua:4"), 1, "%s", said);
+  uint32_t again = script_says(host, " s: main.lua:4 has failed ");
+  cr_assert(again >= 2 && again <= 5, "%s", said);
+  cr_assert_geq(script_says(host, " times, now in 200 agents: "), 1, "%s", said);
+  cr_assert_lt(strlen(said), 4000, "a log of one fault: %s", said);
+  script_end(host);
+}
+
+Test(problems, the_host_reads_them_by_place_and_by_agent) {
+  script_host *host = script_begin(failing, 1, MUSTER_CLOCK_VIRTUAL);
+  cr_assert_eq(all_of(host).count, 0);
+  script_run(host, 100);
+  told_problems all = all_of(host);
+  cr_assert_eq(all.count, 2);
+  cr_expect_str_eq(all.list[0].where, "main.lua:4");
+  cr_expect_str_eq(all.list[0].what, "attempt to index a nil value (field 'none')");
+  cr_expect_eq(all.list[0].agents, MANY / 2);
+  cr_expect_gt(all.list[0].count, 10 * MANY);
+  cr_expect_gt(all.list[0].last_ns, host->now_ns - 50000000);
+  cr_expect_str_eq(all.list[1].where, "main.lua:6");
+  cr_expect_str_eq(all.list[1].what, "not");
+  cr_expect_eq(all.list[1].agents, 9);
+  cr_expect_eq((double)(all.list[0].count + all.list[1].count), script_figure(host, "scripts_errors_total"));
+
+  muster_agent bad = agent_at_x(host, 7), good = agent_at_x(host, 40);
+  told_problems one = problems_of(host, bad);
+  cr_assert_eq(one.count, 1);
+  cr_expect_str_eq(one.list[0].where, "main.lua:4");
+  cr_expect(one.list[0].count > 10 && one.list[0].count <= 100, "%lu", one.list[0].count);
+  cr_expect_eq(problems_of(host, good).count, 0);
+
+  cr_assert_eq(muster_agent_remove(host->world, bad), MUSTER_OK);
+  script_run(host, 3);
+  cr_expect_eq(all_of(host).list[0].agents, MANY / 2 - 1, "one that is gone fails no more");
+  cr_expect_eq(problems_of(host, bad).count, 0);
+  script_end(host);
+}
+
+Test(problems, new_texts_begin_without_any) {
+  static const char mended[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                               "function a:think() self.n = 1 end\n"
+                               "muster.world { agents = 400, start = function() end }\n";
+  script_host *host = script_begin(failing, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 20);
+  cr_assert_gt(all_of(host).count, 0);
+  cr_assert_eq(script_reload(host, mended), MUSTER_OK, "%s", muster_last_error());
+  script_run(host, 20);
+  cr_expect_eq(all_of(host).count, 0);
+  cr_expect_eq(problems_of(host, agent_at_x(host, 7)).count, 0);
+  script_end(host);
+}
+
+Test(problems, the_worlds_own_function_is_one_of_them) {
+  script_host *host = script_begin("muster.type { name = 'a' }\n"
+                                   "muster.world { agents = 1, start = function() end,\n"
+                                   "  frame = function() local x = nothing.x end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 30);
+  told_problems all = all_of(host);
+  cr_assert_eq(all.count, 1);
+  cr_expect_str_eq(all.list[0].where, "main.lua:3");
+  cr_expect_eq(all.list[0].count, 30);
+  cr_expect_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
+  cr_expect_eq(script_says(host, "muster.world.frame: main.lua:3: "), 1, "%s", script_said(host));
+  script_end(host);
+}
+
+/* Many places: what there is no room for is counted together. */
+Test(problems, are_bounded) {
+  char text[8192] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\nlocal f = {}\n";
+  for (int i = 1; i <= 60; i++) {
+    char line[64];
+    snprintf(line, sizeof line, "f[%d] = function() error('e') end\n", i);
+    strcat(text, line);
+  }
+  strcat(text, "function a:think() self.n = (self.n or 0) % 60 + 1 f[self.n]() end\n"
+               "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0}) end }\n");
+  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 130);
+  told_problems all = all_of(host);
+  cr_expect_eq(all.count, 32);
+  cr_expect_str_eq(all.list[0].where, "other places");
+  script_end(host);
+}
