@@ -52,6 +52,10 @@ static double load(const muster_agent_info *info) {
   return info->period_ns ? (double)info->expected_cost_ns / (double)info->period_ns : 0;
 }
 
+static double importance(const muster_agent_info *info) {
+  return (double)info->importance;
+}
+
 static void ranking_look(ranking_input *input, const hosted_world *world, muster_agent agent) {
   muster_agent_info info = muster_agent_info_default();
   uint32_t limit = (uint32_t)input->limit;
@@ -64,7 +68,7 @@ static void ranking_look(ranking_input *input, const hosted_world *world, muster
   if (input->type.index && info.type.index != input->type.index) return;
   ranking_offer(&input->delayed, limit, late_ns(&info, world->sim_now_ns), agent);
   ranking_offer(&input->expensive, limit, load(&info), agent);
-  ranking_offer(&input->important, limit, (double)info.importance, agent);
+  ranking_offer(&input->important, limit, importance(&info), agent);
 }
 
 /* Returns whether agents are left. */
@@ -79,6 +83,18 @@ static bool look_at_some(ranking_input *input, const hosted_world *world) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
+
+/* Frames may have come since the agents were looked at: they are in the order of the figures that are shown. */
+static struct ranking rank_again(const muster_world *world, const struct ranking *ranking,
+                                 double (*value_of)(const muster_agent_info *info)) {
+  struct ranking again = {0};
+  for (uint32_t i = 0; i < ranking->count; i++) {
+    muster_agent_info info = muster_agent_info_default();
+    if (muster_agent_read(world, ranking->agents[i], &info) == MUSTER_OK)
+      ranking_offer(&again, RANKING_MOST, value_of(&info), ranking->agents[i]);
+  }
+  return again;
+}
 
 /* How late an agent was when it was looked at: it may have run since. */
 static void write_ranking(api_call *call, const char *name, const struct ranking *ranking, bool by_lateness) {
@@ -121,6 +137,8 @@ static void rank(api_call *call) {
   if (more) return;
   json_uint(&call->writer, "looked", input->looked);
   write_ranking(call, "delayed", &input->delayed, true);
+  input->expensive = rank_again(call->world->world, &input->expensive, load);
+  input->important = rank_again(call->world->world, &input->important, importance);
   write_ranking(call, "expensive", &input->expensive, false);
   write_ranking(call, "important", &input->important, false);
   write_loads(call);

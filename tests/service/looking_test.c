@@ -183,3 +183,17 @@ Test(looking, the_verdict_follows_a_pause) {
   cr_expect_str_not_empty(control_text(world, "verdict.next"));
   json_decref(world);
 }
+
+/* A ranking takes some frames where agents are many and frames short: it is in the order of what it shows. */
+Test(rankings, are_in_the_order_of_the_figures_that_they_show, .timeout = 60) {
+  daemon_start(&service, "--world main=wildlife --agents 15000 --hz 500 --budget 1ms");
+  control_await_count(&service, WORLD, "agents", 14000);
+  for (int i = 0; i < 40; i++) {
+    json_t *ranking = ask(WORLD "/ranking?limit=100");
+    expect_descending(ranking, "delayed", "late_ns", 100);
+    expect_descending(ranking, "expensive", "load", 100);
+    expect_descending(ranking, "important", "importance", 100);
+    json_decref(ranking);
+  }
+  daemon_stop(&service);
+}

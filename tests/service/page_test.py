@@ -453,7 +453,7 @@ UNDER_THE_CROSSHAIR = """
   const plots = [...document.querySelectorAll("#plots figure")].map((figure) => {
     const { datasets } = Chart.getChart(figure.querySelector("canvas")).data;
     const near = datasets.map(({ data }) => data.reduce((best, one) =>
-      Math.abs(one.x - shared.cursor) < Math.abs(best.x - shared.cursor) ? one : best).y);
+      Math.abs(one.x - shared.cursor) < Math.abs(best.x - shared.cursor) ? one : best)).map((best) => best.value ?? best.y);
     return { texts: [...figure.querySelectorAll("b")].map((one) => one.textContent), near };
   });
   return { cursor: shared.cursor, plots };"""

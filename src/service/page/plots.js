@@ -97,7 +97,6 @@ function options(plot) {
       },
       y: {
         type: plot.isLogarithmic ? "logarithmic" : "linear",
-        stacked: plot.isStacked ?? false,
         beginAtZero: !plot.isLogarithmic,
         suggestedMax: plot.least,
         grid: { drawBorder: false },
@@ -161,6 +160,16 @@ function points(line, now) {
   return [...recent.filter((second) => second.at < frames[0].at - 0.5).map(old), ...events];
 }
 
+/* What lies below is added to each line's values. Chart.js could do that, too, but it keeps what it has stacked at each
+ * x for as long as the page is open, and each time that a plot is drawn all x are others. */
+function stack(lines) {
+  lines.forEach((line, i) => line.forEach((point, at) => {
+    point.value = point.y;
+    if (i > 0) point.y += lines[i - 1][at].y;
+  }));
+  return lines;
+}
+
 /* The next 1, 1.5, 2, 3, 5 or 7 of a power of ten: axes end at round values. */
 function roundUp(value) {
   const ten = 10 ** Math.floor(Math.log10(value));
@@ -186,8 +195,9 @@ function draw() {
   shared.gap = Math.max(range === "minute" ? 1.6 : 2.5, 2.5 * period);
   for (const plot of plots) {
     const { chart, lines } = plot, { x, y } = chart.options.scales;
-    lines.forEach((line, i) => {
-      Object.assign(chart.data.datasets[i], { data: points(line, now), spanGaps: shared.gap });
+    const all = lines.map((line) => points(line, now));
+    (plot.isStacked ? stack(all) : all).forEach((data, i) => {
+      Object.assign(chart.data.datasets[i], { data, spanGaps: shared.gap });
     });
     chart.hasFrames = range === "minute" && frames.length > 0 && lines[0].frame !== undefined;
     x.min = -ranges[range];
@@ -226,7 +236,7 @@ function showValues() {
       const { data } = plot.chart.data.datasets[i];
       const at = cursor === null ? (line.frame && frames.length ? null : data.at(-1)) : nearest(data, cursor);
       const isNewest = cursor === null && line.frame && frames.length > 0;
-      plot.values[i].textContent = asText(plot, isNewest ? line.frame(frames.at(-1).frame) : at?.y);
+      plot.values[i].textContent = asText(plot, isNewest ? line.frame(frames.at(-1).frame) : at?.value ?? at?.y);
     });
   readout.textContent = cursor === null ? "" : `${(-cursor).toFixed(range === "minute" ? 1 : 0)} s ago`;
 }

@@ -5,13 +5,14 @@ import { count, digits, duration } from "./format.js";
 const table = document.getElementById("types"), byLevel = document.getElementById("types-levels");
 const heads = [...table.querySelectorAll("thead button")];
 
-/* What a type is sorted by, and whether the greatest comes first. */
+/* What a type is sorted by, null where the table has no figure; and whether the greatest comes first. */
+const measured = (name) => (row) => (row.levels.some(({ samples }) => samples) ? row[name] : null);
 const keys = {
   name: { of: (row) => row.name, isDescending: false },
   agents: { of: (row) => row.agents, isDescending: true },
-  share: { of: (row) => row.load ?? row.agents, isDescending: true },
-  mean: { of: (row) => row.mean_ns, isDescending: true },
-  high: { of: (row) => row.high_ns, isDescending: true },
+  share: { of: (row) => row.load, isDescending: true },
+  mean: { of: measured("mean_ns"), isDescending: true },
+  high: { of: measured("high_ns"), isDescending: true },
 };
 let sorted = "share", isDescending = true;
 
@@ -77,10 +78,16 @@ function showType(type, all) {
 
 const loadOf = (name) => costs.get(name)?.reduce((sum, load) => sum + load, 0) ?? null;
 
+/* Types without a figure come last, whichever way the others are sorted; among equals the larger type is first. */
+function compare(a, b) {
+  const { of } = keys[sorted], left = of(a), right = of(b);
+  if (left === null || right === null) return (left === null) - (right === null) || b.agents - a.agents;
+  const order = left < right ? -1 : left > right ? 1 : 0;
+  return (isDescending ? -order : order) || b.agents - a.agents;
+}
+
 function order() {
-  const { of } = keys[sorted], sign = isDescending ? -1 : 1;
-  const rows = newest.map((type) => ({ ...type, load: loadOf(type.name) }));
-  rows.sort((a, b) => sign * (of(a) < of(b) ? -1 : of(a) > of(b) ? 1 : 0));
+  const rows = newest.map((type) => ({ ...type, load: loadOf(type.name) })).sort(compare);
   const wanted = rows.map(({ name }) => bodies.get(name).body), now = [...table.tBodies];
   if (wanted.some((body, i) => body !== now[i])) table.append(...wanted);
 }
