@@ -34,6 +34,35 @@ WRONG_PARTS = {"world": [("nobody", 404)], "type": [("nobody", 404)], "command":
 WRONG_PARTS["observer"] = WRONG_PARTS["agent"]
 
 
+class OnceLoader(yaml.SafeLoader):
+    """Refuses two members of one name: YAML does, and the usual loader takes the last one."""
+
+    def construct_mapping(self, node, deep=False):
+        lines = {}
+        for key, _ in node.value:
+            name, line = self.construct_object(key, deep=True), key.start_mark.line + 1
+            if name in lines:
+                raise yaml.constructor.ConstructorError(None, None, f"'{name}' stands in lines {lines[name]} and {line}",
+                                                        key.start_mark)
+            lines[name] = line
+        return super().construct_mapping(node, deep)
+
+
+def load(text):
+    return yaml.load(text, OnceLoader)
+
+
+def check_loader():
+    """The check sees what it is there for, at any depth."""
+    for wrong in ("a: 1\nb: 2\na: 3\n", "a: {b: [{c: 1, c: 2}]}\n"):
+        try:
+            load(wrong)
+        except yaml.constructor.ConstructorError:
+            continue
+        raise AssertionError(f"two members of one name are taken: {wrong}")
+    assert load("a: {b: 1}\nc: {b: 2}\n") == {"a": {"b": 1}, "c": {"b": 2}}
+
+
 class Operation:
     def __init__(self, document, path, method, schemas):
         shared, own = document["paths"][path].get("parameters", []), document["paths"][path][method]
@@ -414,8 +443,9 @@ PLANTED = [
 
 
 def main():
+    check_loader()
     with open(DESCRIPTION, encoding="utf-8") as file:
-        written = yaml.safe_load(file)
+        written = load(file)
     daemon = Daemon()
     try:
         test = Test(daemon, copy.deepcopy(written))
