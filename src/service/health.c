@@ -42,6 +42,14 @@ static bool add_reasons(json_writer *writer, const health_world *world, uint64_t
   return false;
 }
 
+static void add_recovering(json_writer *writer, const health_world *world) {
+  char message[96];
+  if (!world->recovers_all) return;
+  snprintf(message, sizeof message, "%lu of %lu frames of its journal were run again", world->recovers_done,
+           world->recovers_all);
+  json_print(writer, "{ world=%s code=%s message=%s }", world->name, "recovering", message);
+}
+
 static void add_lost(json_writer *writer, const health_world *world) {
   char message[JOURNAL_REASON_BYTES + NAME_BYTES + 80];
   if (!world->lost) return;
@@ -71,6 +79,7 @@ static bool add_all(json_writer *writer, service_stage stage, const char *unsave
   bool ready = stage == SERVICE_RUNNING && !unsaved;
   json_begin_array(writer, "reasons");
   if (stage == SERVICE_STARTING) add_reason(writer, "starting", "the worlds are not open yet");
+  for (uint32_t i = 0; stage == SERVICE_STARTING && i < count; i++) add_recovering(writer, &worlds[i]);
   if (stage == SERVICE_STOPPING) add_reason(writer, "stopping", "the service is being stopped");
   if (unsaved) add_reason(writer, "unsaved", unsaved);
   for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++) {
@@ -127,6 +136,8 @@ static void show_readiness(http_request *request) {
         (health_world){.name = world->name,
                        .paused = published.paused,
                        .failed = published.failed,
+                       .recovers_done = published.recovers_done,
+                       .recovers_all = published.recovers_all,
                        .failure = failures[i],
                        .degraded = published.journal.broken ? degraded[i] : NULL,
                        .lost = *lost[i] ? lost[i] : NULL,

@@ -2,6 +2,7 @@
 #include "service/hosting.h"
 #include "service/journals_pieces.h"
 #include "service/log.h"
+#include "service/notify.h"
 #include "service/service.h"
 
 #include "base/clock.h"
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PROGRESS_GAP_NS = 50000000, PROGRESS_NOTE_NS = 1000000000 };
 
 typedef struct bytes_list {
   unsigned char *bytes;
@@ -35,6 +38,7 @@ typedef struct journal_past {
   size_t others_first;           /* bytes of them with the snapshot */
   journal_pace pace_first, pace; /* with the snapshot, and at the end */
   struct holds holds_first, holds;
+  uint64_t told_ns, noted_ns;         /* when people, and the supervisor, were told how far it is */
   char refusal[JOURNAL_REASON_BYTES]; /* why a callback refused it; "" = none did */
 } journal_past;
 
@@ -205,6 +209,23 @@ static void give_commands(journal_past *past, uint64_t frame) {
   }
 }
 
+/* A recovery may take long: people are told how far it is, and whoever waits for the start, too. */
+static void past_tell_progress(journal_past *past, uint64_t done, uint64_t all) {
+  hosted_world *world = past->world;
+  uint64_t now_ns = clock_system();
+  char text[96];
+  if (all && now_ns < past->told_ns + PROGRESS_GAP_NS) return;
+  past->told_ns = now_ns;
+  uv_mutex_lock(&world->mutex);
+  world->published.recovers_done = done;
+  world->published.recovers_all = all;
+  uv_mutex_unlock(&world->mutex);
+  if (!all || now_ns < past->noted_ns + PROGRESS_NOTE_NS) return;
+  past->noted_ns = now_ns;
+  snprintf(text, sizeof text, "%lu of %lu frames of its journal were run again", done, all);
+  notify_progress(text);
+}
+
 /* The modules move on as they did, beside the frames that are run again. */
 static void past_before_frame(muster_world *muster, uint64_t frame, uint64_t sim_now_ns, void *user) {
   journal_past *past = user;
@@ -214,10 +235,12 @@ static void past_before_frame(muster_world *muster, uint64_t frame, uint64_t sim
 }
 
 static void past_after_frame(muster_world *muster, uint64_t frame, uint64_t sim_now_ns, void *user) {
-  const journal_past *past = user;
+  journal_past *past = user;
   hosted_world *world = past->world;
   const muster_module *module = world->module;
-  (void)muster, (void)frame;
+  (void)muster;
+  uint64_t first = past->info.snapshot_frames, last = past->info.frames > frame ? past->info.frames : frame;
+  if (!zone_follows(world)) past_tell_progress(past, frame - first, last - first);
   world->sim_now_ns = sim_now_ns;
   if (module->skip_ns) world->sim_now_ns += module->skip_ns(world->instance, sim_now_ns);
 }
@@ -386,6 +409,7 @@ static bool come_back(struct service *service, journal_past *past, const snapsho
              muster_last_error());
     return false;
   }
+  past_tell_progress(past, 0, 0);
   bool back = !result || fall_back(service, past, saved);
   if (result) journals_put_aside(past->path, "differing");
   return back;

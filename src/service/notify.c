@@ -44,6 +44,10 @@ void notify_problem(const char *problem) {
   notify("STATUS=%s", problem);
 }
 
+void notify_progress(const char *progress) {
+  notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=%s", progress);
+}
+
 void notify_alive(void) {
   notify("WATCHDOG=1");
 }

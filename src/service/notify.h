@@ -1,5 +1,5 @@
 /* service/notify.h - tells the manager of services (systemd, or another one that set NOTIFY_SOCKET) the state of the
- * service. Without NOTIFY_SOCKET nothing happens. Loop's thread, but for notify_problem. */
+ * service. Without NOTIFY_SOCKET nothing happens. Loop's thread, but for notify_problem and notify_progress. */
 #ifndef SERVICE_NOTIFY_H
 #define SERVICE_NOTIFY_H
 
@@ -15,6 +15,9 @@ void notify_stopping(void);
 
 /* Says what is the matter, such as why a world cannot be opened. Any thread. */
 void notify_problem(const char *problem);
+
+/* Says how far a start has come that takes long: while it does, nobody is to give it up. Any thread. */
+void notify_progress(const char *progress);
 
 /* Tells that both threads still answer. */
 void notify_alive(void);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 TestSuite(journals, .init = daemon_expect_deaths);
 
@@ -423,6 +424,78 @@ Test(journals, worlds_that_cannot_have_one_say_so, .timeout = 120) {
   cr_expect_eq(json_array_size(control_member(ready, "reasons")), 0, "it is no accident");
   json_decref(journal);
   json_decref(ready);
+  daemon_stop(&service);
+}
+
+static bool listens(const musterd *service) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", service->socket);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool good = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+  close(descriptor);
+  return good;
+}
+
+/* What health says of a world while it comes back; "" = it did so before it could be asked. */
+static void find_recovery(const musterd *service, char message[128]) {
+  static daemon_reply reply;
+  *message = '\0';
+  for (bool runs = false; !runs && !*message;) {
+    daemon_ask(service, "GET", "/readyz", NULL, &reply);
+    json_t *ready = json_loads(reply.body, 0, NULL), *reason;
+    size_t i;
+    json_array_foreach(json_object_get(ready, "reasons"), i, reason) {
+      if (strcmp(control_text(reason, "code"), "recovering") == 0)
+        snprintf(message, 128, "%s", control_text(reason, "message"));
+    }
+    runs = reply.status == 200;
+    json_decref(ready);
+  }
+}
+
+static void expect_recovery(const char *message) {
+  unsigned long long done = 0, frames = 0;
+  cr_assert_eq(sscanf(message, "%llu of %llu frames of its journal were run again", &done, &frames), 2, "%s", message);
+  cr_expect(done >= 1 && done <= frames && frames >= 400, "%s", message);
+}
+
+#define LONG                                                                                                           \
+  "--world main=wildlife --agents 8000 --virtual=yes --capacity 20ms --hz 100 --budget 8ms --recovery-max 3600s "
+
+Test(journals, how_far_a_recovery_is_can_be_asked, .timeout = 120) {
+  musterd service;
+  char message[128];
+  begin(&service, LONG);
+  run_to(&service, 400);
+  daemon_kill(&service);
+  drop_notices(&service);
+  daemon_launch(&service, LONG SAVED);
+  while (!listens(&service)) usleep(1000);
+  find_recovery(&service, message);
+  expect_recovery(message);
+  daemon_stop(&service);
+}
+
+/* The supervisor tells it of a world's process, too. */
+Test(journals, how_far_a_recovery_is_can_be_asked_of_the_daemon, .timeout = 120) {
+  static daemon_reply reply;
+  musterd service;
+  char message[128];
+  begin(&service, LONG "--isolation process ");
+  run_to(&service, 400);
+  char *log = daemon_log(&service), *line = strstr(log, "world main runs in process ");
+  cr_assert_not_null(line);
+  kill(atoi(line + strlen("world main runs in process ")), SIGKILL);
+  free(log);
+  do daemon_ask(&service, "GET", "/readyz", NULL, &reply);
+  while (reply.status == 200);
+  find_recovery(&service, message);
+  expect_recovery(message);
+  json_t *worlds = control_ask(&service, "GET", "/v1/worlds", NULL, 200);
+  const char *words = control_text(worlds, "processes.0.words");
+  cr_expect(words && strstr(words, "world main starts: ") && strstr(words, " of its journal were run again"), "%s",
+            words ? words : "nothing");
+  json_decref(worlds);
   daemon_stop(&service);
 }
 

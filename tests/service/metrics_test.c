@@ -414,6 +414,15 @@ Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   assert_reason(SERVICE_STARTING, &world, "starting");
   assert_reason(SERVICE_STOPPING, &world, "stopping");
+  world.recovers_done = 120;
+  world.recovers_all = 5000;
+  json_t *answer = ask_health(SERVICE_STARTING, &world, false);
+  const json_t *reason = json_array_get(json_object_get(answer, "reasons"), 1);
+  cr_expect_str_eq(json_string_value(json_object_get(reason, "code")), "recovering");
+  cr_expect_str_eq(json_string_value(json_object_get(reason, "message")),
+                   "120 of 5000 frames of its journal were run again");
+  json_decref(answer);
+  json_decref(ask_health(SERVICE_RUNNING, &world, true));
   world.frame_end_ns = 58000000000u;
   assert_reason(SERVICE_RUNNING, &world, "late");
   world.period_ns = 1000000000u;

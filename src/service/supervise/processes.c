@@ -105,6 +105,8 @@ static void take_problem(world_process *process, const char *text) {
 
 static void processes_take_line(world_process *process, const char *line) {
   if (strncmp(line, "STATUS=", 7) == 0 && process->state == PROCESS_STARTING) take_problem(process, line + 7);
+  if (strncmp(line, "EXTEND_TIMEOUT_USEC=", 20) == 0 && process->state == PROCESS_STARTING)
+    uv_timer_start(&process->timer, give_up_start, START_PATIENCE_MS, 0);
   if (strcmp(line, "READY=1") == 0 && process->state == PROCESS_STARTING) {
     process->problem[0] = '\0';
     process->ready_ns = clock_system();

@@ -30,6 +30,8 @@ const char *states_explain(const world_process *process, char text[STATES_WORDS_
              name);
   else if (process->state <= PROCESS_STARTING && *process->standby)
     snprintf(text, STATES_WORDS_BYTES, "world %s does not run here: %s", name, process->standby);
+  else if (process->state == PROCESS_STARTING && *process->problem)
+    snprintf(text, STATES_WORDS_BYTES, "world %s starts: %.300s", name, process->problem);
   else if (process->state == PROCESS_WAITING)
     snprintf(text, STATES_WORDS_BYTES, "world %s starts in %.3g s%s%.300s; `muster ctl restart %s` starts it at once",
              name, (double)uv_timer_get_due_in(&process->timer) / 1e3, *process->reason ? ", since " : "",

@@ -18,7 +18,8 @@ void states_answer(http_request *request, unsigned status, const world_process *
 
 enum { STATES_WORDS_BYTES = 512 };
 
-/* Why the world does not run, and what to do: a sentence. "" = it runs or begins to. */
+/* Why the world does not run, and what to do, or how far a start is that takes long: a sentence. "" = it runs or begins
+ * to. */
 const char *states_explain(const world_process *process, char text[STATES_WORDS_BYTES]);
 
 /* In how many seconds it starts again by itself, at least 1; 0 = it does not. */
