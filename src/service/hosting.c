@@ -67,6 +67,9 @@ static muster_result resume_world(hosted_world *world, const snapshot_file_world
     return error_set(MUSTER_E_INPUT, "the world that came of it is another");
   world->sim_now_ns = saved->sim_now_ns;
   world->kept.goes_on = true;
+  if (saved->keys && !keys_take(&world->keys, saved->keys, saved->keys_bytes))
+    log_line(MUSTER_LOG_ERROR, "world %s: its snapshot has no requests that could be read: %s", world->name,
+             muster_last_error());
   log_line(MUSTER_LOG_INFO, "world %s: %u agents and %u spawns of frame %lu go on, hash %016lx", world->name,
            saved->info.agents, saved->info.spawns, saved->info.frames, saved->info.hash);
   return MUSTER_OK;

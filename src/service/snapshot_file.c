@@ -15,7 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 1, END_BYTES = 16, BUFFER_BYTES = 16384, SECTION_HEAD = 1, SECTION_WORLD, SECTION_STATE };
+enum {
+  VERSION = 1,
+  END_BYTES = 16,
+  BUFFER_BYTES = 16384,
+  SECTION_HEAD = 1,
+  SECTION_WORLD,
+  SECTION_STATE,
+  SECTION_KEYS
+};
 
 typedef struct file_head {
   uint64_t number;
@@ -100,6 +108,15 @@ static muster_result write_worlds(struct sink *sink, const snapshot_source *sour
   return MUSTER_OK;
 }
 
+/* How many bytes they are, and they; nothing where there are none. */
+static void put_keys(chunk_writer *writer, const struct keys *keys) {
+  const uint64_t bytes = keys && keys->count ? keys_saved_bytes(keys) : 0;
+  if (!bytes) return;
+  chunks_begin(writer, SECTION_KEYS);
+  chunks_put(writer, &bytes, sizeof bytes);
+  keys_save(keys, put_bytes, writer);
+}
+
 static muster_result write_index(struct sink *sink, uint64_t number, const snapshot_source *sources, uint32_t count,
                                  const file_world *worlds) {
   unsigned char buffer[BUFFER_BYTES];
@@ -116,6 +133,7 @@ static muster_result write_index(struct sink *sink, uint64_t number, const snaps
     chunks_begin(&writer, SECTION_STATE);
     if (sources[i].module->save(sources[i].instance, sources[i].world, put_bytes, &writer))
       return failed(sink, &sources[i]);
+    put_keys(&writer, sources[i].keys);
   }
   bool written = chunks_finish(&writer) && write_all(end, sizeof end, sink);
   return written ? MUSTER_OK : failed(sink, NULL);
@@ -135,6 +153,19 @@ muster_result snapshot_file_write(int descriptor, uint64_t number, const snapsho
 
 static muster_result damaged(const char *what) {
   return error_set(MUSTER_E_INPUT, "snapshot file: %s", what);
+}
+
+/* Files of earlier versions, and worlds whose requests had no keys, have none. */
+static muster_result read_keys(chunk_reader *reader, snapshot_file_world *world) {
+  uint64_t bytes = 0;
+  if (!chunks_enter(reader, SECTION_KEYS)) return MUSTER_OK;
+  chunks_take(reader, &bytes, sizeof bytes);
+  if (bytes > reader->count) return damaged("its keys are not whole");
+  world->keys = malloc((size_t)bytes + 1);
+  if (!world->keys) return error_set(MUSTER_E_MEMORY, "no memory for the keys of requests");
+  world->keys_bytes = (size_t)bytes;
+  chunks_take(reader, world->keys, world->keys_bytes);
+  return chunks_is_read(reader) ? MUSTER_OK : damaged("its keys are not whole");
 }
 
 /* Reads the index's part on one world, whose bytes begin at `offset`. */
@@ -162,7 +193,8 @@ static muster_result snapshot_file_read_world(struct snapshot_file *file, chunk_
   if (!world->state) return error_set(MUSTER_E_MEMORY, "no memory for what a module keeps");
   file->world_count++;
   if (chunks_enter(reader, SECTION_STATE)) chunks_take(reader, world->state, world->state_bytes);
-  return chunks_is_read(reader) ? MUSTER_OK : damaged("what a module keeps is not whole");
+  if (!chunks_is_read(reader)) return damaged("what a module keeps is not whole");
+  return read_keys(reader, world);
 }
 
 static muster_result read_index(struct snapshot_file *file, size_t begin) {
@@ -189,13 +221,20 @@ static muster_result check_end(const uint64_t end[2], uint64_t count) {
   return whole ? MUSTER_OK : damaged("it is cut, or none of musterd's");
 }
 
+static void free_worlds(struct snapshot_file *file) {
+  for (uint32_t i = 0; i < file->world_count; i++) {
+    free(file->worlds[i].state);
+    free(file->worlds[i].keys);
+  }
+}
+
 muster_result snapshot_file_read(struct snapshot_file *file, const void *bytes, size_t count) {
   uint64_t end[2];
   *file = (struct snapshot_file){.bytes = (unsigned char *)(uintptr_t)bytes, .count = count};
   if (count >= END_BYTES) memcpy(end, file->bytes + count - END_BYTES, END_BYTES);
   muster_result result = check_end(end, count);
   if (!result) result = read_index(file, (size_t)end[0]);
-  for (uint32_t i = 0; i < file->world_count && result; i++) free(file->worlds[i].state);
+  if (result) free_worlds(file);
   return result;
 }
 
@@ -233,7 +272,7 @@ const snapshot_file_world *snapshot_file_find(const struct snapshot_file *file, 
 }
 
 void snapshot_file_close(struct snapshot_file *file) {
-  for (uint32_t i = 0; i < file->world_count; i++) free(file->worlds[i].state);
+  free_worlds(file);
   munmap(file->bytes, file->count);
   *file = (struct snapshot_file){0};
 }

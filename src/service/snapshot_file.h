@@ -1,7 +1,8 @@
 /* service/snapshot_file.h - all worlds of the service in one file.
  *
  *     the worlds, one after the other, each as muster_world_save() writes it
- *     an index (base/chunks.h): of each world its name, module, place in the file, and the module's state
+ *     an index (base/chunks.h): of each world its name, module, place in the file, the module's state, and the keys of
+ *         its requests (service/keys.h), where it has any
  *     where the index begins (8 bytes), and the same inverted (8 bytes)
  *
  * The index comes last, so that a file is written from the beginning to the end by a process that allocates nothing;
@@ -9,6 +10,7 @@
 #ifndef SERVICE_SNAPSHOT_FILE_H
 #define SERVICE_SNAPSHOT_FILE_H
 
+#include "service/keys.h"
 #include "service/settings.h"
 
 #include <muster/module.h>
@@ -21,6 +23,7 @@ typedef struct snapshot_source {
   void *instance;
   muster_world *world;
   uint64_t sim_now_ns;
+  const struct keys *keys; /* null = none */
 } snapshot_source;
 
 /* Whether a module has save and resume; the modules of a world do when each has, or leaves that to the host. */
@@ -39,6 +42,8 @@ typedef struct snapshot_file_world {
   muster_snapshot_info info;
   unsigned char *state; /* the module's state; owned */
   size_t state_bytes;
+  unsigned char *keys; /* for keys_take; owned; null = none */
+  size_t keys_bytes;
 } snapshot_file_world;
 
 struct snapshot_file {

@@ -93,7 +93,8 @@ static uint32_t snapshots_write_gather(struct service *service, snapshot_source 
                                          .module = world->module,
                                          .instance = world->instance,
                                          .world = world->world,
-                                         .sim_now_ns = world->sim_now_ns};
+                                         .sim_now_ns = world->sim_now_ns,
+                                         .keys = &world->keys};
   }
   return count;
 }

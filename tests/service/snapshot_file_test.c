@@ -38,11 +38,16 @@ static muster_world *world_of(uint32_t agents) {
 /* Two worlds in memory, in a file without a name. */
 static unsigned char *write_two(size_t *count) {
   uint64_t bytes;
-  snapshot_source sources[2] = {{"one", "module", &module, NULL, world_of(5), 1000},
-                                {"other", "module", &module, NULL, world_of(9), 2000}};
+  struct keys keys = {0};
+  key_entry entry = {.key = "a-key", .status = 201, .body_kind = KEY_BODY_TEXT, .frame = 7, .body = "done", .bytes = 4};
+  cr_assert(keys_begin(&keys));
+  keys_finish(&keys, &entry);
+  snapshot_source sources[2] = {{"one", "module", &module, NULL, world_of(5), 1000, NULL},
+                                {"other", "module", &module, NULL, world_of(9), 2000, &keys}};
   int descriptor = memfd_create("snapshot", MFD_CLOEXEC);
   cr_assert_eq(snapshot_file_write(descriptor, 7, sources, 2, &bytes), MUSTER_OK, "%s", muster_last_error());
   for (int i = 0; i < 2; i++) muster_world_destroy(sources[i].world);
+  keys_close(&keys);
   unsigned char *text = malloc(bytes);
   cr_assert_eq(pread(descriptor, text, bytes, 0), (ssize_t)bytes);
   close(descriptor);
@@ -51,7 +56,10 @@ static unsigned char *write_two(size_t *count) {
 }
 
 static void forget(struct snapshot_file *file) {
-  for (uint32_t i = 0; i < file->world_count; i++) free(file->worlds[i].state);
+  for (uint32_t i = 0; i < file->world_count; i++) {
+    free(file->worlds[i].state);
+    free(file->worlds[i].keys);
+  }
 }
 
 Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
@@ -68,6 +76,12 @@ Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
   cr_assert_eq(other->info.agents, 9);
   cr_assert_eq(other->state_bytes, sizeof kept);
   cr_assert(memcmp(other->state, kept, sizeof kept) == 0);
+  struct keys keys = {0};
+  cr_assert_null(snapshot_file_find(&file, "one")->keys);
+  cr_assert(other->keys && keys_take(&keys, other->keys, other->keys_bytes), "%s", muster_last_error());
+  const key_entry *entry = keys_find(&keys, "a-key");
+  cr_assert(entry && entry->status == 201 && entry->bytes == 4 && memcmp(entry->body, "done", 4) == 0);
+  keys_close(&keys);
   forget(&file);
   free(bytes);
 }

@@ -334,3 +334,25 @@ Test(snapshots, a_world_with_a_snapshot_of_its_own_takes_no_part_of_another) {
   start_again(&service, isolated, line, "world square goes on from ");
   daemon_stop(&service);
 }
+
+/* A client that did not get its answer sends its request again, whatever became of the daemon meanwhile: also of a
+ * world without a journal, which knows of its requests by its snapshot. */
+Test(snapshots, have_the_keys_of_requests, .timeout = 60) {
+  static const char path[] = "/v1/worlds/square/observers", body[] = "{\"position\": {\"x\": 1, \"y\": 2}}";
+  static daemon_reply first, again;
+  musterd service;
+  char value[16];
+  daemon_start(&service, flags);
+  daemon_ask_once(&service, "POST", path, "key-1", body, &first);
+  cr_assert_eq(first.status, 201, "%s", first.body);
+  end(&service);
+  daemon_launch(&service, flags);
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d", service.status);
+  daemon_ask_once(&service, "POST", path, "key-1", body, &again);
+  cr_expect_eq(again.status, 201, "%s", again.body);
+  cr_expect(daemon_header(&again, "Idempotent-Replayed", value, sizeof value), "it was carried out twice");
+  cr_expect_str_eq(again.body, first.body);
+  daemon_ask_once(&service, "POST", path, "key-2", body, &again);
+  cr_expect(again.status == 201 && strcmp(again.body, first.body) != 0, "another key is another request");
+  daemon_stop(&service);
+}
