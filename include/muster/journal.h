@@ -167,7 +167,7 @@ MUSTER_API muster_result muster_journal_status_read(muster_journal *journal, mus
 typedef struct muster_journal_info {
   uint32_t size;
   bool clean;               /* it was ended by muster_journal_end(): there was no crash */
-  bool tried;               /* a process died while it ran these frames again: recover with snapshot_only */
+  bool tried;               /* two processes died while they ran these frames again: recover with snapshot_only */
   uint64_t number;          /* of its files */
   uint64_t snapshot_frames; /* that the world had run when the snapshot was taken */
   uint64_t frames;          /* that it had run at the end of the last complete frame */

@@ -7,7 +7,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* So many processes died while they ran the frames again: it is the frames' doing. */
+enum { DEATHS_OF_FRAMES = 2 };
 
 /* A snapshot and its record. */
 struct found {
@@ -129,7 +133,9 @@ static void recover_describe(const char *path, const struct found *found, muster
                                 .snapshot_frames = found->about.frames,
                                 .frames = found->about.frames + found->extent.frames,
                                 .lost_bytes = found->extent.ended ? 0 : found->record.count - found->extent.end};
-  info->tried = access(journal_file_name(path, "", found->number, ".replaying", name), F_OK) == 0;
+  struct stat tries;
+  bool any = stat(journal_file_name(path, "", found->number, ".replaying", name), &tries) == 0;
+  info->tried = any && tries.st_size >= DEATHS_OF_FRAMES;
   info->lost_frames = found->extent.lost;
   snprintf(info->damage, sizeof info->damage, "%s", found->extent.damage);
 }
@@ -186,13 +192,15 @@ muster_result muster_journal_look(const muster_journal_look_def *given, muster_j
 
 /* ---------------------------------------------------------------------------------------------------------- recover */
 
-/* If the frames kill this process, too, the next one finds the file and does not run them. */
+/* If the frames kill this process, the next one finds the file, which has a byte for each try. One death may have been
+ * anybody's, such as that of an operator who does not wait; another one is the frames'. */
 static void mark_trying(const char *path, uint64_t number, bool begins) {
   journal_name name;
   if (!number) return; /* an incident is only looked at */
   journal_file_name(path, "", number, ".replaying", name);
   if (!begins) unlinkat(AT_FDCWD, name, 0);
-  int descriptor = begins ? journal_file_create(name) : -1;
+  int descriptor = begins ? files_open_regular(AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600) : -1;
+  if (descriptor >= 0) journal_file_write(descriptor, "\n", 1);
   if (descriptor >= 0) close(descriptor);
 }
 

@@ -402,8 +402,9 @@ static bool fall_back(struct service *service, journal_past *past, const snapsho
 }
 
 static bool come_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
-  muster_result result = past->info.tried ? error_set(MUSTER_E_STATE, "the last process died meanwhile, too")
-                                          : past_run_again(service, past);
+  muster_result result = past->info.tried
+                             ? error_set(MUSTER_E_STATE, "two processes died meanwhile, one after the other")
+                             : past_run_again(service, past);
   if (result && zone_follows(past->world)) { /* it is another node's still, which has all of it */
     log_line(MUSTER_LOG_ERROR, "world %s: what another node runs cannot be followed: %s", past->world->name,
              muster_last_error());

@@ -111,6 +111,24 @@ static uint64_t damage_random(uint64_t *random) {
   return *random;
 }
 
+/* Processes that died while they ran the frames again have left a byte each. */
+Test(journal_damage, one_death_in_a_recovery_is_not_held_against_the_frames) {
+  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  muster_journal_info info;
+  char tries[PLACE_BYTES];
+  snprintf(tries, sizeof tries, "%s", whole.journal);
+  strcpy(strrchr(tries, '.'), ".replaying");
+  for (size_t deaths = 0; deaths <= 3; deaths++) {
+    file_write(tries, "\n\n\n", deaths);
+    cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(info.tried, deaths >= 2, "%zu deaths", deaths);
+  }
+  file_write(tries, "\n", 1);
+  expect_world(&whole, DAMAGED_FRAMES, "after deaths:", 1);
+  cr_assert_eq(access(tries, F_OK), -1, "a recovery that ends well forgets them");
+  whole_end(&whole);
+}
+
 /* What may come of a bit that was turned at that place of the journal. */
 static void expect_survived(const whole_journal *whole, size_t at, bool recovers) {
   muster_journal_info info;

@@ -499,21 +499,52 @@ Test(journals, how_far_a_recovery_is_can_be_asked_of_the_daemon, .timeout = 120)
   daemon_stop(&service);
 }
 
-/* A service that dies while frames are run again leaves them out the next time. */
-Test(journals, frames_on_which_the_service_dies_again_are_left_out, .timeout = 120) {
-  musterd service;
+/* As processes leave it that die while they run frames again. */
+static void leave_tries(const musterd *service, const char *deaths) {
   char path[512];
+  find_file(service, "state.main-", ".journal", path);
+  strcpy(strrchr(path, '.'), ".replaying");
+  daemon_write(service, strrchr(path, '/') + 1, deaths);
+}
+
+/* A service that dies again and again while frames are run again leaves them out. */
+Test(journals, frames_on_which_services_die_again_are_left_out, .timeout = 120) {
+  musterd service;
   unsigned long long again;
   begin(&service, VIRTUAL "--recovery-max 3600s ");
   run_to(&service, 60);
   daemon_kill(&service);
-  find_file(&service, "state.main-", ".journal", path);
-  strcpy(strrchr(path, '.'), ".replaying");
-  daemon_write(&service, strrchr(path, '/') + 1, "");
+  leave_tries(&service, "\n\n");
   launch(&service, VIRTUAL "--recovery-max 3600s ");
-  expect_log(&service, "cannot be run again: the last process died meanwhile, too", true);
+  expect_log(&service, "cannot be run again: two processes died meanwhile, one after the other", true);
   recovered(&service, &again);
   cr_expect_eq(again, 0);
+  daemon_stop(&service);
+}
+
+/* One death may be that of an operator who did not wait: it costs no frame, and the next crash begins to count anew. */
+Test(journals, one_death_in_a_recovery_costs_no_frame, .timeout = 120) {
+  musterd service;
+  char message[128];
+  unsigned long long again;
+  begin(&service, LONG);
+  run_to(&service, 400);
+  for (int i = 0; i < 2; i++) {
+    long long last = frames_of(&service);
+    daemon_kill(&service);
+    drop_notices(&service);
+    daemon_launch(&service, LONG SAVED);
+    while (!listens(&service)) usleep(1000);
+    find_recovery(&service, message);
+    expect_recovery(message); /* it is not over */
+    daemon_kill(&service);
+    launch(&service, LONG);
+    expect_log(&service, "cannot be run again", false);
+    cr_expect_geq((long long)recovered(&service, &again).frame, last);
+    cr_expect_geq(again, 400);
+    run_to(&service, last + 3);
+    if (i == 0) run_to(&service, last + 400);
+  }
   daemon_stop(&service);
 }
 
