@@ -136,6 +136,47 @@ Test(run_journal, frames_that_a_damage_takes_are_told) {
   place_remove(&place);
 }
 
+/* A world in Lua: its scripts stand among the settings, and what an operator has asked of them in the journal. */
+Test(run_journal, commands_of_a_service_are_given_again) {
+  const char *daemon = getenv("MUSTERD"), *modules = getenv("MUSTER_MODULES");
+  static const char script[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                               "muster.world { agents = 50, start = function()\n"
+                               "  for i = 1, 50 do muster.spawn(a, {x = i}) end\n"
+                               "end }\n";
+  if (!daemon || !modules) return;
+  journal_place place = place_make();
+  char line[1024], path[256], conf[1024], words[1024], *arguments[PROGRAM_ARGUMENTS_MAX];
+  snprintf(path, sizeof path, "%s/a.lua", place.folder);
+  file_write(path, script, sizeof script - 1);
+  int length = snprintf(conf, sizeof conf,
+                        "[server]\nisolation = none\nmodules = %s\nsocket = %s/control\nsnapshot_file = %s\n"
+                        "[world main]\nmodule = lua\nmodule.scripts = %s\nhz = 100\nbudget = 1ms\n",
+                        modules, place.folder, place.path, path);
+  snprintf(path, sizeof path, "%s/conf", place.folder);
+  file_write(path, conf, (size_t)length);
+  snprintf(words, sizeof words, "--config %s", path);
+  pid_t child;
+  program_split(words, arguments);
+  cr_assert_eq(posix_spawn(&child, daemon, NULL, NULL, arguments, environ), 0);
+  snprintf(line, sizeof line, "ctl --socket %s/control scripts reload", place.folder);
+  for (int reloads = 0; reloads < 3;) {
+    program_run *run = program_start(line);
+    reloads += run->status == 0;
+    free(run);
+    usleep(20000); /* it may not listen yet */
+  }
+  snprintf(line, sizeof line, "ctl --socket %s/control step 5", place.folder);
+  free(program_start(line)); /* what was asked is in the journal with the next frame */
+  kill(child, SIGKILL);
+  cr_assert_eq(waitpid(child, NULL, 0), child);
+  snprintf(path, sizeof path, "%s.main", place.path);
+  program_run *replay = run_with("replay --from %s --json -", path);
+  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  cr_expect_not_null(strstr(replay->output, "\"scripts_reloads_total\": 3"), "%s", replay->output);
+  free(replay);
+  place_remove(&place);
+}
+
 Test(run_journal, without_a_journal_recover_begins_anew) {
   journal_place place = place_make();
   program_run *run =

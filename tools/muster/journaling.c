@@ -125,6 +125,68 @@ static bool found_host(const void *bytes, size_t count, void *user) {
   return at == end && found->state;
 }
 
+/* ---------------------------------------------------------------------------------------------------------- commands
+ */
+
+/* A note of musterd's: 'C', this, and the command's body. */
+typedef struct kept_command {
+  char instance[32], command[MUSTER_MODULE_NAME_MAX + 1];
+  bool json;
+} kept_command;
+
+enum { NOTE_COMMAND = 'C' };
+
+/* One that was given before a frame. */
+struct journal_command {
+  uint64_t frame;
+  kept_command head;
+  char *body; /* ends with a zero */
+  size_t bytes;
+};
+
+static bool found_notes(const void *bytes, size_t count, uint64_t frame, void *user) {
+  struct journal_found *found = user;
+  const char *note = bytes;
+  kept_command head;
+  if (count < 1 + sizeof head || *note != NOTE_COMMAND) return true;
+  memcpy(&head, note + 1, sizeof head);
+  head.command[sizeof head.command - 1] = '\0';
+  if (found->command_count == found->command_room) {
+    size_t room = found->command_room ? 2 * found->command_room : 16;
+    struct journal_command *more = realloc(found->commands, room * sizeof *more);
+    if (!more) return false;
+    found->commands = more;
+    found->command_room = room;
+  }
+  size_t rest = count - 1 - sizeof head;
+  char *body = malloc(rest + 1);
+  if (!body) return false;
+  memcpy(body, note + 1 + sizeof head, rest);
+  body[rest] = '\0';
+  found->commands[found->command_count++] = (struct journal_command){frame, head, body, rest};
+  return true;
+}
+
+static bool drop_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
+  (void)status, (void)json, (void)text, (void)bytes, (void)user;
+  return true;
+}
+
+/* Once more, before the frame before which it was given: what it asks of the world stands in the record, what it does
+ * to its module does not. */
+static void repeat_commands(struct journal_found *found, const struct host *host, uint64_t frame) {
+  for (; found->command_next < found->command_count && found->commands[found->command_next].frame <= frame;
+       found->command_next++) {
+    const struct journal_command *given = &found->commands[found->command_next];
+    const muster_module_call call = {.size = sizeof call,
+                                     .command = given->head.command,
+                                     .body = given->body,
+                                     .bytes = given->bytes,
+                                     .json = given->head.json};
+    if (host->module->command) host->module->command(host->instance, host->world, &call, drop_answer, NULL);
+  }
+}
+
 muster_result journal_found_open(struct journal_found *found, const char *path) {
   int status;
   const char *file;
@@ -134,6 +196,7 @@ muster_result journal_found_open(struct journal_found *found, const char *path) 
   look.path = path;
   look.take_note = found_note;
   look.take_host = found_host;
+  look.take_notes = found_notes;
   look.user = found;
   muster_result result = muster_journal_look(&look, &found->info, &found->world);
   if (!result && !found->state) result = muster_module_fail(MUSTER_E_INPUT, "'%s' is no journal of `muster run`", path);
@@ -151,6 +214,10 @@ muster_result journal_found_open(struct journal_found *found, const char *path) 
 void journal_found_close(struct journal_found *found) {
   free(found->state);
   found->state = NULL;
+  for (size_t i = 0; i < found->command_count; i++) free(found->commands[i].body);
+  free(found->commands);
+  found->commands = NULL;
+  found->command_count = found->command_room = 0;
 }
 
 void journal_found_prepare(const struct journal_found *found, host_setup *setup) {
@@ -163,6 +230,7 @@ void journal_found_prepare(const struct journal_found *found, host_setup *setup)
 
 /* A host whose frames come from the journal. */
 struct repeated {
+  struct journal_found *found;
   struct host *host;
   void (*ran)(void *user);
   void *user;
@@ -171,7 +239,7 @@ struct repeated {
 static void before_repeated(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user) {
   const struct repeated *repeated = user;
   const struct host *host = repeated->host;
-  (void)frame;
+  repeat_commands(repeated->found, host, frame);
   if (host->module->before_frame) host->module->before_frame(host->instance, world, sim_now_ns);
 }
 
@@ -184,7 +252,7 @@ static void after_repeated(muster_world *world, uint64_t frame, uint64_t sim_now
 }
 
 bool journal_found_recover(struct journal_found *found, struct host *host, void (*ran)(void *user), void *user) {
-  struct repeated repeated = {host, ran, user};
+  struct repeated repeated = {found, host, ran, user};
   muster_journal_recover_def recover = muster_journal_recover_def_default();
   recover.path = found->path;
   recover.before_frame = before_repeated;

@@ -35,6 +35,8 @@ struct journal_found {
   uint64_t skipped_ns;  /* see struct host; as the snapshot has it */
   unsigned char *state; /* what the module saved; null: it is not open */
   size_t state_bytes;
+  struct journal_command *commands; /* that operators gave to the module of a service, in their order; owned */
+  size_t command_count, command_room, command_next;
   char note[RUN_NOTE_BYTES];
 };
 

@@ -77,5 +77,9 @@ bool run_note_read(run_options *options, uint64_t *skipped_ns, char *note) {
     else if (!read_number(options, line, value) && strcmp(line, "world") != 0 && strcmp(line, "agents_max") != 0)
       return false;
   }
+  /* A world in Lua is found by its scripts, wherever they are named. */
+  for (uint32_t i = 0; options->scenario && !options->path && i < options->given_count; i++)
+    if (strcmp(options->scenario, "lua") == 0 && strcmp(options->given[i].name, "scripts") == 0)
+      options->path = options->given[i].text;
   return options->scenario && options->rate;
 }
