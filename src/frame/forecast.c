@@ -119,8 +119,10 @@ double forecast_gap_ns(const struct muster_world *world) {
 /* What is missing in the queue that keeps workers, or a host, busy until a frame ends, and while the next is planned.
  * Under the virtual clock no prediction errs; by the papers' rules queues are long whenever periods stretch. */
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
-  if (world_is_virtual(world) || !ready_by_deadline(&world->queues->ready)) return 0.0;
-  double queue_ns = world->learnt->experience.each_ns * (world->queues->ready.count + world->batch->held_count);
+  const ready_set *ready = &world->queues->ready;
+  if (world_is_virtual(world) || !ready_by_deadline(ready)) return 0.0;
+  double queue_ns = world->learnt->experience.each_ns * (ready->begun + world->batch->held_count);
+  queue_ns += ready_waiting_ns(ready, &world->learnt->costs);
   return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
 }
 

@@ -168,7 +168,10 @@ void grade_apply(class_table *classes, const type_table *types, agent_store *sto
   if (to != from) grade_change_class(classes, from, to, store, change->agent);
   if (to != from && ready && ready_by_deadline(ready) && row->status == AGENT_READY)
     ready_refresh(ready, store, change->agent);
-  if (change->level != row->level) store_set_level(store, change->agent, change->level);
+  if (change->level == row->level) return;
+  bool waits = ready_count_out(ready, row);
+  store_set_level(store, change->agent, change->level);
+  if (waits) ready_count_in(ready, row);
 }
 
 /* By the law of importance T_i goes with the root of C_i e_i / w_i: a factor of the cost is one of the elasticity. */
@@ -182,7 +185,11 @@ void grade_set_factor(class_table *classes, const type_table *types, const grade
     row->cost_factor = (int8_t)factor;
     return;
   }
-  if (factor != row->cost_factor) classes_set_factor(classes, class, row, factor);
+  if (factor != row->cost_factor) {
+    bool waits = ready_count_out(ready, row);
+    classes_set_factor(classes, class, row, factor);
+    if (waits) ready_count_in(ready, row);
+  }
   if (!shifts) return;
   uint32_t step = grade_step_for(type, row, share_value(row->importance), class->step);
   grade_change change = {index, row->importance, row->importance, row->level, (uint8_t)step};

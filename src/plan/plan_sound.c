@@ -184,12 +184,19 @@ static const uint64_t *mark_entries(const ready_set *ready, const agent_store *s
 typedef struct ready_counts {
   uint32_t ready, begun, in_ring, woken, fresh, queued;
   struct tally types;
+  uint64_t factors; /* of those that wait; each times a number of its type and level */
 } ready_counts;
+
+static uint64_t number_of(uint32_t type, uint32_t level) {
+  return type * MUSTER_LEVELS + level + 1u;
+}
 
 static void count_in_queue(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
                            soundness *found) {
   bool waits = row->status == AGENT_READY || row->status == AGENT_ADMITTED || row->status == AGENT_ACTING;
   counts->queued += row->queued;
+  if (row->queued && ready_by_deadline(ready))
+    counts->factors += factor_units_of(row->cost_factor) * number_of(row->type, row->level);
   SOUND(found, ready_by_deadline(ready) || row->queued == (ready->waiting.stamps[agent] != 0),
         "agent %u is %sin the line by release and does not know it", agent, row->queued ? "not " : "");
   SOUND(found, waits || !row->queued, "agent %u is %s and in the line by release", agent,
@@ -233,6 +240,7 @@ static void check_fresh(const ready_set *ready, const agent_store *store, uint32
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found) {
   ready_counts counts = {0};
   struct tally types = {0};
+  uint64_t factors = 0;
   const uint64_t *in_ring = mark_entries(ready, store, found);
   for (uint32_t i = 0; store_finds(store, &i) && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
@@ -240,12 +248,18 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
     if (row->status == AGENT_READY) plan_sound_count_ready(ready, in_ring, row, i, &counts, found);
   }
   if (found->broken) return false;
-  for (uint32_t i = 0; i < ready->types->count; i++) tally_add_times(&types, i, ready->counts_of[i]);
+  for (uint32_t i = 0; i < ready->types->count; i++) {
+    tally_add_times(&types, i, ready->counts_of[i]);
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
+      factors += ready->factors_of[i][level] * number_of(i, level);
+  }
   SOUND(found, counts.ready == ready->count && counts.begun == ready->begun,
         "%u agents are READY and %u of them begun, counted as %u and %u", counts.ready, counts.begun, ready->count,
         ready->begun);
   SOUND(found, tally_equals(&types, &counts.types), "%u READY agents are not of the types that are counted",
         counts.ready);
+  SOUND(found, counts.factors == factors, "the cost factors of %u waiting agents are not those that are counted",
+        counts.queued);
   line_is_sound(&ready->woken, store, "the woken", found);
   line_is_sound(&ready->waiting, store, "waiting agents, by release", found);
   SOUND(found, counts.woken == ready->woken.standing && counts.queued == ready->waiting.standing + ready->waits.agents,

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/lesser.h"
 #include "base/prefetch.h"
+#include "plan/costs.h"
 #include "plan/ready_fresh.h"
 
 #include <math.h>
@@ -93,6 +94,7 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ARENA_ARRAY(arena, ready->fresh_piles, def->limits.agents_max);
   counting_create(&ready->fresh_sort, def->limits.agents_max, FRESH_KEYS, FRESH_CHUNK, arena);
   ARENA_ARRAY(arena, ready->counts_of, types->maximum);
+  ARENA_ARRAY(arena, ready->factors_of, types->maximum);
   ARENA_ARRAY(arena, ready->released_of, types->maximum);
 }
 
@@ -348,8 +350,17 @@ void ready_queue(ready_set *ready, agent_store *store, uint32_t index) {
   } else {
     if (row->status != AGENT_READY || (row->atom_next | row->owes)) return; /* held, or begun: reports look at these */
     waits_enter(&ready->waits, row->first_due_ns);
+    ready_count_in(ready, row);
   }
   row->queued = 1;
+}
+
+double ready_waiting_ns(const ready_set *ready, const cost_table *costs) {
+  double sum_ns = 0.0;
+  for (uint32_t type = 0; type < ready->types->count && ready->waits.agents; type++)
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
+      sum_ns += (double)ready->factors_of[type][level] / FACTOR_ONE * costs_usual_ns(costs_of(costs, type, level));
+  return sum_ns;
 }
 
 /* Takes an agent out of the ring, if it is there. Its entry is dropped when its turn comes. */

@@ -43,6 +43,8 @@ enum {
   READY_WIDTH_SHIFT_MAX = 36 /* of a bucket: keys reach no further than 4,096 of these */
 };
 
+struct cost_table;
+
 typedef struct ready_weights {
   muster_order order;
   double guarantee_ns; /* S */
@@ -65,19 +67,20 @@ typedef struct ready_set {
   int64_t reduction_unit;  /* what a level is worth, in the same unit */
   bool reduces;            /* reduction_unit is not 0 */
   const type_table *types; /* for the progress of sliced updates */
-  const agent_class *classes;  /* for the periods in force; null but in the order of deadlines */
-  double filed_lambda;         /* lambda when all agents were last filed */
-  const agent_store *reacting; /* for the times of reactions; null where there are none */
-  uint64_t longest_ns;         /* longest time between two runs of any agent */
-  uint64_t now_ns;             /* simulation time of the frame */
-  uint32_t width_shift;        /* a bucket is 2^width_shift ns wide */
-  int64_t epoch_ns;            /* keys are times from here on */
-  uint32_t count;              /* ready agents */
-  uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
-  uint32_t *counts_of;         /* of these, agents of each type */
-  uint32_t *released_of;       /* of each type, in this frame */
-  struct fifo woken, waiting;  /* in the orders of the papers */
-  wait_book waits;             /* in the order of deadlines, what `waiting` is for in the others */
+  const agent_class *classes;            /* for the periods in force; null but in the order of deadlines */
+  double filed_lambda;                   /* lambda when all agents were last filed */
+  const agent_store *reacting;           /* for the times of reactions; null where there are none */
+  uint64_t longest_ns;                   /* longest time between two runs of any agent */
+  uint64_t now_ns;                       /* simulation time of the frame */
+  uint32_t width_shift;                  /* a bucket is 2^width_shift ns wide */
+  int64_t epoch_ns;                      /* keys are times from here on */
+  uint32_t count;                        /* ready agents */
+  uint32_t begun;                        /* of these, agents whose update was preempted, or whose sets are owed time */
+  uint32_t *counts_of;                   /* of these, agents of each type */
+  uint32_t *released_of;                 /* of each type, in this frame */
+  struct fifo woken, waiting;            /* in the orders of the papers */
+  wait_book waits;                       /* in the order of deadlines, what `waiting` is for in the others, */
+  uint64_t (*factors_of)[MUSTER_LEVELS]; /* and sums of these agents' cost factors by type and level, in units */
   ready_ring ring;
   uint32_t in_ring;            /* ready agents that have an entry there */
   uint64_t *fresh, *fresh_too; /* keys of agents released in this frame */
@@ -264,8 +267,23 @@ void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
 /* In the order of deadlines: an agent that was counted among those that wait does so no longer. */
 static inline void ready_wait_ends(ready_set *ready, agent_row *row) {
   row->queued = 0;
+  ready->factors_of[row->type][row->level] -= factor_units_of(row->cost_factor);
   waits_leave(&ready->waits, row->first_due_ns);
 }
+
+/* The same while its level or cost factor changes; true when it is to be counted in again. */
+static inline bool ready_count_out(ready_set *ready, const agent_row *row) {
+  if (!ready || !row->queued || !ready_by_deadline(ready)) return false;
+  ready->factors_of[row->type][row->level] -= factor_units_of(row->cost_factor);
+  return true;
+}
+
+static inline void ready_count_in(ready_set *ready, const agent_row *row) {
+  ready->factors_of[row->type][row->level] += factor_units_of(row->cost_factor);
+}
+
+/* In the order of deadlines: what the updates of those that wait for their start are believed to cost. O(types). */
+double ready_waiting_ns(const ready_set *ready, const struct cost_table *costs);
 
 /* Takes an agent out: it is admitted, or removed. It stays in the queue by release when it is there. */
 static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
