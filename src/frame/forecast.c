@@ -267,7 +267,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   const frame_state *frame = world->frame;
   controller_sample sample = {.backlog_ns = backlog_ns(world),
                               .budget_ns = report->budget_ns,
-                              .waited = report->carried + report->preempted > 0};
+                              .waited = report->carried + report->preempted > 0 || world->commit->open};
   if (world_is_virtual(world)) {
     sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
     sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;

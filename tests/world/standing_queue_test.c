@@ -1,9 +1,11 @@
-/* What waits at a frame's end, where cheap and dear agents wait together. The clock is told the time. */
+/* What waits at a frame's end, where cheap and dear agents wait together, and what a frame without a commit shows. The
+ * clock is told the time. */
 #include "base/clock.h"
 #include "plan/ready.h"
 #include "plan/score.h"
 #include "run/runner.h"
 #include "support/little_world.h"
+#include "world/frame_state.h"
 #include "world/world.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
@@ -13,10 +15,11 @@
 
 enum { AGENTS = 1000, DEAR_ONE_IN = 10, BUDGET_NS = 8250000, CHEAP_NS = 2000, DEAR_NS = 200000, LEVELS = 16 };
 
-static uint64_t told_ns, own_ns;
+static uint64_t told_ns, own_ns, once_ns; /* once_ns: the next update takes that instead */
 
 static muster_atom_result live(muster_update *update) {
-  uint64_t cost_ns = *(const uint64_t *)update->type_user;
+  uint64_t cost_ns = once_ns ? once_ns : *(const uint64_t *)update->type_user;
+  once_ns = 0;
   told_ns += cost_ns;
   own_ns += cost_ns;
   return MUSTER_ATOM_NEXT;
@@ -102,5 +105,23 @@ Test(standing_queue, follows_what_is_learnt_of_agents_that_wait) {
   cr_assert_gt(waiting_ns(little.world), before_ns);
   run_frame_with(&little, BUDGET_NS);
   waiting_ns(little.world);
+  close_world(&little);
+}
+
+/* All that are due are in its batch, so that none waits beside it; and its commit is left to the next frame. */
+Test(standing_queue, a_frame_that_was_late_had_more_to_do) {
+  little_world little = open_world(CHEAP_NS);
+  uint32_t late = 0;
+  for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
+  double *share = &little.world->learnt->experience.controller.share;
+  for (uint32_t i = 0; i < 20; i++) {
+    *share = 0.8;
+    once_ns = 2 * BUDGET_NS;
+    run_frame_with(&little, BUDGET_NS);
+    if (!little.world->commit->open) continue;
+    cr_assert_leq(*share, 0.8, "after frame %u", i);
+    late++;
+  }
+  cr_assert_gt(late, 0);
   close_world(&little);
 }
