@@ -1,6 +1,7 @@
 #include "frame/forecast.h"
 
 #include "agents/batch.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "plan/periods.h"
 #include "plan/rank.h"
@@ -24,6 +25,9 @@ static const float over_planned = 3.0f, over_ranked = 1.0f;
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
 /* An entry that seems to take longer was interrupted: in the first frames there is no mean yet to tell by. */
 static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
+/* A queue is as it should be up to this part of what one update of every agent takes: then no agent is much later than
+ * that part of its period. */
+static const double queue_part = 0.25;
 enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
 /* A host that stops by the clock gets so many entries, whatever they are believed to cost: when that is wrong, these
  * show it. */
@@ -121,9 +125,14 @@ double forecast_gap_ns(const struct muster_world *world) {
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
   const ready_set *ready = &world->queues->ready;
   if (world_is_virtual(world) || !ready_by_deadline(ready)) return 0.0;
-  double queue_ns = world->learnt->experience.each_ns * (ready->begun + world->batch->held_count);
+  const frame_experience *experience = &world->learnt->experience;
+  double queue_ns = experience->each_ns * (ready->begun + world->batch->held_count);
   queue_ns += ready_waiting_ns(ready, &world->learnt->costs);
-  return fmax(controller_standing(offered_ns) + forecast_gap_ns(world) - queue_ns, 0.0);
+  double wanted_ns = controller_queue(&experience->controller, offered_ns);
+  ASSERT(queue_ns >= 0.0 && wanted_ns >= 0.0);
+  if (experience->each_ns > 0.0)
+    wanted_ns = fmin(wanted_ns, queue_part * experience->each_ns * (double)world->queues->classes.all);
+  return fmax(wanted_ns + forecast_gap_ns(world) - queue_ns, 0.0);
 }
 
 uint64_t forecast_load_now_ns(const struct muster_world *world) {
@@ -234,16 +243,14 @@ static double each_ns_of(const struct muster_world *world) {
   return world->sums->admitted ? (double)world->sums->admitted_ns / world->sums->admitted : 0.0;
 }
 
-/* Work that waits and should not. In the order of deadlines a queue of agents before their turn is as it should be, up
- * to a quarter of what one update of every agent takes: then no agent is much later than a quarter of its period. */
+/* Work that waits and should not. In the order of deadlines a queue of agents before their turn is as it should be. */
 static double backlog_ns(const struct muster_world *world) {
-  static const double part = 0.25;
   double each_ns = each_ns_of(world), held = world->batch->held_count,
          all_ns = each_ns * (world->queues->ready.count + held);
   if (!ready_by_deadline(&world->queues->ready)) return all_ns;
   all_ns += world->learnt->experience.acts_left_ns;
   uint32_t late = world->sums->report.agents_late - world->frame->acts_late;
-  return fmax(each_ns * (late + held) + world->frame->acts_late_ns, all_ns - part * world->frame->everybody_ns);
+  return fmax(each_ns * (late + held) + world->frame->acts_late_ns, all_ns - queue_part * world->frame->everybody_ns);
 }
 
 /* How far the frame went beyond its budget by own time. No plan can make up for what atoms waited for, or for what the

@@ -30,12 +30,16 @@ double controller_standing(double offered_ns) {
   return fmax(offered_ns, 0.0) * standing;
 }
 
+double controller_queue(const struct controller *controller, double offered_ns) {
+  return fmax(controller_standing(offered_ns), fmax(offered_ns, 0.0) * (1.0 - controller->share));
+}
+
 double controller_plan(const struct controller *controller, double offered_ns, double lacks_ns) {
   double plan_ns = fmax(offered_ns, 0.0) * controller->share;
   double waits_ns = fmax(controller->backlog_ns - controller_standing(plan_ns), 0.0);
   double stood_ns = fmax(controller->stood_ns - controller_standing(plan_ns), 0.0);
   double room_ns = fmin(waits_ns * room_part, plan_ns * room_gentle) + stood_ns * room_part;
-  return plan_ns - fmin(room_ns, plan_ns * room_most) + fmin(lacks_ns, plan_ns * fill_most);
+  return plan_ns - fmin(room_ns, plan_ns * room_most) + fmin(lacks_ns, fmax(offered_ns, 0.0) * fill_most);
 }
 
 uint64_t controller_repay(struct controller *controller, uint64_t budget_ns) {

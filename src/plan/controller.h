@@ -56,8 +56,12 @@ void controller_create(struct controller *controller, double debt_budgets);
  * half of what a frame can run. */
 double controller_standing(double offered_ns);
 
-/* What the fit may plan with, of `offered_ns`, when `lacks_ns` is missing of the queue that keeps workers busy: up to
- * half more than is offered, until that queue is there. */
+/* The same where releases come to the share of a frame, because updates may take longer than is believed: when they do
+ * not, the rest of what a frame can run comes from the queue. */
+double controller_queue(const struct controller *controller, double offered_ns);
+
+/* What the fit may plan with, of `offered_ns`, when `lacks_ns` is missing of the queue that keeps workers busy: more by
+ * up to half of what is offered, until that queue is there. */
 double controller_plan(const struct controller *controller, double offered_ns, double lacks_ns);
 
 /* Takes the part of a budget that goes to the debt, which falls by as much; returns that part. */

@@ -148,6 +148,18 @@ Test(controller, releases_what_a_queue_lacks_at_once_but_no_more_than_half_a_fra
   cr_assert_eq(controller_plan(&controller, -1.0, 9e7), 0.0, "planning alone takes longer than the budget");
 }
 
+/* A frame whose releases come to a quarter of it, and whose updates take what is believed, needs the rest from the
+ * queue; and what is missing there comes at once, though it is more than what is planned. */
+Test(controller, keeps_a_queue_for_frames_in_which_updates_take_less_than_usual) {
+  struct controller controller = created();
+  cr_assert_eq(controller_queue(&controller, 1e7), controller_standing(1e7));
+  cr_assert_eq(controller_queue(&controller, -1.0), 0.0);
+  controller.share = 0.25;
+  cr_assert_eq(controller_queue(&controller, 1e7), 0.75e7);
+  cr_assert_eq(controller_plan(&controller, 1e7, 0.4e7), 0.25e7 + 0.4e7);
+  cr_assert_eq(controller_plan(&controller, 1e7, 9e7), 0.25e7 + 0.5e7);
+}
+
 Test(controller, share_rises_while_workers_run_dry_and_falls_when_they_do_not) {
   struct controller controller = created();
   double before = controller.share;
