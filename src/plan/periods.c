@@ -194,11 +194,11 @@ static double elapsed_load_up_to(const class_table *classes, const cost_table *c
   return load;
 }
 
-/* The highest price up to which that fits into `most`. Those whose time costs the least stay in any case, and those with
- * about the same price: some run whatever it costs. */
+/* The highest price up to which that fits into `most`; and the next one, where what fits is little. Those whose time
+ * costs the least stay in any case, and those with about the same price: some must run. */
 static double price_for(const class_table *classes, const cost_table *costs, double most) {
   enum { ROUNDS = 40 };
-  static const double about = 1.25;
+  static const double about = 1.25, little = 0.5;
   double low = INFINITY, high = 0.0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
     double price = price_of(&classes->classes[classes->active[i]], costs);
@@ -213,7 +213,7 @@ static double price_for(const class_table *classes, const cost_table *costs, dou
     else
       high = middle;
   }
-  return low;
+  return elapsed_load_up_to(classes, costs, low) < little * most ? high : low;
 }
 
 /* When time that passes alone costs more than there is, all agents would run later and later, however long their

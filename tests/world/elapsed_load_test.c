@@ -135,6 +135,18 @@ Test(elapsed_load, more_than_there_is_is_told_within_two_seconds_and_periods_sto
   little_world_destroy(&little);
 }
 
+/* Even the most important cost more than there is. */
+Test(elapsed_load, somebody_runs_though_there_is_time_for_nobody) {
+  little_world little = populated_world(1, 20.0, 0.5, 2.0);
+  for (uint32_t i = 0; i < 600; i++) run_frame_with(&little, BUDGET_NS);
+  struct seen seen = watch(&little, 600);
+  cr_expect_gt(seen.elapsed_load, 10.0, "b %g", seen.elapsed_load);
+  cr_expect_float_eq(seen.put_off, AGENTS * (1.0 - 1.0 / LEVELS_OF_IMPORTANCE), 1.0, "%g are put off", seen.put_off);
+  cr_expect_gt(seen.ran, 0.9 * capacity(), "%g of %g are used", seen.ran, capacity());
+  expect_sound(little.world);
+  little_world_destroy(&little);
+}
+
 Test(elapsed_load, the_important_run_in_time_whatever_the_others_cost) {
   little_world little = populated_world(1, 1.5, 0.5, 60.0);
   uint64_t longest_ns = 0;
