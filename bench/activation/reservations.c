@@ -48,7 +48,7 @@ static bool create(struct side *side, uint32_t agents, uint32_t delay) {
 static void release(struct side *side) {
   side->frame++;
   side->now_ns += FRAME_NS;
-  periods_fit(&side->periods, &side->classes, &side->costs, INFINITY);
+  periods_fit(&side->periods, &side->classes, &side->costs, INFINITY, 0);
   ready_advance(&side->ready, &side->store, side->now_ns);
   const release_frame frame = {side->now_ns, FRAME_NS, side->frame, UINT32_MAX};
   periods_release(&side->periods, &side->classes, &side->store, &side->ready, &frame, NULL);

@@ -105,7 +105,8 @@ static void stage_fit(struct muster_world *world) {
   double desired = world->frame->forecast.utilisation;
   recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also NaN, when a record was made up */
-  periods_told told = periods_fit(&world->plan->periods, &world->queues->classes, &world->learnt->costs, desired);
+  periods_told told = periods_fit(&world->plan->periods, &world->queues->classes, &world->learnt->costs, desired,
+                                  world->frame->elapsed_ns);
   report->utilisation_desired = (float)desired;
   report->utilisation_nominal = (float)told.fit.nominal_sum;
   report->utilisation_fitted = (float)told.fit.fitted_sum;

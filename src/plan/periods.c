@@ -69,12 +69,19 @@ static double usual_of(const agent_class *class, const cost_table *costs) {
   return costs_fixed_ns(costs_of(costs, class->type, class->level)) + costs->actions[class->type].each_ns;
 }
 
+/* The shortest period of members. By the law of importance, where a frame comes less often than that, it is as long as
+ * a frame: an agent runs once in a frame, so what it is due more often takes no time, and others can have it. */
+static double shortest_of(const struct periods *periods, const agent_class *class) {
+  bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE;
+  return law ? fmax((double)class->nominal_ns, periods->frame_ns) : (double)class->nominal_ns;
+}
+
 static fit_kind periods_kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
                                 const cost_table *costs) {
-  double cost_ns = cost_of(class, costs);
+  double cost_ns = cost_of(class, costs), shortest_ns = shortest_of(periods, class);
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
-                    .nominal = cost_ns / (double)class->nominal_ns,
-                    .minimum = cost_ns / (double)class->longest_ns,
+                    .nominal = cost_ns / shortest_ns,
+                    .minimum = cost_ns / fmax((double)class->longest_ns, shortest_ns),
                     .elasticity = elasticity_of(periods, class, cost_ns, usual_of(class, costs)),
                     .hard = class->hard};
 }
@@ -159,8 +166,9 @@ static fit_result solve(struct periods *periods, const class_table *classes, con
   return fit;
 }
 
-static void set_rate(agent_class *class, fit_rule rule, const fit_kind *kind, double lambda, double held_rate) {
-  double rate = fit_rate(rule, kind, lambda) * (kind->elasticity > 0.0 ? 1.0 : held_rate);
+static void set_rate(const struct periods *periods, agent_class *class, const fit_kind *kind, double held_rate) {
+  double rate = fit_rate(rule_of(periods), kind, periods->lambda) * (kind->elasticity > 0.0 ? 1.0 : held_rate);
+  if (rate < 1.0) rate *= (double)class->nominal_ns / shortest_of(periods, class);
   double longest = (double)class->nominal_ns / (double)class->longest_ns;
   double least = longest < PERIODS_RATE_LEAST ? longest : PERIODS_RATE_LEAST;
   classes_set_rate(class, rate > least ? rate : least);
@@ -268,9 +276,11 @@ static uint32_t elapsed_type_of(const struct periods *periods, const class_table
   return most + 1;
 }
 
-periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired) {
+periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired,
+                         uint64_t frame_ns) {
   enum { AHEAD = 6 };
   uint32_t count = classes->active_count;
+  periods->frame_ns = (double)frame_ns;
   periods_told told = {0};
   double members = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -293,12 +303,12 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
       told.beyond_wish += class->members;
       continue;
     }
-    set_rate(class, rule_of(periods), kind, told.fit.lambda, told.wishes.held_rate);
+    set_rate(periods, class, kind, told.wishes.held_rate);
     double period_ns = (double)class->nominal_ns / class->rate;
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
     told.everybody_ns +=
-        kind->members * (kind->nominal * (double)class->nominal_ns + slope_of(class, costs) * period_ns);
+        kind->members * (kind->nominal * shortest_of(periods, class) + slope_of(class, costs) * period_ns);
     if (kind->members > 0.0) told.longest_ns = fmax(told.longest_ns, period_ns);
     if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }

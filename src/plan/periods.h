@@ -24,6 +24,7 @@ struct periods {
   muster_elastic elastic;
   double wish_part;    /* the part of the desired utilisation that T_imax as a wish may take */
   double lambda;       /* of the last frame: where Newton starts */
+  double frame_ns;     /* how long ago the frame before was */
   double desired_mean; /* over many frames */
   double price_most;   /* those whose time costs more beside what it is worth are put off */
   fit_kind *kinds;     /* room for every class */
@@ -59,8 +60,10 @@ double periods_elapsed_load(const class_table *classes, const agent_class *class
 /* The least rate of a class's clock, unless its longest period makes it slower: no agent stops. */
 #define PERIODS_RATE_LEAST 0x1p-20
 
-/* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation. O(classes). */
-periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired);
+/* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation, where frames are
+ * `frame_ns` apart. O(classes). */
+periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired,
+                         uint64_t frame_ns);
 
 /* What an update of a member of a class is believed to cost at its period, in the mean over the members. */
 double periods_cost_ns(const agent_class *class, const cost_table *costs);

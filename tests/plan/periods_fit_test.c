@@ -40,10 +40,10 @@ static agent_class *join(struct fixture *fixture, uint32_t type, uint32_t step, 
 
 /* Fits to a share of what all would take; the mean deviation in ns. */
 static double fit(struct fixture *fixture, double share, double *nominal) {
-  fit_result all = periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, 1e9).fit;
+  fit_result all = periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, 1e9, 0).fit;
   *nominal = all.nominal_sum;
   double desired = share * all.nominal_sum;
-  return periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, desired).deviation_ns;
+  return periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, desired, 0).deviation_ns;
 }
 
 static void expect_near(double value, double wanted, const char *what) {
@@ -110,6 +110,32 @@ Test(periods_fit, is_of_those_who_are_left) {
 }
 
 /* A type that is only called asks for as much as its calls usually take, and never gives way. */
+/* What runs in a frame of that length, when each agent runs once at most. */
+static double runs_in(const struct fixture *fixture, double frame_ns) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < fixture->classes.active_count; i++) {
+    const agent_class *class = &fixture->classes.classes[fixture->classes.active[i]];
+    sum += class->members * fmin(frame_ns * class->rate / (double)class->nominal_ns, 1.0);
+  }
+  return sum;
+}
+
+Test(periods_fit, fills_frames_that_are_longer_than_periods) {
+  struct fixture fixture;
+  muster_world_def law = muster_world_def_default();
+  double frame_ns = 2.5 * PERIOD_NS, most = 50.0;
+  create(&fixture);
+  periods_create(&fixture.periods, &fixture.classes, &law, &fixture.arena);
+  join(&fixture, 0, STEP, 30), join(&fixture, 0, STEP + 24, 40); /* whose periods are eight times as long, with room */
+  periods_told told =
+      periods_fit(&fixture.periods, &fixture.classes, &fixture.costs, most * COST_NS / frame_ns, (uint64_t)frame_ns);
+  expect_near(runs_in(&fixture, frame_ns), most, "what runs in a frame");
+  expect_near(told.everybody_ns, 70.0 * COST_NS, "what one update of each takes");
+  periods_fit(&fixture.periods, &fixture.classes, &fixture.costs, 71.0 * COST_NS / frame_ns, (uint64_t)frame_ns);
+  expect_near(runs_in(&fixture, frame_ns), 70.0, "what runs where there is room");
+  arena_destroy(&fixture.arena);
+}
+
 Test(periods_fit, keeps_free_what_calls_usually_take) {
   struct fixture fixture;
   double nominal;

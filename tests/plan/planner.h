@@ -96,7 +96,7 @@ static inline fit_result planner_frame(struct planner *planner, uint64_t elapsed
   planner->now_ns += elapsed_ns;
   planner->frame++;
   rank_limits limits = {.now_ns = planner->now_ns, .capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
-  fit_result fit = periods_fit(&planner->periods, &planner->classes, &planner->costs, desired).fit;
+  fit_result fit = periods_fit(&planner->periods, &planner->classes, &planner->costs, desired, 0).fit;
   ready_advance(&planner->ready, &planner->store, planner->now_ns);
   const release_frame release = {planner->now_ns, elapsed_ns, planner->frame, UINT32_MAX};
   periods_release(&planner->periods, &planner->classes, &planner->store, &planner->ready, &release, NULL);
