@@ -4,8 +4,8 @@
  * populate" for one that begins when it is removed; "sleep atom" for one that lives, but sleeps there each time;
  * "say populate" for one that writes lines as if others had; "spin atom" for one that burns a lot there, once, in a
  * world that puts it into quarantine for that; "loop atom" for one that does not come back from there, "deaf atom" for
- * one that takes no SIGTERM besides. In atoms it is the second of three bombs, in its second atom, from its tenth update
- * on; that bomb writes its id to FILE.victim. */
+ * one that takes no SIGTERM besides. In atoms it is the second of three bombs, in its second atom, from its tenth
+ * update on; that bomb writes its id to FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
