@@ -40,7 +40,8 @@ static void make(const char *name, uint32_t kib) {
   path_of(name, path);
   int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   for (uint32_t i = 0; i < kib; i++) cr_assert_eq(write(file, memset(bytes, 1, sizeof bytes), sizeof bytes), KIB);
-  const struct timespec times[] = {{1000 + ++age, 0}, {1000 + age, 0}};
+  age++;
+  const struct timespec times[] = {{1000 + age, 0}, {1000 + age, 0}};
   cr_assert(futimens(file, times) == 0 && close(file) == 0);
 }
 
