@@ -23,7 +23,8 @@
  * death with a message under way is the same as its death before or behind it, or as one that is paused and then only
  * lets that message go. A message that is lost is put again: so what can be lost here is an answer.
  *
- * Abstracted: everything but the agent; frames whose record is not on the disk, which have had no effect; where the
+ * Abstracted: names of nodes, since nothing rests on them: a second daemon of one name (holder_name.c) that had its
+ * leases would be one more owner of a later epoch; everything but the agent; frames whose record is not on the disk, which have had no effect; where the
  * bytes of a version are, and that those before it go; how long anything takes.
  *
  * Checked in every state: owners with the lease that run frames never have the agent in two zones; with -DSTREAM what

@@ -196,6 +196,94 @@ Test(broker_leases, renewals_outlive_a_server) {
   EXPECT_RESULT(renewed, MUSTER_OK);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ names */
+
+typedef struct name_answer {
+  bool done;
+  muster_result result;
+  broker_name other;
+} name_answer;
+
+static void note_name(muster_result result, const broker_name *other, void *user) {
+  name_answer *answer = user;
+  *answer = (name_answer){.done = true, .result = result};
+  if (other) answer->other = *other;
+}
+
+static name_answer have_name(struct broker *broker, const broker_name *own, int64_t silent) {
+  name_answer answer = {0};
+  cr_assert_eq(broker_name_have(broker, own, silent, note_name, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  return answer;
+}
+
+static broker_name name_of(uint64_t folder, uint32_t run, const char *host) {
+  broker_name name = {.incarnation = {folder, run}};
+  snprintf(name.host, sizeof name.host, "%s", host);
+  snprintf(name.address, sizeof name.address, "10.0.0.%u", run);
+  return name;
+}
+
+Test(broker_leases, a_name_is_one_daemons_until_it_is_silent) {
+  start(1, false);
+  struct broker *a = open_as(0, "a"), *also_a = open_as(1, "a"), *b = open_as(2, "b");
+  broker_name first = name_of(7, 1, "one"), second = name_of(8, 5, "two"), later = name_of(7, 2, "one");
+  cr_expect_eq(have_name(a, &first, 0).result, MUSTER_OK);
+  cr_expect_eq(have_name(b, &first, 0).result, MUSTER_OK, "another name");
+  name_answer refused = have_name(also_a, &second, 0);
+  cr_expect_eq(refused.result, MUSTER_E_STATE);
+  cr_expect_str_eq(refused.other.host, "one");
+  cr_expect_str_eq(refused.other.address, "10.0.0.1");
+  cr_expect_eq(have_name(a, &first, 0).result, MUSTER_OK);
+  name_answer renewed = have_name(also_a, &second, refused.other.revision);
+  cr_expect_eq(renewed.result, MUSTER_E_STATE, "it was renewed");
+
+  cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_OK, "the next run of its folder takes it at once");
+  name_answer copied = have_name(a, &first, 0);
+  cr_expect_eq(copied.result, MUSTER_E_STATE, "and no earlier one takes it back");
+  cr_expect(copied.other.incarnation.folder == 7 && copied.other.incarnation.run == 2);
+
+  cr_expect_eq(have_name(a, &second, copied.other.revision).result, MUSTER_OK, "it was silent");
+  cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_E_STATE);
+  lab_answer released = {0};
+  cr_assert_eq(broker_name_release(also_a, &later, lab_done, &released), MUSTER_OK);
+  LAB_AWAIT(&here, released.done);
+  cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_E_STATE, "what is another's is not given back");
+  released = (lab_answer){0};
+  cr_assert_eq(broker_name_release(a, &second, lab_done, &released), MUSTER_OK);
+  LAB_AWAIT(&here, released.done);
+  cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_OK);
+}
+
+Test(broker_leases, a_lease_is_of_one_incarnation_and_of_those_that_follow_it) {
+  start(1, false);
+  struct broker *a = open_as(0, "a"), *other_a = open_as(1, "a"), *b = open_as(2, "b");
+  broker_set_incarnation(a, (incarnation){7, 1});
+  broker_set_incarnation(other_a, (incarnation){8, 1});
+  broker_set_incarnation(b, (incarnation){9, 1});
+  lab_answer first = lab_take(&here, a, 1, true);
+  EXPECT_RESULT(first, MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+  lab_answer refused = lab_take(&here, other_a, 1, true);
+  EXPECT_RESULT(refused, MUSTER_E_STATE);
+  cr_expect(incarnation_equal(refused.lease.owned_by, (incarnation){7, 1}));
+  lab_answer again = lab_take(&here, a, 1, true);
+  EXPECT_RESULT(again, MUSTER_OK);
+  broker_set_incarnation(a, (incarnation){7, 2}); /* after kill -9 */
+  lab_answer next = lab_take(&here, a, 1, true);
+  EXPECT_RESULT(next, MUSTER_OK);
+  cr_expect_eq(next.lease.epoch, 3);
+  cr_expect(incarnation_equal(next.lease.last_owned_by, (incarnation){7, 1}), "its files may be the newest");
+  EXPECT_RESULT(lab_renew(&here, a, &again.lease), MUSTER_E_STATE);
+
+  EXPECT_RESULT(give(a, &next.lease, "b"), MUSTER_OK);
+  lab_answer given = lab_take(&here, b, 1, true);
+  EXPECT_RESULT(given, MUSTER_OK);
+  cr_expect(incarnation_equal(given.lease.owned_by, (incarnation){9, 1}));
+  EXPECT_RESULT(give(b, &given.lease, "a"), MUSTER_OK);
+  EXPECT_RESULT(lab_take(&here, other_a, 1, true), MUSTER_OK);
+}
+
 typedef struct overview {
   uint32_t count;
   broker_lease leases[8];

@@ -59,6 +59,7 @@ void balancer_tell(struct balancer *balancer) {
   char text[NODES_TEXT_BYTES], subject[BROKER_SUBJECT_BYTES];
   node_told told;
   balancer->turns++;
+  if (!balancer->holder->name.has) return; /* another tells under this name */
   fill_told(balancer, &told);
   name_subject(balancer, subject);
   size_t bytes = nodes_write(&told, text);
@@ -208,7 +209,7 @@ static void balancer_turn(uv_timer_t *timer) {
     balancer_release(balancer);
     return;
   }
-  if (balancer->turns % LEASE_TURNS == 0) balancer_look_at_lease(balancer);
+  if (balancer->turns % LEASE_TURNS == 0 && balancer->holder->name.has) balancer_look_at_lease(balancer);
   if (balancer->turns % NAME_TURNS == 0) ask_what_is_wanted(balancer);
 }
 

@@ -185,6 +185,14 @@ struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, bro
   return NULL;
 }
 
+void broker_set_incarnation(struct broker *broker, incarnation own) {
+  broker->incarnation = own;
+}
+
+const char *broker_address(const struct broker *broker) {
+  return etcd_local_address(broker->etcd);
+}
+
 void broker_close(struct broker *broker, void (*closed)(void *user), void *user) {
   if (!broker) return;
   broker->closing = true;

@@ -5,8 +5,10 @@
  * of each other, as replicas of one stream may differ for good (tools/docs/zones.md): each has streams of its own, and
  * what a majority of the servers has is kept. Which of that counts is said by etcd alone.
  *
- *     etcd   muster/W/zone/Z/lease           epoch and node; put again by each renewal; of the balancer Z is 0
- *            muster/W/zone/Z/epoch           epoch and node of the last owner; stays
+ *     etcd   muster/W/node/N                 incarnation, host and address of node N; put again by each renewal
+ *            muster/W/zone/Z/lease           epoch, node and incarnation; put again by each renewal; of the balancer
+ *                                            Z is 0; without an incarnation where it was given to that node
+ *            muster/W/zone/Z/epoch           epoch, node and incarnation of the last owner; stays
  *            muster/W/move/Z                 the node that is to have the zone; absent: it stays where it is
  *            muster/W/clock                  offset of the wall clock, in nanoseconds; put once
  *            muster/W/stored/Z               what of the zone is stored
@@ -31,6 +33,7 @@
 #define SERVICE_ZONES_BROKER_H
 
 #include "service/settings.h"
+#include "service/zones/incarnation.h"
 
 #include <uv.h>
 
@@ -82,9 +85,38 @@ struct broker *broker_open(uv_loop_t *loop, const broker_settings *settings, bro
 /* Whether a name, of a node or a cluster, may be part of a subject and of a key. Pure. */
 bool broker_name_is_good(const char *name);
 
+/* Which incarnation of its node this is: leases are taken as that one. Before the first of them. */
+void broker_set_incarnation(struct broker *broker, incarnation own);
+
+/* The address from which etcd was asked last; "" = it has not answered yet. */
+const char *broker_address(const struct broker *broker);
+
 /* Ends everything: what waits is done with MUSTER_E_SYSTEM and readers end, all before `closed` (or null) is called;
  * then the broker is freed. Nothing of it may be called from here on. Leases are not released. Null does nothing. */
 void broker_close(struct broker *broker, void (*closed)(void *user), void *user);
+
+/* ------------------------------------------------------------------------------------------------------------ names */
+
+enum { BROKER_HOST_BYTES = 64 };
+
+/* Who has the name of a node. Host and address are for people: no blanks, "" = not known. */
+typedef struct broker_name {
+  incarnation incarnation;
+  char host[BROKER_HOST_BYTES], address[BROKER_HOST_BYTES];
+  int64_t revision; /* another one after each renewal; 0 = nobody has it */
+} broker_name;
+
+/* `other` is null unless the result is MUSTER_E_STATE. */
+typedef void (*broker_name_done)(muster_result result, const broker_name *other, void *user);
+
+/* Takes the name of this node, or renews it. One that an earlier run of the same state folder has is taken at once; one
+ * of revision `silent`, which has stood there for a lease's whole time by this node's clock, too (0 = none). MUSTER_OK;
+ * MUSTER_E_STATE: another daemon has it, which `other` tells; MUSTER_E_SYSTEM: no answer: again is harmless. */
+muster_result broker_name_have(struct broker *broker, const broker_name *own, int64_t silent, broker_name_done done,
+                               void *user);
+
+/* Gives the name back, so that another daemon can have it at once. MUSTER_OK also when it was lost before. */
+muster_result broker_name_release(struct broker *broker, const broker_name *own, broker_done done, void *user);
 
 /* ----------------------------------------------------------------------------------------------------------- leases */
 
@@ -95,13 +127,16 @@ typedef struct broker_lease {
   int64_t revision;            /* of the lease: another one after each renewal; 0 = the zone is free */
   char owner[NAME_BYTES];      /* the node that has the lease; "" = none */
   char last_owner[NAME_BYTES]; /* the node that had the last epoch: after a take, that of the one before it */
+  incarnation owned_by;        /* which of that node has the lease; none = it was given to that node */
+  incarnation last_owned_by;   /* which of that node had the last epoch, likewise */
 } broker_lease;
 
 /* `lease` is null unless the result is MUSTER_OK or MUSTER_E_STATE. */
 typedef void (*broker_lease_done)(muster_result result, const broker_lease *lease, void *user);
 
 /* Takes the lease of a zone with a new epoch, one above the last, and reads it back. With `own_again` a lease that this
- * node has is replaced (its process has ended, or it was given to this node). `silent`: a revision that has stood there
+ * incarnation of the node has is replaced, or an earlier one of the same state folder, which has ended, or one that was
+ * given to this node; that of another daemon of the same name is not. `silent`: a revision that has stood there
  * for a lease's whole time, by this node's clock, since an answer had told of it: its owner has renewed nothing since,
  * and stands still; one of that revision is replaced, too. 0 = none. MUSTER_OK; MUSTER_E_STATE: another has it, and
  * `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has used up its epochs; MUSTER_E_SYSTEM:

@@ -53,6 +53,7 @@ struct etcd {
   uint32_t idle_count;
   CURL *idle[IDLE_HANDLES_MAX];
   char token[TOKEN_MAX]; /* "" = none yet */
+  char address[BROKER_HOST_BYTES];
   bool answers, probing, closing;
   uint64_t seen_ms; /* when a call was last answered, or has failed */
 };
@@ -252,6 +253,16 @@ static void end_signing_in(etcd_request *request, const struct document *answer,
   if (!begin_try(request)) try_next(request, "no memory");
 }
 
+static void note_address(const etcd_request *request) {
+  char *address = NULL;
+  if (curl_easy_getinfo(request->curl, CURLINFO_LOCAL_IP, &address) || !address || !*address) return;
+  snprintf(request->etcd->address, BROKER_HOST_BYTES, "%s", address);
+}
+
+const char *etcd_local_address(const struct etcd *etcd) {
+  return etcd->address;
+}
+
 static void end_answered(etcd_request *request, const struct document *answer, long status) {
   struct etcd *etcd = request->etcd;
   char words[256];
@@ -269,6 +280,7 @@ static void end_answered(etcd_request *request, const struct document *answer, l
     snprintf(cause, sizeof cause, "etcd %s", etcd->servers[request->server]);
     complaints_forget(etcd->complaints, cause);
     etcd->good = request->server;
+    note_address(request);
     set_answers(etcd, true);
     give_request(request, good ? MUSTER_OK : error_set(MUSTER_E_STALE, "%s: %s", cause, reason), answer);
   } else {

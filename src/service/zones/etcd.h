@@ -28,6 +28,9 @@ struct etcd *etcd_open(uv_loop_t *loop, const broker_settings *settings, const c
 /* POSTs a document to a path such as "/v3/kv/range". MUSTER_E_MEMORY: `take` is not called. */
 muster_result etcd_call(struct etcd *etcd, const char *path, const char *body, etcd_take take, void *user);
 
+/* This machine's address on the connection that had the last answer; "" = none has come. */
+const char *etcd_local_address(const struct etcd *etcd);
+
 /* Asks whether somebody answers, when that was not seen for some seconds. Called some times a second. */
 void etcd_look_after(struct etcd *etcd);
 

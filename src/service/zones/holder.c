@@ -18,6 +18,7 @@
 /* While a process starts no frame asks for a renewal: so many times the lease is renewed all the same. */
 enum {
   ASK_AGAIN_MS = 500,
+  ASK_UNNAMED_MS = 100, /* which asks nobody */
   ASK_NEAR_MS = 20, /* by a node that has run all that the owner did, and may be given the zone at any moment */
   FAILED_AGAIN_MS = 1000,
   TURN_MS = 500,
@@ -216,6 +217,11 @@ static void ask(struct holding *holding) {
   struct holder *holder = holding->holder;
   if (holding->asks || follow_lingers(holding)) {
     holding_later(holding, ASK_NEAR_MS);
+    return;
+  }
+  if (!holder->name.has) {
+    holding_tell(holding, "%s", holder->name.words);
+    holding_later(holding, ASK_UNNAMED_MS);
     return;
   }
   if (!holder->has_clock) {

@@ -236,14 +236,22 @@ static bool are_whole(const struct holding *holding, bool this_boot) {
   return holding->restores || ((this_boot || synced) && !is_fetched_better(holding));
 }
 
+/* Whether the last epoch was one of this state folder: another daemon of this name has other files, and so has a copy
+ * of the folder. */
+static bool was_last(const struct holding *holding) {
+  const broker_lease *lease = &holding->lease;
+  incarnation own = holding->holder->name.own.incarnation;
+  return strcmp(lease->last_owner, holding->holder->settings.node) == 0 &&
+         (incarnation_equal(lease->last_owned_by, own) || incarnation_follows(own, lease->last_owned_by));
+}
+
 /* This node's own files are newer than what is stored, unless another node has had the zone since, or they were not
  * whole yet. */
 void stored_bring(struct holding *holding) {
   uint64_t number;
   bool files = stored_newest(holding, &number), this_boot;
   if (is_to_be_restored(holding, files, &this_boot)) return;
-  bool last = strcmp(holding->lease.last_owner, holding->holder->settings.node) == 0;
-  bool own = files && (holding->restores || (last && !stored_are_partial(holding)));
+  bool own = files && (holding->restores || (was_last(holding) && !stored_are_partial(holding)));
   bool whole = own && are_whole(holding, this_boot);
   if (!own) stored_remove(holding);
   holding->has_files = own && !whole;

@@ -306,7 +306,7 @@ static void take_orders(muster_result result, void *user) {
     struct holding *holding = &holder->holdings[i];
     if (!result) memcpy(holding->wanted, holding->found, sizeof holding->wanted);
     look_at_order(holding);
-    follow_look(holding);
+    if (holder->name.has) follow_look(holding);
   }
 }
 

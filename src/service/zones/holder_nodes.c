@@ -49,15 +49,15 @@ static const char *name_of_balancer(const struct nodes *nodes) {
 void holder_list_nodes(struct holder *holder, http_request *request) {
   struct balancer *balancer = holder->balancer;
   const char *words = balancer_has_lease(balancer) && *balancer->words ? balancer->words : NULL;
+  const char *unheard = balancer->nodes.count ? NULL : "nothing is heard, of this node either: NATS does not answer";
   json_t *rows = json_array();
   nodes_forget(&balancer->nodes, clock_boot());
   for (uint32_t i = 0; i < balancer->nodes.count; i++)
     json_array_append_new(rows, describe_node(holder, &balancer->nodes.rows[i]));
   answer_nodes(request, 200,
                json_pack("{s:s, s:s, s:s?, s:o, s:{s:s?, s:s?}}", "cluster", holder->settings.cluster, "node",
-                         holder->settings.node, "problem",
-                         balancer->nodes.count ? NULL : "nothing is heard, of this node either: NATS does not answer",
-                         "nodes", rows, "balancer", "node", name_of_balancer(&balancer->nodes), "words", words));
+                         holder->settings.node, "problem", *holder->name.words ? holder->name.words : unheard, "nodes",
+                         rows, "balancer", "node", name_of_balancer(&balancer->nodes), "words", words));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- move */

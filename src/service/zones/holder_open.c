@@ -83,7 +83,7 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
   if (good) holder->broker = broker_open(loop, with, take_connection, holder);
   free(with);
   if (holder->broker) holder->balancer = balancer_open(holder);
-  if (!holder->balancer || uv_prepare_init(loop, &holder->flush) || !moves_open(holder)) {
+  if (!holder->balancer || uv_prepare_init(loop, &holder->flush) || !moves_open(holder) || !names_open(holder)) {
     free(holder);
     return NULL;
   }
@@ -107,19 +107,26 @@ struct holding *holder_find_zone(struct holder *holder, uint32_t zone) {
   return NULL;
 }
 
+static void close_broker(struct holder *holder) {
+  broker_close(holder->broker, holder->closed, holder->closed_user);
+}
+
 void holder_close(struct holder *holder, void (*closed)(void *user), void *user) {
   holder->closing = true;
+  holder->closed = closed;
+  holder->closed_user = user;
   atlas_close(holder);
   told_settings_close(holder->told);
   uv_timer_stop(&holder->moves);
   for (uint32_t i = 0; i < holder->count; i++) holding_end(&holder->holdings[i]);
-  broker_close(holder->broker, closed, user);
+  names_release(holder, close_broker);
 }
 
 void holder_free(struct holder *holder) {
   if (holder) {
     told_settings_free(holder->told);
     balancer_free(holder->balancer);
+    names_free(holder);
   }
   free(holder);
 }

@@ -165,6 +165,20 @@ struct holding {
 
 struct balancer; /* balancer.h */
 
+enum { NAME_WORDS_BYTES = 320 };
+
+/* The name of this node (holder_name.c). */
+typedef struct holder_name {
+  uv_timer_t timer;
+  int lock; /* the file in its state folder; -1 = not locked yet */
+  broker_name own;
+  bool has, asks;                          /* it, as far as is known; a call has no answer yet */
+  int64_t seen_revision;                   /* of another's, */
+  uint64_t seen_ns;                        /* CLOCK_BOOTTIME since which it has not changed */
+  char words[NAME_WORDS_BYTES];            /* why it has not; "" = it has */
+  void (*released)(struct holder *holder); /* null = nobody waits for that */
+} holder_name;
+
 struct holder {
   uv_loop_t *loop;
   struct settings settings;
@@ -173,6 +187,7 @@ struct holder {
   struct balancer *balancer;
   uv_prepare_t flush;
   uv_timer_t moves; /* the next look for orders */
+  holder_name name;
   bool nats, etcd, has_clock, closing;
   int64_t offset_ns;
   uint32_t count;
@@ -181,6 +196,8 @@ struct holder {
   struct told_settings *told; /* null = no memory */
   void (*idle)(void *user);
   void *user;
+  void (*closed)(void *user);
+  void *closed_user;
 };
 
 /* A call to the broker on behalf of a tenure; freed by its answer. */
@@ -256,6 +273,12 @@ void journal_stream_begin(struct holding *holding);
 void journal_stream_stored(struct holding *holding);
 void journal_stream_go_on(struct holding *holding);
 void journal_stream_end(struct holding *holding);
+
+/* holder_name.c: begins to ask for the node's name; gives it back, and calls back, within a second; once the loop has
+ * ended. */
+bool names_open(struct holder *holder);
+void names_release(struct holder *holder, void (*released)(struct holder *holder));
+void names_free(struct holder *holder);
 
 /* holder_moves.c: orders that zones be moved, and what their owner does. Looks for orders from time to time; the zone's
  * process tells that it is held, or has stopped; something has become safe, or stored, or has an answer; the tenure is

@@ -27,7 +27,7 @@ typedef struct zones_list {
   http_request *request;
   uint32_t open; /* calls without an answer */
   bool leases;   /* they are known */
-  char problem[160];
+  char problem[NAME_WORDS_BYTES];
   zones_row rows[WORLDS_MAX];
 } zones_list;
 
@@ -143,6 +143,7 @@ void holder_list_zones(struct holder *holder, http_request *request) {
     return;
   }
   *list = (zones_list){.holder = holder, .request = request, .open = holder->count + 1};
+  snprintf(list->problem, sizeof list->problem, "%s", holder->name.words);
   for (uint32_t i = 0; i < holder->count; i++)
     list->rows[i] = (zones_row){.list = list, .holding = &holder->holdings[i]};
   uint32_t refused = 0;

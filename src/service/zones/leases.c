@@ -29,7 +29,8 @@ typedef struct lease_call {
   int64_t epoch_revision;      /* of the other key, as it was read; 0 = absent */
   int64_t format_revision;     /* of the cluster's format, likewise */
   uint32_t wanted;             /* the epoch that was put last; 0 = none */
-  char last_owner[NAME_BYTES]; /* before that */
+  char last_owner[NAME_BYTES]; /* before that, */
+  incarnation last_owned_by;   /* and which of that node */
   uint32_t tries;
 } lease_call;
 
@@ -58,41 +59,13 @@ static void end_lease_call(lease_call *call, muster_result result) {
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* A part of a transaction that reads a key. */
-static void write_read(json_writer *writer, const char *key) {
-  json_begin_object(writer, NULL);
-  json_begin_object(writer, "requestRange");
-  etcd_write_text(writer, "key", key);
-  json_end_object(writer);
-  json_end_object(writer);
-}
-
-/* A condition: a key has this revision still; 0 = it is absent. */
-static void write_condition(json_writer *writer, const char *key, int64_t revision) {
-  json_begin_object(writer, NULL);
-  json_string(writer, "target", "MOD");
-  json_string(writer, "result", "EQUAL");
-  etcd_write_text(writer, "key", key);
-  etcd_write_number(writer, "mod_revision", revision);
-  json_end_object(writer);
-}
-
-/* The first key that a reading found; null = none. */
-static const struct document *first_key(const struct document *range) {
-  return document_at(document_member(range, "kvs"), 0);
-}
-
-/* The same of a transaction's part. */
-static const struct document *key_of_part(const struct document *answer, size_t part) {
-  return first_key(document_member(document_at(document_member(answer, "responses"), part), "response_range"));
-}
-
-/* Epoch and node, as the keys of a zone hold them. */
-static bool read_epoch(const struct document *key, uint32_t *epoch, char node[NAME_BYTES]) {
-  char text[NAME_BYTES + 16], rest;
+/* Epoch, node and incarnation, as the keys of a zone hold them. */
+static bool read_epoch(const struct document *key, uint32_t *epoch, char node[NAME_BYTES], incarnation *of) {
+  char text[LEASE_TEXT_BYTES], which[INCARNATION_BYTES], rest;
+  *of = (incarnation){0};
   if (!etcd_read_text(key, "value", text, sizeof text)) return false;
-  return sscanf(text, "%" SCNu32 " %31[A-Za-z0-9_-]%c", epoch, node, &rest) == 2 && *epoch >= 1 &&
-         *epoch <= BROKER_EPOCH_MAX;
+  int count = sscanf(text, "%" SCNu32 " %31[A-Za-z0-9_-] %27[0-9a-f.]%c", epoch, node, which, &rest);
+  return (count == 2 || (count == 3 && incarnation_read(which, of))) && *epoch >= 1 && *epoch <= BROKER_EPOCH_MAX;
 }
 
 static void format_key(const struct broker *broker, char key[LEASE_KEY_BYTES]) {
@@ -113,10 +86,10 @@ static bool read_lease(lease_call *call, const struct document *of_lease, const 
   uint32_t epoch = 0;
   *lease = (broker_lease){.zone = lease->zone};
   call->epoch_revision = etcd_read_number(of_epoch, "mod_revision");
-  if (of_epoch && !read_epoch(of_epoch, &lease->epoch, lease->last_owner)) return false;
+  if (of_epoch && !read_epoch(of_epoch, &lease->epoch, lease->last_owner, &lease->last_owned_by)) return false;
   if (!of_lease) return true;
   lease->revision = etcd_read_number(of_lease, "mod_revision");
-  return read_epoch(of_lease, &epoch, lease->owner) && epoch == lease->epoch && lease->revision != 0;
+  return read_epoch(of_lease, &epoch, lease->owner, &lease->owned_by) && epoch == lease->epoch && lease->revision != 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- taking */
@@ -145,6 +118,7 @@ static void put_both(lease_call *call) {
   json_writer writer;
   call->wanted = next_epoch(&call->lease);
   memcpy(call->last_owner, call->lease.last_owner, NAME_BYTES);
+  call->last_owned_by = call->lease.last_owned_by;
   lease_key(call->broker, call->lease.zone, "lease", of_lease);
   lease_key(call->broker, call->lease.zone, "epoch", of_epoch);
   format_key(call->broker, of_format);
@@ -152,9 +126,9 @@ static void put_both(lease_call *call) {
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "compare");
-  write_condition(&writer, of_lease, call->lease.revision);
-  write_condition(&writer, of_epoch, call->epoch_revision);
-  write_condition(&writer, of_format, call->format_revision);
+  transaction_if_revision(&writer, of_lease, call->lease.revision);
+  transaction_if_revision(&writer, of_epoch, call->epoch_revision);
+  transaction_if_revision(&writer, of_format, call->format_revision);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
   transaction_request(&writer, "requestPut", of_lease, "value", value, strlen(value));
@@ -165,10 +139,19 @@ static void put_both(lease_call *call) {
   send_further(call, "/v3/kv/txn", body, end_of_put);
 }
 
-/* Whether the lease that stands there may be replaced. Each node asks for a zone in one place only: so what has this
- * node's name, and an epoch that this call did not put, is of a process that has ended, or was given to this node. */
+/* Whether a lease is this daemon's, and of this call or an earlier one. */
+static bool is_own(const lease_call *call) {
+  return strcmp(call->lease.owner, call->broker->settings.node) == 0 &&
+         incarnation_equal(call->lease.owned_by, call->broker->incarnation);
+}
+
+/* Whether the lease that stands there may be replaced. Each node asks for a zone in one place only: so one of this
+ * incarnation, with an epoch that this call did not put, is of a process that has ended. */
 static bool may_take(const lease_call *call) {
-  bool own = strcmp(call->lease.owner, call->broker->settings.node) == 0;
+  bool named = strcmp(call->lease.owner, call->broker->settings.node) == 0;
+  bool own =
+      is_own(call) ||
+      (named && (!call->lease.owned_by.folder || incarnation_follows(call->broker->incarnation, call->lease.owned_by)));
   return !call->lease.revision || (own && call->own_again) || call->lease.revision == call->silent;
 }
 
@@ -176,16 +159,16 @@ static bool may_take(const lease_call *call) {
 static void end_of_read_both(muster_result result, const struct document *answer, void *user) {
   lease_call *call = user;
   const broker_lease *lease = &call->lease;
-  const char *node = call->broker->settings.node;
   if (result != MUSTER_OK) {
     end_lease_call(call, MUSTER_E_SYSTEM);
-  } else if (!read_lease(call, key_of_part(answer, 0), key_of_part(answer, 1))) {
+  } else if (!read_lease(call, transaction_key(answer, 0), transaction_key(answer, 1))) {
     end_lease_call(call, error_set(MUSTER_E_INPUT, "etcd: the keys of zone %u of %s are not those of a lease",
                                    lease->zone, call->broker->settings.world));
-  } else if (!read_cluster_format(call, key_of_part(answer, 2))) {
+  } else if (!read_cluster_format(call, transaction_key(answer, 2))) {
     end_lease_call(call, MUSTER_E_INPUT);
-  } else if (call->wanted && lease->revision && lease->epoch == call->wanted && strcmp(lease->owner, node) == 0) {
+  } else if (call->wanted && lease->revision && lease->epoch == call->wanted && is_own(call)) {
     memcpy(call->lease.last_owner, call->last_owner, NAME_BYTES);
+    call->lease.last_owned_by = call->last_owned_by;
     end_lease_call(call, MUSTER_OK);
   } else if (!may_take(call)) {
     end_lease_call(call, error_set(MUSTER_E_STATE, "node %s has the lease of zone %u", lease->owner, lease->zone));
@@ -205,11 +188,11 @@ static void write_both(const lease_call *call, char body[BODY_BYTES]) {
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "success");
   lease_key(call->broker, call->lease.zone, "lease", key);
-  write_read(&writer, key);
+  transaction_read(&writer, key);
   lease_key(call->broker, call->lease.zone, "epoch", key);
-  write_read(&writer, key);
+  transaction_read(&writer, key);
   format_key(call->broker, key);
-  write_read(&writer, key);
+  transaction_read(&writer, key);
   json_end_array(&writer);
   json_end_object(&writer);
   json_finish(&writer);
@@ -304,8 +287,8 @@ static size_t add_key(broker_lease *leases, size_t count, const struct broker *b
   if (zone == 0 || zone > BROKER_ZONE_MAX) return count;
   if (count == 0 || leases[count - 1].zone != zone) leases[count++] = (broker_lease){.zone = zone};
   broker_lease *lease = &leases[count - 1];
-  if (strcmp(what, "epoch") == 0) read_epoch(key, &lease->epoch, lease->last_owner);
-  if (strcmp(what, "lease") == 0 && read_epoch(key, &lease->epoch, lease->owner))
+  if (strcmp(what, "epoch") == 0) read_epoch(key, &lease->epoch, lease->last_owner, &lease->last_owned_by);
+  if (strcmp(what, "lease") == 0 && read_epoch(key, &lease->epoch, lease->owner, &lease->owned_by))
     lease->revision = etcd_read_number(key, "mod_revision");
   return count;
 }
@@ -347,8 +330,8 @@ static void end_of_clock(muster_result result, const struct document *answer, vo
   int64_t offset_ns = 0;
   if (result != MUSTER_OK)
     result = MUSTER_E_SYSTEM;
-  else if (!etcd_read_text(key_of_part(answer, document_is_true(document_member(answer, "succeeded"))), "value", text,
-                           sizeof text) ||
+  else if (!etcd_read_text(transaction_key(answer, document_is_true(document_member(answer, "succeeded"))), "value",
+                           text, sizeof text) ||
            sscanf(text, "%" SCNd64 "%c", &offset_ns, &rest) != 1)
     result = error_set(MUSTER_E_INPUT, "etcd: muster/%s/clock is \"%s\", which is no offset in nanoseconds",
                        call->broker->settings.world, text);
@@ -368,15 +351,15 @@ static void write_clock(const struct broker *broker, int64_t offset_ns, char bod
   json_start(&writer, body, BODY_BYTES);
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "compare");
-  write_condition(&writer, key, 0);
+  transaction_if_revision(&writer, key, 0);
   json_end_array(&writer);
   json_begin_array(&writer, "success");
   transaction_request(&writer, "requestPut", key, "value", value, strlen(value));
-  write_read(&writer, key);
+  transaction_read(&writer, key);
   transaction_request(&writer, "requestPut", of_format, "value", format, strlen(format));
   json_end_array(&writer);
   json_begin_array(&writer, "failure");
-  write_read(&writer, key);
+  transaction_read(&writer, key);
   json_end_array(&writer);
   json_end_object(&writer);
   json_finish(&writer);

@@ -29,6 +29,7 @@ struct nats_server {
 struct broker {
   uv_loop_t *loop;
   broker_settings settings;
+  incarnation incarnation;
   char nats_secret[256], etcd_secret[256]; /* what the files hold */
   broker_changed changed;
   void *user;

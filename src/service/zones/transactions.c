@@ -9,16 +9,41 @@ void lease_key(const struct broker *broker, uint32_t zone, const char *what, cha
 }
 
 void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEXT_BYTES]) {
-  snprintf(text, LEASE_TEXT_BYTES, "%u %s", epoch, broker->settings.node);
+  char which[INCARNATION_BYTES] = "";
+  bool is_known = broker->incarnation.folder != 0;
+  if (is_known) incarnation_write(broker->incarnation, which);
+  snprintf(text, LEASE_TEXT_BYTES, "%u %s%s%s", epoch, broker->settings.node, is_known ? " " : "", which);
 }
 
-static void write_equal(json_writer *writer, const char *key, const char *value) {
+void transaction_if_value(json_writer *writer, const char *key, const char *value) {
   json_begin_object(writer, NULL);
   json_string(writer, "target", "VALUE");
   json_string(writer, "result", "EQUAL");
   etcd_write_text(writer, "key", key);
   etcd_write_text(writer, "value", value);
   json_end_object(writer);
+}
+
+void transaction_if_revision(json_writer *writer, const char *key, int64_t revision) {
+  json_begin_object(writer, NULL);
+  json_string(writer, "target", "MOD");
+  json_string(writer, "result", "EQUAL");
+  etcd_write_text(writer, "key", key);
+  etcd_write_number(writer, "mod_revision", revision);
+  json_end_object(writer);
+}
+
+void transaction_read(json_writer *writer, const char *key) {
+  json_begin_object(writer, NULL);
+  json_begin_object(writer, "requestRange");
+  etcd_write_text(writer, "key", key);
+  json_end_object(writer);
+  json_end_object(writer);
+}
+
+const struct document *transaction_key(const struct document *answer, size_t part) {
+  const struct document *of_part = document_at(document_member(answer, "responses"), part);
+  return document_at(document_member(document_member(of_part, "response_range"), "kvs"), 0);
 }
 
 void transaction_begin_if(json_writer *writer, const struct broker *broker, const broker_lease *lease, const char *key,
@@ -28,8 +53,8 @@ void transaction_begin_if(json_writer *writer, const struct broker *broker, cons
   lease_text(broker, lease->epoch, owner);
   json_begin_object(writer, NULL);
   json_begin_array(writer, "compare");
-  write_equal(writer, of_lease, owner);
-  if (key) write_equal(writer, key, value);
+  transaction_if_value(writer, of_lease, owner);
+  if (key) transaction_if_value(writer, key, value);
   json_end_array(writer);
   json_begin_array(writer, "success");
 }

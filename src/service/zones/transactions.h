@@ -5,10 +5,10 @@
 
 #include "service/zones/parts.h"
 
-enum { LEASE_KEY_BYTES = NAME_BYTES + 64, LEASE_TEXT_BYTES = NAME_BYTES + 16 };
+enum { LEASE_KEY_BYTES = NAME_BYTES + 64, LEASE_TEXT_BYTES = NAME_BYTES + INCARNATION_BYTES + 16 };
 
-/* The key of a zone's lease, or its epoch ("lease", "epoch"); and what stands there: epoch and node, which no other
- * owner has. */
+/* The key of a zone's lease, or its epoch ("lease", "epoch"); and what stands there: epoch, node and incarnation, which
+ * no other owner has. */
 void lease_key(const struct broker *broker, uint32_t zone, const char *what, char key[LEASE_KEY_BYTES]);
 void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEXT_BYTES]);
 
@@ -20,6 +20,13 @@ void transaction_begin_if(json_writer *writer, const struct broker *broker, cons
 void transaction_request(json_writer *writer, const char *request, const char *key, const char *name, const void *bytes,
                          size_t count);
 void transaction_end(json_writer *writer);
+
+/* Conditions: a key has that value; a key has this revision still (0 = it is absent). A request that reads a key; and
+ * what the part of an answer has found, null = no such key. */
+void transaction_if_value(json_writer *writer, const char *key, const char *value);
+void transaction_if_revision(json_writer *writer, const char *key, int64_t revision);
+void transaction_read(json_writer *writer, const char *key);
+const struct document *transaction_key(const struct document *answer, size_t part);
 
 /* What it came to: MUSTER_OK; MUSTER_E_STATE, the lease is lost; MUSTER_E_SYSTEM, no answer. */
 muster_result transaction_result(muster_result result, const struct document *answer);
