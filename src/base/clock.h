@@ -34,8 +34,8 @@ uint64_t clock_now(const clock_source *source);
 /* CLOCK_MONOTONIC itself, for deadlines that the operating system is asked to keep. Any thread. */
 uint64_t clock_system(void);
 
-/* CLOCK_BOOTTIME, which goes on while the machine sleeps, for leases; and CLOCK_REALTIME, which machines share, and
- * which may be set. Any thread. */
+/* CLOCK_BOOTTIME, which goes on while the machine sleeps, for leases and land time; and CLOCK_REALTIME, which may be
+ * set to anything at any time: for what people read. Any thread. */
 uint64_t clock_boot(void);
 uint64_t clock_real(void);
 

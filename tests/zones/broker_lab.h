@@ -45,7 +45,6 @@ typedef struct lab_answer {
   bool done;
   muster_result result;
   broker_lease lease;
-  int64_t offset_ns;
   char reason[256];
 } lab_answer;
 

@@ -323,25 +323,49 @@ Test(broker_leases, all_zones_are_seen_in_order) {
   for (uint32_t i = 0; i < 3; i++) cr_expect_eq(view.leases[i].epoch, 1);
 }
 
-static void note_offset(muster_result result, int64_t offset_ns, void *user) {
-  ((lab_answer *)user)->offset_ns = offset_ns;
-  lab_done(result, user);
+typedef struct clock_answer {
+  bool done;
+  muster_result result;
+  char text[64]; /* "" = none */
+} clock_answer;
+
+static void note_clock(muster_result result, const char *text, void *user) {
+  clock_answer *answer = user;
+  *answer = (clock_answer){.done = true, .result = result};
+  snprintf(answer->text, sizeof answer->text, "%s", text ? text : "");
 }
 
-Test(broker_leases, the_clock_is_put_once) {
+static void expect_clock(struct broker *broker, const char *text) {
+  clock_answer answer = {0};
+  cr_assert_eq(broker_clock_read(broker, note_clock, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  cr_expect_eq(answer.result, MUSTER_OK);
+  cr_expect_str_eq(answer.text, text);
+}
+
+static muster_result put_clock(struct broker *broker, const broker_lease *lease, const char *text, bool is_new) {
+  lab_answer answer = {0};
+  cr_assert_eq(broker_clock_put(broker, lease, text, is_new, lab_done, &answer), MUSTER_OK);
+  LAB_AWAIT(&here, answer.done);
+  return answer.result;
+}
+
+Test(broker_leases, land_time_is_noted_by_its_leader_alone) {
   start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
-  lab_answer of_a = {0}, of_b = {0}, later = {0};
-  cr_assert_eq(broker_clock(a, 1700000000123456789, note_offset, &of_a), MUSTER_OK);
-  cr_assert_eq(broker_clock(b, -5, note_offset, &of_b), MUSTER_OK);
-  LAB_AWAIT(&here, of_a.done && of_b.done);
-  EXPECT_RESULT(of_a, MUSTER_OK);
-  EXPECT_RESULT(of_b, MUSTER_OK);
-  cr_expect_eq(of_a.offset_ns, of_b.offset_ns);
-  cr_expect(of_a.offset_ns == 1700000000123456789 || of_a.offset_ns == -5);
-  cr_assert_eq(broker_clock(b, 77, note_offset, &later), MUSTER_OK);
-  LAB_AWAIT(&here, later.done);
-  cr_expect_eq(later.offset_ns, of_a.offset_ns);
+  expect_clock(a, "");
+  lab_answer first = lab_take(&here, a, BROKER_BALANCER, false);
+  EXPECT_RESULT(first, MUSTER_OK);
+  cr_expect_eq(put_clock(a, &first.lease, "17 3 boot", true), MUSTER_OK);
+  cr_expect_eq(put_clock(a, &first.lease, "18 4 boot", true), MUSTER_E_STATE, "it is there");
+  cr_expect_eq(put_clock(a, &first.lease, "18 4 boot", false), MUSTER_OK);
+  expect_clock(b, "18 4 boot");
+  EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
+  lab_answer next = lab_take(&here, b, BROKER_BALANCER, false);
+  EXPECT_RESULT(next, MUSTER_OK);
+  cr_expect_eq(put_clock(b, &next.lease, "19 5 other", false), MUSTER_OK);
+  cr_expect_eq(put_clock(a, &first.lease, "11 1 boot", false), MUSTER_E_STATE, "it leads no more");
+  expect_clock(a, "19 5 other");
 }
 
 Test(broker_leases, etcd_is_asked_with_a_name) {

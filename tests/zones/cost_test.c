@@ -108,7 +108,7 @@ static void describe_land(uint32_t agents) {
 static void greet_zone(cost_place *place, const world_settings *settings) {
   wire_begin begin = {.epoch = 1, .ttl_ns = 86400000000000u, .leased_ns = clock_boot()};
   ground_of(&all, settings, &begin.ground);
-  begin.offset_ns = (int64_t)clock_real();
+  begin.clock = (land_reading){.boot_ns = clock_boot()};
   wire_put(&place->end, (wire_head){.kind = WIRE_BEGIN, .bytes = sizeof begin}, &begin);
   wire_put(&place->end, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
   wire_put(&place->end, (wire_head){.kind = WIRE_ALL_CAME}, NULL);
@@ -190,7 +190,7 @@ static void run_place(cost_place *place) {
   zone_take_in(world);
   at_ns[1] = clock_system();
   if (world->zone)
-    world->zone->lease.offset_ns = (int64_t)clock_real() - (int64_t)world->sim_now_ns - (int64_t)world->period_ns;
+    world->zone->lease.clock = (land_reading){.boot_ns = clock_boot(), .land_ns = world->sim_now_ns + world->period_ns};
   cr_assert_eq(hosting_run_frame(world), MUSTER_OK, "%s", muster_last_error());
   world->frames++;
   at_ns[2] = clock_system();

@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <string.h>
-#include <time.h>
 
 static const char *text_in(const json_t *object, const char *name) {
   const char *text = json_string_value(json_object_get(object, name));
@@ -15,13 +14,13 @@ static const char *text_in(const json_t *object, const char *name) {
 /* ------------------------------------------------------------------------------------------------------------ zones */
 
 /* "5.3, 12 s ago", of the epoch in which it was stored and the number there. */
-static void add_stored(json_t *zone, double now_s) {
+static void add_stored(json_t *zone) {
   char text[64] = "nothing";
   const json_t *stored = json_object_get(zone, "stored");
-  double age_s = now_s - json_number_value(json_object_get(stored, "stored_at"));
   if (json_is_object(stored))
-    snprintf(text, sizeof text, "%lld.%lld, %.0f s ago", json_integer_value(json_object_get(stored, "epoch")),
-             json_integer_value(json_object_get(stored, "number")), age_s > 0 ? age_s : 0.0);
+    snprintf(text, sizeof text, "%lld.%lld, %lld s ago", json_integer_value(json_object_get(stored, "epoch")),
+             json_integer_value(json_object_get(stored, "number")),
+             json_integer_value(json_object_get(stored, "age_s")));
   json_object_set_new(zone, "kept", json_pack("s", text));
 }
 
@@ -54,7 +53,7 @@ void ctl_show_zones(const json_t *answer) {
     return;
   }
   json_array_foreach(zones, i, zone) {
-    add_stored(zone, (double)time(NULL));
+    add_stored(zone);
     add_node(zone);
     add_here(zone);
   }

@@ -36,7 +36,7 @@ static bool is_draining(const struct balancer *balancer) {
 
 static void fill_told(const struct balancer *balancer, node_told *told) {
   const struct holder *holder = balancer->holder;
-  *told = (node_told){.life = balancer->life,
+  *told = (node_told){.life = holder->name.own.incarnation.run,
                       .count = balancer->turns,
                       .capacity = balancer->capacity,
                       .drains = is_draining(balancer),
@@ -206,10 +206,11 @@ static void balancer_turn(uv_timer_t *timer) {
   nodes_forget(&balancer->nodes, clock_boot());
   balancer_tell(balancer);
   if (balancer->holder->processes->stopping) {
-    balancer_release(balancer);
+    balancer_release(balancer, NULL, NULL);
     return;
   }
-  if (balancer->turns % LEASE_TURNS == 0 && balancer->holder->name.has) balancer_look_at_lease(balancer);
+  bool due = balancer->turns % LEASE_TURNS == 0 || !clock_is_known(balancer->holder); /* which begins with a leader */
+  if (due && balancer->holder->name.has) balancer_look_at_lease(balancer);
   if (balancer->turns % NAME_TURNS == 0) ask_what_is_wanted(balancer);
 }
 
@@ -229,7 +230,6 @@ struct balancer *balancer_open(struct holder *holder) {
     return NULL;
   }
   balancer->holder = holder;
-  balancer->life = clock_real() / 1000000;
   balancer->capacity = count_processors();
   balancer->timer.data = balancer;
   nodes_open(&balancer->nodes, clock_boot());

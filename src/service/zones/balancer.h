@@ -28,7 +28,7 @@ struct balancer {
   struct holder *holder;
   struct nodes nodes;
   uv_timer_t timer;
-  uint64_t turns, life;
+  uint64_t turns;
   double capacity;   /* processors of this node */
   bool drains;       /* a person wants it */
   uint64_t quiet_ns; /* until then the log does not tell again that somebody cannot be understood */
@@ -59,9 +59,10 @@ void balancer_tell(struct balancer *balancer);
 /* Whether a zone is left to another node, since this one drains, and does not have it, nor is to have it. */
 bool balancer_leaves(const struct balancer *balancer, const struct holding *holding);
 
-/* balancer_lease.c: asks for the lease, or renews it; gives it back; whether it may be used. */
+/* balancer_lease.c: asks for the lease, or renews it; gives it back (false: it had none, or nobody can be
+ * asked); whether it may be used. */
 void balancer_look_at_lease(struct balancer *balancer);
-void balancer_release(struct balancer *balancer);
+bool balancer_release(struct balancer *balancer, broker_done done, void *user);
 bool balancer_has_lease(const struct balancer *balancer);
 
 #endif

@@ -82,7 +82,9 @@ void balancer_look_at_lease(struct balancer *balancer) {
     ask_for_lease(balancer);
 }
 
-void balancer_release(struct balancer *balancer) {
-  if (balancer->leased) broker_lease_release(balancer->holder->broker, &balancer->lease, NULL, NULL);
+bool balancer_release(struct balancer *balancer, broker_done done, void *user) {
+  bool asked =
+      balancer->leased && broker_lease_release(balancer->holder->broker, &balancer->lease, done, user) == MUSTER_OK;
   balancer->leased = false;
+  return asked;
 }

@@ -10,7 +10,8 @@
  *                                            Z is 0; without an incarnation where it was given to that node
  *            muster/W/zone/Z/epoch           epoch, node and incarnation of the last owner; stays
  *            muster/W/move/Z                 the node that is to have the zone; absent: it stays where it is
- *            muster/W/clock                  offset of the wall clock, in nanoseconds; put once
+ *            muster/W/clock                  land time, the leader's boot clock then, and which boot; every two
+ *                                            seconds (land_clock.h)
  *            muster/W/stored/Z               what of the zone is stored
  *            muster/W/cross/B/A/E.N          what crosses from A to B: number N of A's epoch E
  *     NATS   muster.W.objects.NAME.V.K       stream muster-W-objects: part K of version V of a file (objects.c)
@@ -18,6 +19,7 @@
  *            muster.W.ghosts.A.B             no stream: what A tells B (telling.c)
  *            muster.W.settings               likewise: what nodes compare (told_settings.c)
  *            muster.W.nodes                  no stream: what each node tells of itself (nodes.h)
+ *            muster.W.clock, muster.W.clock.N    likewise: questions for land time; answers to node N
  *
  * The streams are made where they are missing: in files, one message a subject, no age. One that is full refuses what
  * is new (discard new): dropping the oldest would lose what a zone may need, and nobody would be told.
@@ -164,10 +166,16 @@ muster_result broker_lease_give(struct broker *broker, const broker_lease *lease
 muster_result broker_leases_read(struct broker *broker, void (*each)(const broker_lease *lease, void *user),
                                  broker_done done, void *user);
 
-/* Puts the offset of the world's clock, unless it has one, and gives the one that it has. MUSTER_E_SYSTEM: no answer;
- * MUSTER_E_INPUT: what stands there is none. */
-muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
-                           void (*done)(muster_result result, int64_t offset_ns, void *user), void *user);
+/* The note of land time; `text` is null when there is none. */
+typedef void (*broker_clock_done)(muster_result result, const char *text, void *user);
+
+/* Reads it. MUSTER_E_SYSTEM: no answer. */
+muster_result broker_clock_read(struct broker *broker, broker_clock_done done, void *user);
+
+/* Puts it, as the owner of a lease; where it `is_new`, only if there is none, and with the format that the cluster
+ * begins with. MUSTER_OK; MUSTER_E_STATE: the lease is lost, or there is one; MUSTER_E_SYSTEM: no answer. */
+muster_result broker_clock_put(struct broker *broker, const broker_lease *lease, const char *text, bool is_new,
+                               broker_done done, void *user);
 
 /* ------------------------------------------------------------------------------------------------------------ moves */
 

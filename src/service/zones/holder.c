@@ -19,7 +19,7 @@
 enum {
   ASK_AGAIN_MS = 500,
   ASK_UNNAMED_MS = 100, /* which asks nobody */
-  ASK_NEAR_MS = 20, /* by a node that has run all that the owner did, and may be given the zone at any moment */
+  ASK_NEAR_MS = 20,     /* by a node that has run all that the owner did, and may be given the zone at any moment */
   FAILED_AGAIN_MS = 1000,
   TURN_MS = 500,
   PREFERRED_MS = 5000,
@@ -140,29 +140,6 @@ static void renew(struct holding *holding) {
 
 static void ask(struct holding *holding);
 
-static void take_clock(muster_result result, int64_t offset_ns, void *user) {
-  holding_call *call = user;
-  struct holding *holding = call->holding;
-  struct holder *holder = holding->holder;
-  if (!result) {
-    holder->has_clock = true;
-    holder->offset_ns = offset_ns;
-  }
-  if (!holding_call_end(call)) return;
-  if (result)
-    holding_later(holding, FAILED_AGAIN_MS);
-  else
-    ask(holding);
-}
-
-/* Simulation time begins at the moment at which the world does. */
-static void ask_for_clock(struct holding *holding) {
-  holding_call *call = holding_call_begin(holding, NULL);
-  if (call && broker_clock(holding->holder->broker, (int64_t)clock_real(), take_clock, call) == MUSTER_OK) return;
-  free(call);
-  holding_later(holding, FAILED_AGAIN_MS);
-}
-
 /* Its owner, too, reckons from a moment before its lease was there: it stands still long before this time is over. */
 static int64_t silent_revision(const struct holding *holding) {
   return clock_boot() - holding->seen_ns >= ttl_ns(holding) ? holding->seen_revision : 0;
@@ -224,8 +201,9 @@ static void ask(struct holding *holding) {
     holding_later(holding, ASK_UNNAMED_MS);
     return;
   }
-  if (!holder->has_clock) {
-    ask_for_clock(holding);
+  if (!clock_is_known(holder)) {
+    holding_tell(holding, "land time is not known yet: no node leads that has it");
+    holding_later(holding, ASK_UNNAMED_MS);
     return;
   }
   if (balancer_leaves(holder->balancer, holding)) {
@@ -376,7 +354,7 @@ void holding_hand_over(struct holding *holding, bool restores) {
                             .restores = restores,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
-                            .offset_ns = holding->holder->offset_ns,
+                            .clock = holding->holder->clock.clock.reading,
                             .ground = holding->ground};
   ASSERT(holding->stage == HOLDING_FETCHING);
   stored_are_whole(holding);

@@ -99,12 +99,9 @@ bool stored_are_replaying(const struct holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------ epoch */
 
-enum { BOOT_BYTES = 40 };
-
-/* A text that changes with each start of the machine; "" = it is not known. */
-static void read_boot(char boot[BOOT_BYTES]) {
+void stored_read_boot(char boot[LAND_BOOT_BYTES]) {
   int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  ssize_t count = file >= 0 ? read(file, boot, BOOT_BYTES - 1) : 0;
+  ssize_t count = file >= 0 ? read(file, boot, LAND_BOOT_BYTES - 1) : 0;
   if (file >= 0) close(file);
   boot[count > 0 ? count : 0] = '\0';
   boot[strcspn(boot, "\n")] = '\0';
@@ -113,7 +110,8 @@ static void read_boot(char boot[BOOT_BYTES]) {
 /* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
  * the machine was started. */
 uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot) {
-  char name[JOURNALS_PATH_BYTES + 64], text[BOOT_BYTES + 16] = "", boot[BOOT_BYTES], noted[BOOT_BYTES] = "";
+  char name[JOURNALS_PATH_BYTES + 64], text[LAND_BOOT_BYTES + 16] = "", boot[LAND_BOOT_BYTES],
+                                                              noted[LAND_BOOT_BYTES] = "";
   uint32_t epoch = 0;
   *this_boot = false;
   snprintf(name, sizeof name, "%s.epoch", holding->path);
@@ -121,15 +119,15 @@ uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot) {
   if (file < 0) return 0;
   ssize_t count = read(file, text, sizeof text - 1);
   close(file);
-  read_boot(boot);
+  stored_read_boot(boot);
   if (count > 0) sscanf(text, "%" SCNu32 " %39s", &epoch, noted);
   *this_boot = *boot && strcmp(boot, noted) == 0;
   return epoch;
 }
 
 void stored_write_epoch(const struct holding *holding) {
-  char name[JOURNALS_PATH_BYTES + 64], text[BOOT_BYTES + 16], boot[BOOT_BYTES];
-  read_boot(boot);
+  char name[JOURNALS_PATH_BYTES + 64], text[LAND_BOOT_BYTES + 16], boot[LAND_BOOT_BYTES];
+  stored_read_boot(boot);
   snprintf(name, sizeof name, "%s.epoch", holding->path);
   int length = snprintf(text, sizeof text, "%u %s\n", holding->lease.epoch, boot), file = stored_create_file(name);
   if (file < 0 || write(file, text, (size_t)length) != length)

@@ -138,7 +138,7 @@ void follow_files(struct holding *holding) {
   const wire_begin begin = {.epoch = holding->lease.epoch ? holding->lease.epoch : 1,
                             .restores = 1,
                             .follows = 1,
-                            .offset_ns = holding->holder->offset_ns,
+                            .clock = holding->holder->clock.clock.reading,
                             .ground = holding->ground};
   if (!holding_open_wire(holding)) {
     follow_drop(holding, "its process has no socket to the supervisor");

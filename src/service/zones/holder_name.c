@@ -8,7 +8,7 @@
  * A daemon that begins again in the folder of one that has died takes its name, and its zones' leases, at once. Another
  * waits until the name was not renewed for a lease's time. */
 #include "service/log.h"
-#include "service/zones/holder_parts.h"
+#include "service/zones/balancer.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -177,14 +177,22 @@ static void take_name_released(muster_result result, void *user) {
   end_release(&holder->name.timer);
 }
 
-void names_release(struct holder *holder, void (*released)(struct holder *holder)) {
+/* Behind the balancer's lease: whoever has the name next may have to lead at once. */
+static void release_name(muster_result result, void *user) {
+  struct holder *holder = user;
   holder_name *name = &holder->name;
-  name->released = released;
-  uv_timer_start(&name->timer, end_release, RELEASE_MS, 0);
+  (void)result;
+  if (!name->released) return;
   bool asked = name->has && holder->etcd &&
                broker_name_release(holder->broker, &name->own, take_name_released, holder) == MUSTER_OK;
   name->has = false;
   if (!asked) take_name_released(MUSTER_OK, holder);
+}
+
+void names_release(struct holder *holder, void (*released)(struct holder *holder)) {
+  holder->name.released = released;
+  uv_timer_start(&holder->name.timer, end_release, RELEASE_MS, 0);
+  if (!holder->etcd || !balancer_release(holder->balancer, release_name, holder)) release_name(MUSTER_OK, holder);
 }
 
 void names_free(struct holder *holder) {

@@ -83,7 +83,8 @@ struct holder *holder_open(uv_loop_t *loop, const struct settings *settings, str
   if (good) holder->broker = broker_open(loop, with, take_connection, holder);
   free(with);
   if (holder->broker) holder->balancer = balancer_open(holder);
-  if (!holder->balancer || uv_prepare_init(loop, &holder->flush) || !moves_open(holder) || !names_open(holder)) {
+  if (!holder->balancer || uv_prepare_init(loop, &holder->flush) || !moves_open(holder) || !names_open(holder) ||
+      !clock_open(holder)) {
     free(holder);
     return NULL;
   }

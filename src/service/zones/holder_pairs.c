@@ -218,7 +218,7 @@ static void pairs_take_parcel(struct holding *holding, holding_link *link, const
 
 void pairs_fill_note(const struct holding *holding, stored_note *note) {
   memset(note, 0, sizeof *note);
-  note->stored_s = (uint32_t)(clock_real() / 1000000000u);
+  note->stored_s = (uint32_t)(clock_land(holding->holder) / 1000000000u);
   for (uint32_t i = 0; i < holding->link_count; i++) {
     const holding_link *link = &holding->links[i];
     note->positions[note->count++] = link->in_known;

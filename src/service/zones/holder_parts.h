@@ -7,6 +7,7 @@
 #include "service/zones/broker.h"
 #include "service/zones/ground.h"
 #include "service/zones/holder.h"
+#include "service/zones/land_clock.h"
 #include "service/zones/pair.h"
 #include "service/zones/wire.h"
 
@@ -58,7 +59,7 @@ typedef struct stored_head {
 typedef struct stored_note {
   broker_object object; /* no version: nothing is stored */
   stored_head head;
-  uint32_t count, stored_s; /* CLOCK_REALTIME, in seconds */
+  uint32_t count, stored_s; /* land time, in seconds */
   wire_position positions[2 * NEIGHBOURS_MAX];
 } stored_note;
 
@@ -179,6 +180,15 @@ typedef struct holder_name {
   void (*released)(struct holder *holder); /* null = nobody waits for that */
 } holder_name;
 
+/* Land time, as far as this node knows it (holder_clock.c). */
+typedef struct holder_clock {
+  uv_timer_t timer;
+  land_clock clock;
+  uint64_t turns;
+  bool asks, is_new; /* etcd, which has not answered yet; it has no note: nothing runs before the first is there */
+  char boot[LAND_BOOT_BYTES];
+} holder_clock;
+
 struct holder {
   uv_loop_t *loop;
   struct settings settings;
@@ -188,8 +198,8 @@ struct holder {
   uv_prepare_t flush;
   uv_timer_t moves; /* the next look for orders */
   holder_name name;
-  bool nats, etcd, has_clock, closing;
-  int64_t offset_ns;
+  holder_clock clock;
+  bool nats, etcd, closing;
   uint32_t count;
   struct holding holdings[WORLDS_MAX];
   struct atlas atlas;
@@ -257,6 +267,9 @@ bool stored_note_partial(const struct holding *holding);
 bool stored_are_partial(const struct holding *holding);
 void stored_are_whole(const struct holding *holding);
 
+/* A text that changes with each start of the machine; "" = it is not known. */
+void stored_read_boot(char boot[LAND_BOOT_BYTES]);
+
 /* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
  * the machine was started. */
 uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot);
@@ -273,6 +286,11 @@ void journal_stream_begin(struct holding *holding);
 void journal_stream_stored(struct holding *holding);
 void journal_stream_go_on(struct holding *holding);
 void journal_stream_end(struct holding *holding);
+
+/* holder_clock.c: begins to ask for land time; whether it is known; land time then. */
+bool clock_open(struct holder *holder);
+bool clock_is_known(const struct holder *holder);
+uint64_t clock_land(const struct holder *holder);
 
 /* holder_name.c: begins to ask for the node's name; gives it back, and calls back, within a second; once the loop has
  * ended. */

@@ -18,7 +18,7 @@ typedef struct zones_row {
   const struct holding *holding;
   broker_lease lease; /* zero: it never had an owner */
   uint64_t version;   /* that is stored; 0 = none */
-  uint32_t stored_s;
+  uint32_t stored_s;  /* land time */
 } zones_row;
 
 /* An answer that is gathered. */
@@ -71,10 +71,16 @@ static const char *zones_words(const struct holding *holding, char words[STATES_
 
 /* ----------------------------------------------------------------------------------------------------------- answer */
 
+/* Its age is told by land time: whoever stored it may have any wall clock. */
 static json_t *describe_stored(const zones_row *row) {
+  const struct holder *holder = row->list->holder;
   if (!row->version) return json_pack("n");
-  return json_pack("{s:I, s:I, s:I}", "epoch", (json_int_t)(row->version >> 32), "number",
-                   (json_int_t)(row->version & UINT32_MAX), "stored_at", (json_int_t)row->stored_s);
+  uint64_t now_s = clock_land(holder) / 1000000000u, age_s = now_s > row->stored_s ? now_s - row->stored_s : 0;
+  bool known = clock_is_known(holder);
+  json_int_t stored_at = known ? (json_int_t)(clock_real() / 1000000000u - age_s) : 0;
+  return json_pack("{s:I, s:I, s:I, s:o}", "epoch", (json_int_t)(row->version >> 32), "number",
+                   (json_int_t)(row->version & UINT32_MAX), "stored_at", stored_at, "age_s",
+                   known ? json_pack("I", (json_int_t)age_s) : json_pack("n"));
 }
 
 static json_t *describe_zone(const zones_row *row, bool leases) {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_BYTES = 4096, TAKES_MAX = 3 };
+enum { BODY_BYTES = 4096, CLOCK_TEXT_BYTES = 192, TAKES_MAX = 3 };
 
 /* One call of this file under way. */
 typedef struct lease_call {
@@ -320,57 +320,70 @@ muster_result broker_leases_read(struct broker *broker, void (*each)(const broke
 
 typedef struct clock_call {
   struct broker *broker;
-  void (*done)(muster_result result, int64_t offset_ns, void *user);
+  broker_clock_done read;
+  broker_done put;
   void *user;
 } clock_call;
 
-static void end_of_clock(muster_result result, const struct document *answer, void *user) {
+static void clock_key(const struct broker *broker, char key[LEASE_KEY_BYTES]) {
+  snprintf(key, LEASE_KEY_BYTES, "muster/%s/clock", broker->settings.world);
+}
+
+static void end_of_clock_read(muster_result result, const struct document *answer, void *user) {
   clock_call *call = user;
-  char text[32] = "", rest;
-  int64_t offset_ns = 0;
-  if (result != MUSTER_OK)
-    result = MUSTER_E_SYSTEM;
-  else if (!etcd_read_text(transaction_key(answer, document_is_true(document_member(answer, "succeeded"))), "value",
-                           text, sizeof text) ||
-           sscanf(text, "%" SCNd64 "%c", &offset_ns, &rest) != 1)
-    result = error_set(MUSTER_E_INPUT, "etcd: muster/%s/clock is \"%s\", which is no offset in nanoseconds",
-                       call->broker->settings.world, text);
+  char text[CLOCK_TEXT_BYTES];
+  const struct document *key = document_at(document_member(answer, "kvs"), 0);
+  bool there = result == MUSTER_OK && etcd_read_text(key, "value", text, sizeof text);
   broker_end_call(call->broker);
-  call->done(result, offset_ns, call->user);
+  call->read(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, there ? text : NULL, call->user);
   free(call);
 }
 
-/* Puts the offset where none is, with the format that the cluster begins with, and reads what is there then. */
-static void write_clock(const struct broker *broker, int64_t offset_ns, char body[BODY_BYTES]) {
-  char key[LEASE_KEY_BYTES], of_format[LEASE_KEY_BYTES], value[32], format[16];
+muster_result broker_clock_read(struct broker *broker, broker_clock_done done, void *user) {
+  char body[BODY_BYTES], key[LEASE_KEY_BYTES];
   json_writer writer;
-  snprintf(key, sizeof key, "muster/%s/clock", broker->settings.world);
-  snprintf(value, sizeof value, "%" PRId64, offset_ns);
-  format_key(broker, of_format);
-  snprintf(format, sizeof format, "%u", format_most());
-  json_start(&writer, body, BODY_BYTES);
-  json_begin_object(&writer, NULL);
-  json_begin_array(&writer, "compare");
-  transaction_if_revision(&writer, key, 0);
-  json_end_array(&writer);
-  json_begin_array(&writer, "success");
-  transaction_request(&writer, "requestPut", key, "value", value, strlen(value));
-  transaction_read(&writer, key);
-  transaction_request(&writer, "requestPut", of_format, "value", format, strlen(format));
-  json_end_array(&writer);
-  json_begin_array(&writer, "failure");
-  transaction_read(&writer, key);
-  json_end_array(&writer);
-  json_end_object(&writer);
-  json_finish(&writer);
-}
-
-muster_result broker_clock(struct broker *broker, int64_t proposed_offset_ns,
-                           void (*done)(muster_result result, int64_t offset_ns, void *user), void *user) {
-  char body[BODY_BYTES];
   clock_call *call = broker_begin_call(broker, sizeof *call);
   if (!call) return muster_last_result();
-  *call = (clock_call){broker, done, user};
-  write_clock(broker, proposed_offset_ns, body);
-  return broker_send_call(broker, "/v3/kv/txn", body, end_of_clock, call);
+  *call = (clock_call){.broker = broker, .read = done, .user = user};
+  clock_key(broker, key);
+  json_start(&writer, body, sizeof body);
+  json_begin_object(&writer, NULL);
+  etcd_write_text(&writer, "key", key);
+  json_end_object(&writer);
+  json_finish(&writer);
+  return broker_send_call(broker, "/v3/kv/range", body, end_of_clock_read, call);
+}
+
+static void end_of_clock_put(muster_result result, const struct document *answer, void *user) {
+  clock_call ended = *(clock_call *)user;
+  result = transaction_result(result, answer);
+  broker_end_call(ended.broker);
+  free(user);
+  ended.put(result, ended.user);
+}
+
+muster_result broker_clock_put(struct broker *broker, const broker_lease *lease, const char *text, bool is_new,
+                               broker_done done, void *user) {
+  char body[BODY_BYTES], key[LEASE_KEY_BYTES], of_format[LEASE_KEY_BYTES], of_lease[LEASE_KEY_BYTES],
+      owner[LEASE_TEXT_BYTES], format[16];
+  json_writer writer;
+  clock_call *call = broker_begin_call(broker, sizeof *call);
+  if (!call) return muster_last_result();
+  *call = (clock_call){.broker = broker, .put = done, .user = user};
+  clock_key(broker, key);
+  format_key(broker, of_format);
+  lease_key(broker, lease->zone, "lease", of_lease);
+  lease_text(broker, lease->epoch, owner);
+  snprintf(format, sizeof format, "%u", format_most());
+  json_start(&writer, body, sizeof body);
+  json_begin_object(&writer, NULL);
+  json_begin_array(&writer, "compare");
+  transaction_if_value(&writer, of_lease, owner);
+  if (is_new) transaction_if_revision(&writer, key, 0);
+  json_end_array(&writer);
+  json_begin_array(&writer, "success");
+  transaction_request(&writer, "requestPut", key, "value", text, strlen(text));
+  if (is_new) transaction_request(&writer, "requestPut", of_format, "value", format, strlen(format));
+  transaction_end(&writer);
+  return broker_send_call(broker, "/v3/kv/txn", body, end_of_clock_put, call);
 }

@@ -1,11 +1,11 @@
 /* service/zones/nodes.h - the nodes of a cluster, as each tells of itself twice a second, and where zones run. Pure: it
  * is given what came, and the time (CLOCK_BOOTTIME of this machine).
  *
- *     {"node": "north", "life": 1795680000000, "count": 512, "capacity": 8000000, "drains": false, "balances": true,
+ *     {"node": "north", "life": 17, "count": 512, "capacity": 8000000, "drains": false, "balances": true,
  *      "zones": [{"zone": 1, "epoch": 3, "load": 2500000}]}
  *
  * Capacity and loads are millionths of a processor. A telling may come late, twice or not at all: what is not newer
- * than what is known of its node is passed over, by `life`, when the node began to tell, and `count`. Members that are
+ * than what is known of its node is passed over, by `life`, the run of its state folder, and `count`. Members that are
  * not known are passed over, so that nodes of two versions understand each other.
  *
  * The load of a zone is what all its agents want at their wanted periods, in processors, or what its budget allows

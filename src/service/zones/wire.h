@@ -8,6 +8,7 @@
  *     CAUGHT_UP frames may begin                   TELL       to a neighbour, may be lost
  *     ALL_CAME  that had crossed before BEGIN
  *     LEASE     it was renewed
+ *     CLOCK     land time
  *     STORED    one of PUBLISH is
  *     TOLD      of TELL by a neighbour
  *     SAFE      frames that a stream has           FOLLOWED   a frame of a record was run again
@@ -25,6 +26,7 @@
 #define SERVICE_ZONES_WIRE_H
 
 #include "service/zones/ground.h"
+#include "service/zones/land_clock.h"
 
 typedef enum wire_kind {
   WIRE_BEGIN = 1, /* wire_begin */
@@ -33,6 +35,7 @@ typedef enum wire_kind {
   WIRE_CAUGHT_UP,
   WIRE_ALL_CAME,
   WIRE_LEASE, /* `number`: CLOCK_BOOTTIME at which the renewal was sent */
+  WIRE_CLOCK, /* land_reading */
   WIRE_STORED,
   WIRE_TOLD,
   WIRE_SAFE, /* `number`: of the last of these frames; `sequence`: snapshots of the journal, of which that is stored */
@@ -76,7 +79,7 @@ typedef struct wire_begin {
   uint32_t follows;  /* 1: the zone is another node's still, and its record grows; no lease is in here */
   uint64_t ttl_ns;
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
-  int64_t offset_ns;  /* simulation time is CLOCK_REALTIME less this */
+  land_reading clock; /* simulation time follows it */
   zone_ground ground; /* the settings of the process have its own world alone */
 } wire_begin;
 

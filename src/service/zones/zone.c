@@ -156,6 +156,9 @@ static bool zone_take_one(hosted_world *world, const wire_message *message) {
   case WIRE_LEASE:
     if (head->number > zone->lease.leased_ns) zone->lease.leased_ns = head->number;
     return true;
+  case WIRE_CLOCK:
+    if (head->bytes == sizeof zone->lease.clock) memcpy(&zone->lease.clock, message->bytes, head->bytes);
+    return true;
   case WIRE_STORED:
     if (link) {
       link->out = (zone_pair){.epoch = zone->lease.epoch, .number = (uint32_t)head->number, .sequence = head->sequence};
@@ -286,7 +289,7 @@ static void tell_goes_on(const hosted_world *world, int64_t gap_ns) {
 uint64_t zone_step_ns(const hosted_world *world) {
   const struct zone *zone = world->zone;
   if (!zone) return world->period_ns;
-  int64_t gap_ns = (int64_t)clock_real() - zone->lease.offset_ns - (int64_t)world->sim_now_ns;
+  int64_t gap_ns = (int64_t)land_reading_at(&zone->lease.clock, clock_boot()) - (int64_t)world->sim_now_ns;
   uint64_t least_ns = world->period_ns / SHORTEST_STEP_PART;
   tell_goes_on(world, gap_ns);
   if (gap_ns <= (int64_t)least_ns) return least_ns;

@@ -88,7 +88,7 @@ void zone_send_out(struct hosted_world *world);
  * frames looks whether it is to go on, and gives signs of life. */
 uint64_t zone_next_look_ns(const struct hosted_world *world, uint64_t until_ns);
 
-/* How far simulation time moves on with the next frame: it follows the clock of the cluster, never backwards, and
+/* How far simulation time moves on with the next frame: it follows land time (land_clock.h), never backwards, and
  * catches up with it in few frames. */
 uint64_t zone_step_ns(const struct hosted_world *world);
 
