@@ -107,7 +107,9 @@ static void turn(uint32_t number) {
   land_turn todo = land_clock_turn(&node->clock, boot_of(node), lab.leader == number, node->boot);
   node->next_ns = lab.now_ns + LAND_TURN_MS * ms_ns;
   if (todo.reads)
-    land_clock_noted(&node->clock, boot_of(node), node->boot, land_note_read(lab.note, &note) ? &note : NULL);
+
+    land_clock_noted(&node->clock, boot_of(node), lab.leader == number, node->boot,
+                     land_note_read(lab.note, &note) ? &note : NULL);
   if (todo.notes) land_note_write(&todo.note, lab.note);
   land_question_write(&todo.ask, text);
   for (uint32_t i = 0; todo.asks && i < NODES; i++) send(i, false, text);
@@ -215,6 +217,25 @@ Test(zones_clock, who_begins_while_nobody_leads_asks_anybody) {
   cr_expect(!lab.nodes[2].clock.known);
   run_lab(34, false);
   cr_expect_lt(spread(), 20 * ms_ns);
+}
+
+/* It is right to half a second, and no message brings it nearer. */
+Test(zones_clock, who_hears_nobody_sees_by_the_note_how_late_it_is) {
+  open_lab(5);
+  run_lab(30, false);
+  lab.lost = 100;
+  begin_node(2, 1, 5 * second_ns);
+  run_lab(40, false);
+  cr_expect_lt(spread(), 600 * ms_ns, "%lu", spread());
+  lab.lost = 0;
+  run_lab(600, false);
+  cr_expect_lt(spread(), 20 * ms_ns);
+  for (uint32_t i = 0; i < NODES; i++) lab.nodes[i].runs = false; /* a note that stays says nothing of now */
+  memset(lab.messages, 0, sizeof lab.messages);
+  lab.leader = NOBODY;
+  begin_node(2, 1, 5 * second_ns);
+  run_lab(610, false);
+  cr_expect(!lab.nodes[2].clock.known);
 }
 
 /* The brokers alone are left, and know how late it was. */

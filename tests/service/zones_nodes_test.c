@@ -11,6 +11,7 @@ TestSuite(zones_nodes, .timeout = 60);
 static const uint64_t second_ns = 1000000000;
 
 static struct nodes table;
+static uint64_t counts; /* of tellings */
 
 /* A telling of one zone; of none when that is 0. */
 static node_told told_by(const char *name, uint64_t life, uint64_t count, uint32_t zone, uint32_t epoch, double load) {
@@ -159,6 +160,46 @@ Test(zones_nodes, the_setting_says_who_may_run_a_zone) {
   cr_expect(!nodes_have_room(&table, "a b", "a"));
 }
 
+/* ------------------------------------------------------------------------------------------------------ wall clocks */
+
+static void tell_wall(const char *name, int64_t wall_ns) {
+  node_told told = told_by(name, 1, ++counts, 0, 0, 0);
+  told.has_wall = true;
+  told.wall_ns = wall_ns;
+  cr_assert(hear(&told, (double)counts * 0.1));
+}
+
+static void expect_wall(const char *name, const char *words) {
+  char found[NODES_WALL_WORDS_BYTES] = "";
+  bool is_off = nodes_wall_words(&table, nodes_find(&table, name), found);
+  cr_expect_eq(is_off, words != NULL, "%s: %s", name, found);
+  if (words) cr_expect_str_eq(found, words);
+}
+
+Test(zones_nodes, a_wall_clock_that_is_off_is_named) {
+  static const int64_t now_ns = 1795680000000000000, hour_ns = 3600000000000;
+  nodes_open(&table, 0);
+  tell("d", 1, ++counts, 0, 0, 0, 0.1);
+  tell_wall("c", now_ns);
+  expect_wall("c", NULL);
+  expect_wall("d", NULL); /* it does not know land time yet */
+  tell_wall("b", now_ns + hour_ns);
+  expect_wall("b", NULL); /* of two nobody knows which is right: the first by name is what is compared with */
+  expect_wall("c", "the wall clock of node c is 3600.0 s behind that of node b");
+  tell_wall("a", now_ns + 900000000);
+  expect_wall("a", NULL);
+  expect_wall("b", "the wall clock of node b is 3599.1 s ahead of that of node a");
+  expect_wall("c", NULL);
+  tell_wall("b", now_ns - 40 * hour_ns);
+  expect_wall("b", "the wall clock of node b is 144000.9 s behind that of node a");
+  tell_wall("b", now_ns);
+  expect_wall("b", NULL);
+  tell_wall("b", INT64_MIN); /* whatever is told */
+  tell_wall("c", INT64_MAX);
+  char words[NODES_WALL_WORDS_BYTES];
+  for (uint32_t i = 0; i < table.count; i++) nodes_wall_words(&table, &table.rows[i], words);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- to plan */
 
 static void complain(const char *where, const char *message, void *user) {
@@ -177,8 +218,6 @@ static void read_land(struct settings *settings) {
   settings_check(settings, false, complain, NULL);
   cr_assert(settings->balance, "unless it says no");
 }
-
-static uint64_t counts; /* of tellings */
 
 /* Both nodes tell each half second, of the zones that `a` and `b` say, until a time. */
 static void tell_until(double from_s, double until_s, const char *on_a, const char *on_b) {

@@ -82,7 +82,11 @@ static void write_node(land *all, uint32_t node, uint32_t door) {
 }
 
 static void launch_node(land *all, uint32_t node) {
+  const char *wall = all->options.walls ? all->options.walls[node] : NULL;
+  if (wall) setenv("LD_PRELOAD", MUSTER_TEST_WALL, 1);
+  if (wall) setenv("MUSTER_TEST_WALL", wall, 1);
   daemon_launch(&all->nodes[node], "--isolation process --config @/conf --modules " MUSTER_TEST_MODULES);
+  unsetenv("LD_PRELOAD");
 }
 
 land *land_start(const land_options *options) {

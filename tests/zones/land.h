@@ -38,6 +38,7 @@ typedef struct land_options {
   uint32_t in_middle; /* agents of that in the middle; 0 = as of each */
   bool no_books;      /* of births and deaths, which take room: there is no ledger then */
   const char *budget; /* of a frame; null = "5ms" */
+  const char *const *walls; /* of each node, as wall.c understands it; null = all have this machine's wall clock */
 } land_options;
 
 typedef struct land {

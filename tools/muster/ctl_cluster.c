@@ -88,6 +88,7 @@ void ctl_show_nodes(const json_t *answer) {
   if (json_array_size(nodes) == 0) return;
   json_array_foreach(nodes, i, node) add_runs(node);
   ctl_show_table(nodes, "node heard=heard_ns capacity pressure drains runs");
+  json_array_foreach(nodes, i, node) if (*text_in(node, "clock")) printf("\n%s", text_in(node, "clock"));
   printf("\nbalancer: %s%s%s\n", *name ? name : "none", *words ? ": " : "", words);
 }
 

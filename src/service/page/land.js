@@ -146,8 +146,9 @@ function showZone(zone) {
 function showNode(name) {
   const [head, zones, agents, pressure, heard] = nodeTable.row(name).cells;
   const told = shown.nodes.find((one) => one.node === name), own = shown.zones.filter((zone) => zone.node === name);
-  const notes = [name === shown.node && "this one", told?.drains && "drains"];
+  const notes = [name === shown.node && "this one", told?.drains && "drains", told?.clock && "wall clock is off"];
   write(head, [name, ...notes.filter(Boolean)].join(", "));
+  head.title = told?.clock ?? "";
   mark(head, name);
   write(zones, count(own.length));
   write(agents, count(own.reduce((sum, zone) => sum + zone.agents, 0)));

@@ -40,7 +40,9 @@ static void fill_told(const struct balancer *balancer, node_told *told) {
                       .count = balancer->turns,
                       .capacity = balancer->capacity,
                       .drains = is_draining(balancer),
-                      .balances = balancer_has_lease(balancer)};
+                      .balances = balancer_has_lease(balancer),
+                      .has_wall = clock_is_known(holder)};
+  if (told->has_wall) told->wall_ns = (int64_t)(clock_real() - clock_land(holder));
   snprintf(told->name, sizeof told->name, "%s", holder->settings.node);
   for (uint32_t i = 0; i < holder->count; i++) {
     const struct holding *holding = &holder->holdings[i];
@@ -200,10 +202,30 @@ static void ask_what_is_wanted(struct balancer *balancer) {
 
 /* ------------------------------------------------------------------------------------------------------------- life */
 
+/* Changes, one a minute of each node. Nothing else happens: wall clocks are for people. */
+static void look_at_walls(struct balancer *balancer) {
+  struct nodes *nodes = &balancer->nodes;
+  char words[NODES_WALL_WORDS_BYTES];
+  for (uint32_t i = 0; i < nodes->count; i++) {
+    node_row *row = &nodes->rows[i];
+    bool off = nodes_wall_words(nodes, row, words);
+    if (off == row->off_told || (row->off_told_ns && clock_boot() - row->off_told_ns < QUIET_NS)) continue;
+    row->off_told = off;
+    row->off_told_ns = clock_boot();
+    if (off)
+      log_line(MUSTER_LOG_WARNING, "cluster %s: %s: times in logs and certificates are wrong on one of them",
+               balancer->holder->settings.cluster, words);
+    else
+      log_line(MUSTER_LOG_INFO, "cluster %s: the wall clock of node %s is as the others' again",
+               balancer->holder->settings.cluster, row->told.name);
+  }
+}
+
 static void balancer_turn(uv_timer_t *timer) {
   struct balancer *balancer = timer->data;
   if (balancer->holder->closing) return;
   nodes_forget(&balancer->nodes, clock_boot());
+  look_at_walls(balancer);
   balancer_tell(balancer);
   if (balancer->holder->processes->stopping) {
     balancer_release(balancer, NULL, NULL);

@@ -24,6 +24,8 @@
 
 struct holder;
 
+enum { HOLDER_WORDS_BYTES = 128 };
+
 #ifdef MUSTER_HAS_ZONES
 
 /* Connects to the brokers of the settings, which need not be there yet. Null with the reason in muster_last_error(). */
@@ -50,6 +52,9 @@ void holder_drain(struct holder *holder, http_request *request, bool drain);
 
 /* Writes the families of metrics about nodes and moves; a null holder has none. */
 void holder_write_metrics(const struct holder *holder, FILE *out);
+
+/* The next sentence about a node whose wall clock is off, from *next = 0 on; false = there is no other. */
+bool holder_tells_of_clock(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]);
 
 /* Answers GET /v1/zones/map: where the agents of all zones stand, and who has these, as their owners told last. */
 void holder_show_atlas(struct holder *holder, http_request *request);
@@ -103,6 +108,9 @@ static inline void holder_drain(struct holder *holder, http_request *request, bo
 }
 static inline void holder_write_metrics(const struct holder *holder, FILE *out) {
   (void)holder, (void)out;
+}
+static inline bool holder_tells_of_clock(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]) {
+  return holder && next && words && false;
 }
 static inline void holder_show_atlas(struct holder *holder, http_request *request) {
   (void)holder, (void)request;

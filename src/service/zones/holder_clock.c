@@ -28,7 +28,8 @@ static void take_land_ask(const void *bytes, size_t count, void *user) {
   char subject[BROKER_SUBJECT_BYTES], text[LAND_TEXT_BYTES];
   land_question ask;
   land_answer answer;
-  if (holder->closing || !holder->name.has || !land_question_read(bytes, count, &ask)) return;
+  if (holder->closing || !holder->name.has || !clock_is_known(holder) || !land_question_read(bytes, count, &ask))
+    return;
   if (!land_clock_asked(&holder->clock.clock, clock_boot(), leads(holder), &ask, &answer)) return;
   name_answers(holder, ask.node, subject);
   land_answer_write(&answer, text);
@@ -56,15 +57,17 @@ static void take_land_note(muster_result result, const char *text, void *user) {
   struct holder *holder = user;
   holder_clock *clock = &holder->clock;
   land_note note;
+  bool is_leader = leads(holder);
   clock->asks = false;
-  if (holder->closing || result || !leads(holder)) return; /* the next turn asks again */
+  if (holder->closing || result || clock->clock.known) return; /* the next turn asks again */
   if (text && !land_note_read(text, &note)) {
     log_line(MUSTER_LOG_ERROR, "cluster %s: etcd: its clock is \"%s\", which is no land time: no zone runs",
              holder->settings.cluster, text);
     return;
   }
-  clock->is_new = !text;
-  land_clock_noted(&clock->clock, clock_boot(), clock->boot, text ? &note : NULL);
+  clock->is_new = is_leader && !text;
+  land_clock_noted(&clock->clock, clock_boot(), is_leader, clock->boot, text ? &note : NULL);
+  if (!clock->clock.known) return;
   log_line(MUSTER_LOG_INFO, "cluster %s: land time goes on from %.3f s", holder->settings.cluster,
            (double)land_clock_at(&clock->clock, clock_boot()) * 1e-9);
 }

@@ -33,11 +33,25 @@ static json_t *describe_node(struct holder *holder, const node_row *row) {
   const node_told *told = &row->told;
   json_t *zones = json_array();
   double pressure = nodes_pressure(row);
+  const struct nodes *nodes = &holder->balancer->nodes;
+  char words[NODES_WALL_WORDS_BYTES];
+  const node_row *of = NULL;
+  int64_t ahead_ns = 0;
+  bool known = nodes_wall(nodes, row, &ahead_ns, &of), off = nodes_wall_words(nodes, row, words);
   for (uint32_t i = 0; i < told->zone_count; i++) json_array_append_new(zones, describe_load(holder, &told->zones[i]));
-  return json_pack("{s:s, s:I, s:f, s:f, s:f, s:b, s:b, s:o}", "node", told->name, "heard_ns",
+  return json_pack("{s:s, s:I, s:f, s:f, s:f, s:b, s:b, s:o, s:s?, s:o}", "node", told->name, "heard_ns",
                    (json_int_t)(clock_boot() - row->heard_ns), "capacity", told->capacity, "load",
                    pressure * told->capacity, "pressure", pressure, "drains", told->drains, "balances", told->balances,
-                   "zones", zones);
+                   "clock_off_s", known ? json_pack("f", (double)ahead_ns * 1e-9) : json_pack("n"), "clock",
+                   off ? words : NULL, "zones", zones);
+}
+
+bool holder_tells_of_clock(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]) {
+  _Static_assert((int)HOLDER_WORDS_BYTES >= (int)NODES_WALL_WORDS_BYTES, "it has room for the sentence");
+  const struct nodes *nodes = holder ? &holder->balancer->nodes : NULL;
+  while (nodes && *next < nodes->count)
+    if (nodes_wall_words(nodes, &nodes->rows[(*next)++], words)) return true;
+  return false;
 }
 
 static const char *name_of_balancer(const struct nodes *nodes) {

@@ -45,7 +45,7 @@ static void begin_at(land_clock *clock, uint64_t now_ns, uint64_t land_ns) {
 /* ----------------------------------------------------------------------------------------------------------- turns */
 
 land_turn land_clock_turn(land_clock *clock, uint64_t now_ns, bool leads, const char *boot) {
-  land_turn turn = {.asks = !leads, .reads = leads && !clock->known};
+  land_turn turn = {.asks = !leads, .reads = !clock->known};
   snprintf(turn.ask.node, sizeof turn.ask.node, "%s", clock->node);
   turn.ask.sent_ns = now_ns;
   turn.ask.knows = clock->known;
@@ -64,8 +64,21 @@ land_turn land_clock_turn(land_clock *clock, uint64_t now_ns, bool leads, const 
   return turn;
 }
 
-void land_clock_noted(land_clock *clock, uint64_t now_ns, const char *boot, const land_note *note) {
+/* Another one than half a second before: it was put meanwhile, by a leader that lives. */
+static void see_note(land_clock *clock, uint64_t now_ns, const land_note *note) {
+  uint64_t gap_ns = now_ns - clock->seen_ns;
+  bool fresh = clock->seen_ns && note->land_ns > clock->seen_land_ns && gap_ns < slowest_ns;
+  if (fresh) begin_at(clock, now_ns, note->land_ns + gap_ns / 2);
+  clock->seen_ns = now_ns;
+  clock->seen_land_ns = note->land_ns;
+}
+
+void land_clock_noted(land_clock *clock, uint64_t now_ns, bool leads, const char *boot, const land_note *note) {
   if (clock->known) return;
+  if (!leads) {
+    if (note) see_note(clock, now_ns, note);
+    return;
+  }
   uint64_t land_ns = note ? note->land_ns : 0;
   bool same = note && *boot && strcmp(boot, note->boot) == 0 && now_ns >= note->boot_ns;
   begin_at(clock, now_ns, same ? land_ns + (now_ns - note->boot_ns) : land_ns);

@@ -7,9 +7,10 @@
  *     notes land time in etcd, every two seconds       slews to the best of its last answers, by 0.1 % at most
  *
  * A new leader goes on from its own land time, as it has followed the last one's. So does every node while nobody
- * leads. Whoever does not know it yet (it has just begun) takes anybody's answer; a leader that does not know it, since
- * nobody runs who does, goes on from the note: exactly, where that was written since this machine was started, else
- * from the time at which it was written, two seconds early at most. Of a land without a note time begins at 0.
+ * leads. Whoever does not know it yet (it has just begun) takes anybody's answer, or sees by the note that another one
+ * comes, where NATS carries nothing; a leader that does not know it, since nobody runs who does, goes on from the note:
+ * exactly, where that was written since this machine was started, else from the time at which it was written, two
+ * seconds early at most. Of a land without a note time begins at 0.
  *
  * It never goes back. A node that is more than a second behind goes forward at once: its machine stood still. */
 #ifndef SERVICE_ZONES_LAND_CLOCK_H
@@ -47,8 +48,9 @@ typedef struct land_clock {
   char node[NAME_BYTES], leader[NAME_BYTES]; /* this one; that answered last */
   bool known;
   land_reading reading;
-  uint64_t heard_ns, noted_ns; /* the last answer of a leader; the last note; 0 = none */
-  uint32_t sample_count, next; /* a ring */
+  uint64_t heard_ns, noted_ns;    /* the last answer of a leader; the last note; 0 = none */
+  uint64_t seen_ns, seen_land_ns; /* when another's note was read last, and what it said; 0 = never */
+  uint32_t sample_count, next;    /* a ring */
   land_sample samples[LAND_SAMPLES];
 } land_clock;
 
@@ -93,8 +95,8 @@ bool land_clock_asked(const land_clock *clock, uint64_t now_ns, bool leads, cons
 /* An answer to a question of this node has come. */
 void land_clock_answered(land_clock *clock, uint64_t now_ns, bool leads, const land_answer *answer);
 
-/* The note was read, while this node leads; null = there is none. */
-void land_clock_noted(land_clock *clock, uint64_t now_ns, const char *boot, const land_note *note);
+/* The note was read; null = there is none. */
+void land_clock_noted(land_clock *clock, uint64_t now_ns, bool leads, const char *boot, const land_note *note);
 
 /* Texts of the three, and what they say; false = nothing of these, or of somebody else. */
 void land_question_write(const land_question *ask, char text[LAND_TEXT_BYTES]);

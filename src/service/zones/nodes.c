@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +24,12 @@ static uint64_t millionths_of(double processors) {
 
 size_t nodes_write(const node_told *told, char text[NODES_TEXT_BYTES]) {
   json_writer writer;
+  char wall[24]; /* below zero it is no number of this writer */
+  snprintf(wall, sizeof wall, "%" PRId64, told->wall_ns);
   json_start(&writer, text, NODES_TEXT_BYTES);
-  json_print(&writer, "{ node=%s life=%lu count=%lu capacity=%lu drains=%d balances=%d zones[", told->name, told->life,
-             told->count, millionths_of(told->capacity), told->drains, told->balances);
+  json_print(&writer, "{ node=%s life=%lu count=%lu capacity=%lu drains=%d balances=%d has_wall=%d wall_ns=%s zones[",
+             told->name, told->life, told->count, millionths_of(told->capacity), told->drains, told->balances,
+             told->has_wall, wall);
   for (uint32_t i = 0; i < told->zone_count; i++)
     json_print(&writer, "{ zone=%u epoch=%u load=%lu }", told->zones[i].zone, told->zones[i].epoch,
                millionths_of(told->zones[i].load));
@@ -58,7 +62,9 @@ static bool read_told(const struct document *whole, node_told *told) {
   *told = (node_told){.life = (uint64_t)life,
                       .count = (uint64_t)count,
                       .drains = document_is_true(document_member(whole, "drains")),
-                      .balances = document_is_true(document_member(whole, "balances"))};
+                      .balances = document_is_true(document_member(whole, "balances")),
+                      .has_wall = document_is_true(document_member(whole, "has_wall")),
+                      .wall_ns = document_number(document_member(whole, "wall_ns"))};
   strcpy(told->name, name);
   bool good_numbers = life > 0 && count > 0 && document_count(zones) <= WORLDS_MAX &&
                       read_processors(document_member(whole, "capacity"), &told->capacity) && told->capacity > 0;
@@ -144,6 +150,41 @@ const zone_seat *nodes_seat(const struct nodes *nodes, uint32_t zone) {
   for (uint32_t i = 0; i < nodes->seat_count; i++)
     if (nodes->seats[i].zone == zone) return &nodes->seats[i];
   return NULL;
+}
+
+static uint64_t walls_apart_ns(const node_row *left, const node_row *right) {
+  int64_t a = left->told.wall_ns, b = right->told.wall_ns;
+  return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* How many have a wall clock as that node has. */
+static uint32_t count_walls_beside(const struct nodes *nodes, const node_row *row) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < nodes->count; i++)
+    count += nodes->rows[i].told.has_wall && walls_apart_ns(&nodes->rows[i], row) <= NODES_WALL_NS;
+  return count;
+}
+
+bool nodes_wall(const struct nodes *nodes, const node_row *row, int64_t *ahead_ns, const node_row **of) {
+  uint32_t most = 0;
+  if (!row->told.has_wall) return false;
+  for (uint32_t i = 0; i < nodes->count; i++) {
+    const node_row *other = &nodes->rows[i];
+    uint32_t count = other->told.has_wall ? count_walls_beside(nodes, other) : 0;
+    if (count > most) *of = other;
+    if (count > most) most = count;
+  }
+  if (most) *ahead_ns = (int64_t)((uint64_t)row->told.wall_ns - (uint64_t)(*of)->told.wall_ns);
+  return most > 0;
+}
+
+bool nodes_wall_words(const struct nodes *nodes, const node_row *row, char words[NODES_WALL_WORDS_BYTES]) {
+  const node_row *of = NULL;
+  int64_t ahead_ns = 0;
+  if (!nodes_wall(nodes, row, &ahead_ns, &of) || walls_apart_ns(row, of) <= NODES_WALL_NS) return false;
+  snprintf(words, NODES_WALL_WORDS_BYTES, "the wall clock of node %s is %.1f s %s that of node %s", row->told.name,
+           fabs((double)ahead_ns) * 1e-9, ahead_ns > 0 ? "ahead of" : "behind", of->told.name);
+  return true;
 }
 
 double nodes_pressure(const node_row *row) {

@@ -2,6 +2,7 @@
  * is given what came, and the time (CLOCK_BOOTTIME of this machine).
  *
  *     {"node": "north", "life": 17, "count": 512, "capacity": 8000000, "drains": false, "balances": true,
+ *      "has_wall": true, "wall_ns": "1795680000000000000",
  *      "zones": [{"zone": 1, "epoch": 3, "load": 2500000}]}
  *
  * Capacity and loads are millionths of a processor. A telling may come late, twice or not at all: what is not newer
@@ -27,6 +28,9 @@ enum {
   NODES_NOWHERE_MS = 60000  /* told by nobody for so long, a zone holds up no other */
 };
 
+/* From here on a wall clock is off. */
+#define NODES_WALL_NS 1000000000
+
 /* A zone that a node runs. */
 typedef struct node_zone {
   uint32_t zone, epoch;
@@ -39,6 +43,8 @@ typedef struct node_told {
   uint64_t life, count;
   double capacity;       /* processors */
   bool drains, balances; /* balances: it has the balancer's lease */
+  bool has_wall;         /* it knows land time, and */
+  int64_t wall_ns;       /* its wall clock less that: the same on all nodes whose clocks are right */
   uint32_t zone_count;
   node_zone zones[WORLDS_MAX];
 } node_told;
@@ -46,6 +52,8 @@ typedef struct node_told {
 typedef struct node_row {
   node_told told;
   uint64_t since_ns, heard_ns; /* first and last */
+  bool off_told;               /* that its wall clock is off: the log has it */
+  uint64_t off_told_ns;        /* since when; 0 = never */
 } node_row;
 
 /* Where a zone was told to run last, under the highest epoch. */
@@ -78,6 +86,15 @@ void nodes_forget(struct nodes *nodes, uint64_t now_ns);
 /* The node of that name; null: it is not heard. Where a zone was told last; null: never. Until the next change. */
 const node_row *nodes_find(const struct nodes *nodes, const char *name);
 const zone_seat *nodes_seat(const struct nodes *nodes, uint32_t zone);
+
+/* How far the wall clock of a node is ahead of that of `of`, which is the one that most nodes share; the first by name,
+ * where these are as many. False: it is not known. Nothing follows from wall clocks: they are for people. */
+bool nodes_wall(const struct nodes *nodes, const node_row *row, int64_t *ahead_ns, const node_row **of);
+
+enum { NODES_WALL_WORDS_BYTES = 128 };
+
+/* The same as a sentence, where that is more than a second. */
+bool nodes_wall_words(const struct nodes *nodes, const node_row *row, char words[NODES_WALL_WORDS_BYTES]);
 
 /* What its zones want, over its capacity. */
 double nodes_pressure(const node_row *row);
