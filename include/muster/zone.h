@@ -71,6 +71,19 @@ MUSTER_API muster_result muster_zone_read(const muster_world *world, muster_zone
  * O(agents_max). */
 MUSTER_API muster_result muster_zone_set_epoch(muster_world *world, uint32_t epoch);
 
+/* So far ahead of the receiver a zone is taken for a moment early: hosts hold what comes from it back until the
+ * receiver is there, so that nobody lives through any time twice. */
+#define MUSTER_ZONE_EARLY_NS 1000000000u
+
+/* Says how far this zone's simulation time is ahead of that of all zones together (behind: below zero); 0 at first.
+ * What crosses carries ages: whoever arrives has lived since as long as has passed for all zones, whatever the clocks
+ * of the two worlds say; nothing, where it comes from a zone that is more than MUSTER_ZONE_EARLY_NS ahead even so. A
+ * zone that was restored too far ahead keeps its offset, so that nobody waits for the others.
+ * Records, snapshots and journals hold it. Texts and states in which a module keeps simulation times are its own
+ * matter. MUSTER_E_ARGUMENT beyond 2^61 either way; MUSTER_E_STATE when the world is no zone. Thread of the frames,
+ * between frames; recorded. O(1). */
+MUSTER_API muster_result muster_zone_set_offset(muster_world *world, int64_t offset_ns);
+
 /* The zone in which an agent was born, and the epoch in which that was: from its id alone. 0 for ids of worlds that are
  * no zones, as far as their generations are below 2^18 and 16. Any thread. O(1). */
 static inline uint32_t muster_agent_zone(muster_agent agent) {
@@ -116,6 +129,7 @@ typedef struct muster_zone_status {
   uint64_t observers_arrived;  /* and that came */
   uint32_t messages_held;      /* messages that wait now for one that was sent before them, or behind it for room */
   uint32_t reserved;
+  int64_t offset_ns; /* muster_zone_set_offset() */
 } muster_zone_status;
 
 MUSTER_DEFAULTS(muster_zone_status);
@@ -232,7 +246,7 @@ typedef struct muster_zone_message {
   muster_agent from; /* null: the host, by muster_agent_send() */
   muster_agent to;
   uint64_t sequence; /* of the sender's messages to other zones, ascending; of the host's those of this zone */
-  uint64_t sent_ns;  /* simulation time of the frame in which it was sent */
+  uint64_t sent_ns;  /* simulation time of the frame in which it was sent, less the zone's offset */
   uint32_t zone;     /* where `to` is, as far as this world knows */
   uint32_t size;     /* bytes; at most MUSTER_MESSAGE_BYTES_MAX */
   const void *bytes; /* null when there are none */

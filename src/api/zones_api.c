@@ -28,6 +28,17 @@ muster_result muster_zone_set_epoch(muster_world *world, uint32_t epoch) {
   return MUSTER_OK;
 }
 
+muster_result muster_zone_set_offset(muster_world *world, int64_t offset_ns) {
+  muster_result result = zone_check(world, "zone offset", false);
+  if (result || recorder_replays(world->recorder)) return result;
+  if (offset_ns > ZONE_OFFSET_MOST || offset_ns < -ZONE_OFFSET_MOST)
+    return error_set(MUSTER_E_ARGUMENT, "zone offset: %ld ns is more than 2^61", offset_ns);
+  const zone_call call = {.kind = ZONE_CALL_OFFSET, .sent_ns = (uint64_t)offset_ns};
+  world_record_zone(world, &call, NULL, 0);
+  world->zone->offset_ns = offset_ns;
+  return MUSTER_OK;
+}
+
 muster_result muster_zone_status_read(const muster_world *world, muster_zone_status *status) {
   muster_result result = zone_check(world, "zone status", true);
   if (result) return result;
@@ -39,6 +50,7 @@ muster_result muster_zone_status_read(const muster_world *world, muster_zone_sta
   whole.messages = zone->queued;
   whole.messages_held = zone->early_count;
   whole.ids_resting = zone->ids.resting_count;
+  whole.offset_ns = zone->offset_ns;
   return sized_write(SIZED(zone_status), &whole, status);
 }
 
@@ -67,7 +79,7 @@ uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zon
     const given_message given = {.message = {.from = from->from,
                                              .to = from->to,
                                              .sequence = from->sequence,
-                                             .sent_ns = from->sent_ns,
+                                             .sent_ns = zone_time_of_all(world, from->sent_ns),
                                              .zone = from->zone,
                                              .size = from->size,
                                              .bytes = from->size ? from->bytes : NULL},

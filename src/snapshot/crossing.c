@@ -49,6 +49,21 @@ uint64_t crossing_shape_of(const agent_type *type) {
   return XXH3_64bits_withSeed(&type->sets.count, sizeof type->sets.count, hash);
 }
 
+crossing_way crossing_way_from(const struct muster_world *world, uint64_t then_ns, int64_t offset_ns) {
+  int64_t now_ns = (int64_t)world->last_now_ns,
+          gone_ns = now_ns - world->zone->offset_ns - ((int64_t)then_ns - offset_ns);
+  if (gone_ns < -(int64_t)MUSTER_ZONE_EARLY_NS) gone_ns = 0;
+  return (crossing_way){.gone_ns = gone_ns > 0 ? (uint64_t)gone_ns : 0,
+                        .moved_ns = now_ns - gone_ns - (int64_t)then_ns};
+}
+
+/* 0 is no time. */
+uint64_t crossing_time(const crossing_way *way, uint64_t time_ns) {
+  if (!time_ns || !way->moved_ns) return time_ns;
+  int64_t moved_ns = (int64_t)time_ns + way->moved_ns;
+  return moved_ns > 1 ? (uint64_t)moved_ns : 1;
+}
+
 void crossing_settle(struct muster_world *world) {
   if (!world->commit->open) return;
   if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_FINISHED);
@@ -136,6 +151,7 @@ static void crossing_describe(const struct muster_world *world, crossing_agent *
                                   .shape = crossing_shape_of(world_type(world, saved->row.type)),
                                   .ahead_ns = periods_ahead_ns(&world->queues->classes, &world->agents.store, index),
                                   .now_ns = world->last_now_ns,
+                                  .offset_ns = world->zone->offset_ns,
                                   .own = retime_own(&world->queues->classes, world_row(world, index)),
                                   .hop = own->hop + 1,
                                   .woken = crossing_is_woken(world, index),
@@ -195,6 +211,8 @@ static void crossing_check(struct snapshot *snapshot, const crossing_agent *cros
   for (uint32_t i = 0; i < sizeof times / sizeof *times; i++)
     snapshot_expect(snapshot, times[i] <= (uint64_t)INT64_MAX / 2, "it has times that none can have");
   snapshot_expect(snapshot, retime_is_possible(NULL, head->own), "it has periods that none can have");
+  snapshot_expect(snapshot, head->offset_ns <= ZONE_OFFSET_MOST && head->offset_ns >= -ZONE_OFFSET_MOST,
+                  "it is from a zone whose offset is none");
   snapshot_expect(snapshot, head->ahead_ns < INT64_MAX / 4 && head->ahead_ns > -(INT64_MAX / 4),
                   "it is due when none can be");
 }
@@ -237,15 +255,16 @@ uint32_t crossing_index_for(struct muster_world *world, muster_agent id, uint32_
 }
 
 /* Its times are set again. Where they are past, the next intake answers them. */
-static void resume_times(struct muster_world *world, uint32_t index, const saved_agent *saved) {
+static void resume_times(struct muster_world *world, uint32_t index, const saved_agent *saved,
+                         const crossing_way *way) {
   agent_row *row = world_row(world, index);
   agent_alarm *alarm = &world->agents.store.alarms[index];
   const agent_alarm *from = &saved->alarm;
   ASSERT(!timers_has(&world->queues->timers, index) && !row->reacts);
-  *alarm = (agent_alarm){.wake_at_ns = from->wake_at_ns,
-                         .quiet_until_ns = from->quiet_until_ns,
-                         .react_by_ns = saved->row.reacts ? from->react_by_ns : 0,
-                         .react_from_ns = saved->row.reacts ? from->react_from_ns : 0};
+  *alarm = (agent_alarm){.wake_at_ns = crossing_time(way, from->wake_at_ns),
+                         .quiet_until_ns = crossing_time(way, from->quiet_until_ns),
+                         .react_by_ns = saved->row.reacts ? crossing_time(way, from->react_by_ns) : 0,
+                         .react_from_ns = saved->row.reacts ? crossing_time(way, from->react_from_ns) : 0};
   row->delayed = saved->row.delayed;
   if (alarm->wake_at_ns || row->delayed) timing_set(&world->agents, world->queues, index);
   if (!saved->row.reacts) return;
@@ -255,11 +274,14 @@ static void resume_times(struct muster_world *world, uint32_t index, const saved
              later ? alarm->react_from_ns + (alarm->react_by_ns - alarm->react_from_ns) / 2 : alarm->react_by_ns);
 }
 
-/* A world whose last frame was earlier than that of the one from which the agent comes. */
-static void bound_sets(const struct muster_world *world, const agent_type *type, uint32_t slot) {
+/* None of its times is later than now. */
+static void resume_sets(const struct muster_world *world, const agent_type *type, uint32_t slot,
+                        const crossing_way *way) {
   ASSERT(type->has_sets);
   for (uint32_t i = 0; i < type->sets.count; i++) {
     set_state *set = &sets_states_of(&type->sets, slot)[i];
+    set->last_ns = crossing_time(way, set->last_ns);
+    set->began_ns = crossing_time(way, set->began_ns);
     if (set->last_ns > world->last_now_ns) set->last_ns = world->last_now_ns;
     if (set->began_ns > world->last_now_ns) set->began_ns = world->last_now_ns;
   }
@@ -296,6 +318,8 @@ static void crossing_write(struct muster_world *world, const crossing_agent *cro
   row->scheduled = row->class = row->released_frame = 0;
   row->woken = row->timed = row->called = row->delayed = row->reacts = 0;
   row->first_due_ns = row->virtual_due_ns = 0;
+  const crossing_way way = crossing_way_from(world, crosser->head.now_ns, crosser->head.offset_ns);
+  row->last_update_ns = crossing_time(&way, row->last_update_ns);
   if (row->last_update_ns > world->last_now_ns) row->last_update_ns = world->last_now_ns;
   bool taken = saved_agent_take(world, &saved, 1u << SAVED_RATINGS, NULL);
   ASSERT(taken); /* there is a slot for each index */
@@ -310,12 +334,12 @@ static void crossing_enter(struct muster_world *world, const crossing_agent *cro
   agent_row *row = world_row(world, index);
   int64_t ahead_ns = crosser->head.ahead_ns;
   bool ready = crosser->saved->row.status == AGENT_READY || crosser->saved->row.status == AGENT_ADMITTED;
-  if (world_type(world, row->type)->has_sets) bound_sets(world, world_type(world, row->type), row->state_slot);
+  const crossing_way way = crossing_way_from(world, crosser->head.now_ns, crosser->head.offset_ns);
+  if (world_type(world, row->type)->has_sets) resume_sets(world, world_type(world, row->type), row->state_slot, &way);
   if ((ready || row->owes) && ahead_ns > 0) ahead_ns = 0;
-  uint64_t now_ns = world->last_now_ns, then_ns = crosser->head.now_ns;
-  lifecycle_resume(world, index, ahead_ns, now_ns > then_ns ? now_ns - then_ns : 0);
+  lifecycle_resume(world, index, ahead_ns, way.gone_ns);
   if (crosser->head.own.nominal_ns) tune_periods(world, index, crosser->head.own, true);
-  resume_times(world, index, crosser->saved);
+  resume_times(world, index, crosser->saved, &way);
   resume_links(world, index, &crosser->head);
   resume_overruns(world, index, crosser->saved);
   zone_ids_unmark(&world->zone->ids, crosser->head.id);

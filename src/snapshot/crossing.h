@@ -18,7 +18,8 @@ typedef struct crossing_head {
   uint64_t sent;     /* as zone_row.sent */
   uint64_t shape;    /* of its type */
   int64_t ahead_ns;  /* when it is due: so far ahead of its class's clock */
-  uint64_t now_ns;   /* of the last frame of the world that it left */
+  uint64_t now_ns;   /* of the last frame of the world that it left, */
+  int64_t offset_ns; /* whose time was so far ahead of that of all zones */
   class_periods own; /* periods of its own; nominal 0 = none */
   uint32_t hop;
   uint32_t lost;  /* messages of it that were dropped, of which it was not told */
@@ -45,6 +46,19 @@ void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser);
 /* What keeps the messages to and from an agent in order; the same of a whole world, as a part of its snapshot. */
 void crossing_order(struct snapshot *snapshot, uint32_t index);
 void snapshot_order(struct snapshot *snapshot);
+
+/* Of what comes from a world whose last frame was at `then_ns`, with an offset: how long it was on its way, by the time
+ * of all zones. And by how much its times are to be moved, so that they are as long ago here, and the way longer. From
+ * a world that is a moment early (MUSTER_ZONE_EARLY_NS) they stay what they are by the time of all zones: nobody lives
+ * through that moment twice. */
+typedef struct crossing_way {
+  uint64_t gone_ns;
+  int64_t moved_ns;
+} crossing_way;
+
+/* The way from there to here; and a time of there as one of here (0 is none, and stays that). */
+crossing_way crossing_way_from(const struct muster_world *world, uint64_t then_ns, int64_t offset_ns);
+uint64_t crossing_time(const crossing_way *way, uint64_t time_ns);
 
 /* Whether an agent can leave now; and takes it out. */
 muster_result crossing_check_leaving(const struct muster_world *world, uint32_t index, bool with_herd);

@@ -234,6 +234,10 @@ bool crossing_repeat(struct muster_world *world, const zone_call *call, const vo
   case ZONE_CALL_HERD_DEPART:
   case ZONE_CALL_HERD_ARRIVE:
     return crossing_repeat_herd(world, call, bytes, count);
+  case ZONE_CALL_OFFSET:
+    if ((int64_t)call->sent_ns > ZONE_OFFSET_MOST || (int64_t)call->sent_ns < -ZONE_OFFSET_MOST) return false;
+    world->zone->offset_ns = (int64_t)call->sent_ns;
+    return true;
   case ZONE_CALL_OBSERVER_DEPART:
   case ZONE_CALL_OBSERVER_ARRIVE:
   case ZONE_CALL_OBSERVER_LEFT:

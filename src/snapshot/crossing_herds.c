@@ -20,6 +20,8 @@
 typedef struct herd_head {
   uint64_t shape; /* of its type */
   uint64_t reached_ns;
+  uint64_t now_ns; /* as of an agent: crossing_head */
+  int64_t offset_ns;
   herd_body body;
   uint32_t type, partition, named, zero;
 } herd_head;
@@ -93,6 +95,8 @@ static void describe_herd(crossing_of_herd *crossing) {
   ASSERT(type->members[home] > 0);
   head->shape = shape_of_herds(world, type);
   head->reached_ns = herds_reached(world, type, crossing->herd);
+  head->now_ns = world->last_now_ns;
+  head->offset_ns = world->zone->offset_ns;
   head->type = (uint32_t)(type - world->herds->table.types);
   head->partition = herds_block_of(type, home)->partition;
   memset(&head->body, 0, sizeof head->body);
@@ -124,7 +128,9 @@ static void check_herd_head(struct snapshot *snapshot, const herd_head *head) {
   const herd_body *body = &head->body;
   bool whole = snapshot_is_ground(body->x, body->y) && isfinite(body->velocity_x) && isfinite(body->velocity_y) &&
                body->members > 0 && body->members <= type->tree.below[0] && head->partition <= PARTITION_MOST &&
-               head->named <= MUSTER_HERD_MEMBERS_MAX && head->reached_ns <= (uint64_t)INT64_MAX / 2;
+               head->named <= MUSTER_HERD_MEMBERS_MAX && head->reached_ns <= (uint64_t)INT64_MAX / 2 &&
+               head->now_ns <= (uint64_t)INT64_MAX / 2 && head->offset_ns <= ZONE_OFFSET_MOST &&
+               head->offset_ns >= -ZONE_OFFSET_MOST;
   for (uint32_t t = 0; t < MUSTER_HERD_TOTALS; t++) whole = whole && isfinite(body->totals[t]);
   snapshot_expect(snapshot, whole, "it is what no herd can be");
 }
@@ -219,7 +225,8 @@ static bool take_herd(crossing_of_herd *crossing, bool opens) {
   if (opens && index == IDENTITY_NONE) return false;
   world->runner->caller = pool_index_of(pool_enter(&entered, world->pool));
   crossing->herd = herds_add(world, type, crossing->head.partition, &crossing->head.body, index);
-  herds_set_back(world, type, crossing->herd, crossing->head.reached_ns);
+  const crossing_way way = crossing_way_from(world, crossing->head.now_ns, crossing->head.offset_ns);
+  herds_set_back(world, type, crossing->herd, crossing_time(&way, crossing->head.reached_ns));
   pool_leave(&entered);
   snapshot->mode = SNAPSHOT_LOADS;
   if (crossing_read(snapshot, SNAPSHOT_OF_HERD, exchange_herd_alone, "arrival")) return false;

@@ -84,6 +84,10 @@ void snapshot_zone(struct snapshot *snapshot) {
     if (snapshot_saves(snapshot)) there = there && snapshot_is_somebody(snapshot, i);
     if (there) exchange_id(snapshot, i);
   }
+  int64_t offset_ns = zone->offset_ns;
+  snapshot_exchange(snapshot, &offset_ns, sizeof offset_ns);
+  snapshot_expect(snapshot, offset_ns <= ZONE_OFFSET_MOST && offset_ns >= -ZONE_OFFSET_MOST, "its offset is none");
+  if (snapshot_loads(snapshot)) zone->offset_ns = offset_ns;
   exchange_recent(snapshot, &zone->ids.marks, true);
   exchange_recent(snapshot, &zone->observer_ids.marks, true);
   exchange_recent(snapshot, &zone->delivered, false);

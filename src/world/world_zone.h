@@ -44,6 +44,7 @@ struct world_zone {
   uint32_t *observer_hops; /* by index: how often it crossed */
   zone_row *rows;
   uint64_t host_sent; /* as zone_row.sent, of the host's messages */
+  int64_t offset_ns;  /* simulation time is so far ahead of that of all zones */
   zone_outgoing *queue;
   uint32_t queued;         /* of limits.sends_per_frame */
   struct recent delivered; /* by sender and sequence: the frame in which it came */
@@ -68,7 +69,8 @@ typedef enum zone_call_kind {
   ZONE_CALL_HERD_ARRIVE,
   ZONE_CALL_OBSERVER_DEPART,
   ZONE_CALL_OBSERVER_ARRIVE, /* `number` and `hop`: the index that it got, and its generation */
-  ZONE_CALL_OBSERVER_LEFT
+  ZONE_CALL_OBSERVER_LEFT,
+  ZONE_CALL_OFFSET /* `sent_ns`: the offset */
 } zone_call_kind;
 
 struct zone_call {
@@ -78,6 +80,12 @@ struct zone_call {
   muster_agent one, other; /* the agent; or of a message the sender and the receiver; or a herd, an observer */
   uint64_t sequence, follows, sent_ns;
 };
+
+#define ZONE_OFFSET_MOST ((int64_t)1 << 61)
+
+/* A simulation time of this zone as one of all zones, and back: not below zero. */
+uint64_t zone_time_of_all(const struct muster_world *world, uint64_t own_ns);
+uint64_t zone_time_of_own(const struct muster_world *world, uint64_t all_ns);
 
 /* Reserves what a zone needs, if the world's definition says that it is one. */
 void zone_create(struct muster_world *world, struct world_zone *zone);

@@ -55,6 +55,20 @@ void zone_restore(struct muster_world *world, const muster_zone_def *def) {
   zone_ids_restore_epoch(&world->zone->observer_ids, def->epoch);
 }
 
+/* Times are below 2^62, and offsets below 2^61. */
+static uint64_t moved_by(uint64_t time_ns, int64_t by_ns) {
+  int64_t moved_ns = (int64_t)time_ns + by_ns;
+  return moved_ns > 0 ? (uint64_t)moved_ns : 0;
+}
+
+uint64_t zone_time_of_all(const struct muster_world *world, uint64_t own_ns) {
+  return moved_by(own_ns, -world->zone->offset_ns);
+}
+
+uint64_t zone_time_of_own(const struct muster_world *world, uint64_t all_ns) {
+  return moved_by(all_ns, world->zone->offset_ns);
+}
+
 /* What an owner before this one sent since the state that this one has, nobody can tell. */
 static uint64_t later_sequence(uint64_t sent) {
   return ((sent >> 32) + 1) << 32;

@@ -48,7 +48,7 @@ void zone_deliver(struct muster_world *world, const muster_zone_message *message
                          .to = message->to,
                          .sequence = message->sequence,
                          .follows = follows,
-                         .sent_ns = message->sent_ns,
+                         .sent_ns = zone_time_of_own(world, message->sent_ns & (uint64_t)INT64_MAX / 2),
                          .zone = here ? world->def.zone.number : zone_of_absent(world, message->to),
                          .size = message->size};
   if (!here) {

@@ -5,6 +5,8 @@
 #include "support/journals.h"
 #include "support/zones.h"
 
+#include "base/clock.h"
+
 #include <criterion/criterion.h>
 #include <sys/socket.h>
 
@@ -105,6 +107,86 @@ Test(zone_lives, who_left_does_not_come_again_however_many_left) {
   }
   free(zone);
   little_world_destroy(&own);
+}
+
+/* ------------------------------------------------------------------------------------------------------- land time */
+
+enum { PERIOD_NS = 1000000 };
+
+static const uint64_t second_ns = 1000000000;
+
+/* A zone that goes on at `sim_s` when land time is `land_s`; its first step. */
+static uint64_t first_step(hosted_world *world, double land_s, double sim_s) {
+  world->zone->goes_on = false;
+  world->zone->lease.clock = (land_reading){.boot_ns = clock_boot(), .land_ns = (uint64_t)(land_s * 1e9)};
+  world->sim_now_ns = (uint64_t)(sim_s * 1e9);
+  return zone_step_ns(world);
+}
+
+static int64_t offset_of(const hosted_world *world) {
+  muster_zone_status status = muster_zone_status_default();
+  cr_assert_eq(muster_zone_status_read(world->world, &status), MUSTER_OK);
+  return status.offset_ns;
+}
+
+Test(zone_lives, one_that_is_ahead_runs_slower_until_level_or_keeps_that) {
+  static hosted_world world;
+  little_world own = small_zone(OWN);
+  struct zone *zone = zone_beside(&world, &own);
+  cr_expect_eq(first_step(&world, 100, 109), PERIOD_NS / 2);
+  cr_expect_eq(offset_of(&world), 0);
+  cr_expect_geq(first_step(&world, 100, 60), 10 * second_ns, "one that is behind catches up");
+  uint64_t step_ns = first_step(&world, 100, 112);
+  cr_expect_leq(step_ns, 2 * PERIOD_NS, "it is level with its offset");
+  int64_t offset_ns = offset_of(&world);
+  cr_expect(offset_ns > 11900000000 && offset_ns <= 12000000000, "%ld", offset_ns);
+  cr_expect_eq(zone->offset_ns, offset_ns);
+  cr_expect_eq(first_step(&world, 200, 217), PERIOD_NS / 2, "5 s more");
+  cr_expect_eq(offset_of(&world), offset_ns);
+  cr_expect_geq(first_step(&world, 200, 207), second_ns, "5 s less");
+  free(zone);
+  little_world_destroy(&own);
+}
+
+/* As many frames as bring a world to a time. */
+static void run_to(little_world *little, uint64_t now_ns) {
+  little->now_ns = now_ns - FRAME_NS;
+  run_frame(little);
+}
+
+/* Somebody comes from a zone to one that is behind: whether that was taken at once. In the end it always is. */
+static bool taken_at_once(uint64_t land_s, uint64_t sender_s, uint64_t own_s) {
+  static hosted_world world;
+  little_world other = small_zone(OTHER), own = small_zone(OWN);
+  muster_agent agent = spawn_at(&other, 1);
+  zone_bytes bytes = {0};
+  run_to(&other, sender_s * second_ns);
+  run_to(&own, own_s * second_ns);
+  depart(&other, agent, OWN, &bytes);
+  struct zone *zone = zone_beside(&world, &own);
+  zone->lease.clock = (land_reading){.boot_ns = clock_boot(), .land_ns = land_s * second_ns};
+  world.sim_now_ns = own.now_ns;
+  struct parcel parcel = {0};
+  parcel_begin(&parcel, EPOCH, 1, 1, other.now_ns);
+  add_agent(&parcel, &bytes);
+  cr_assert(zone_take_parcel(&world, &zone->links[0], place_of(1), parcel.bytes, parcel.count));
+  bool at_once = zone->published.arrived == 1;
+  run_to(&own, land_s * second_ns);
+  world.sim_now_ns = own.now_ns;
+  zone_take_held(&world);
+  cr_expect_eq(zone->published.arrived, 1, "it is level, and waits for nothing");
+  parcel_free(&parcel);
+  free(bytes.bytes);
+  free(zone);
+  little_world_destroy(&own);
+  little_world_destroy(&other);
+  return at_once;
+}
+
+Test(zone_lives, nothing_waits_for_a_zone_that_is_ahead_but_for_this_one_to_be_level) {
+  cr_expect(!taken_at_once(3600, 3600, 3590), "it stood still, and is there in some frames");
+  cr_expect(taken_at_once(3600, 6600, 3600), "the other one is ahead, perhaps for ever");
+  cr_expect(!taken_at_once(3600, 6600, 3590), "both");
 }
 
 /* ------------------------------------------------------------------------------------- messages to those who come */

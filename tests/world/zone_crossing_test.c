@@ -47,6 +47,77 @@ Test(zone_crossing, an_agent_lives_on_as_if_it_had_stayed) {
   little_world_destroy(&whole);
 }
 
+/* Back and forth between two zones, of which the second is ahead and says so; one stays, in a third world. */
+static void live_across_times(int64_t ahead_ns) {
+  enum { FRAMES = 200 };
+  static const uint64_t base_ns = 10000000000000; /* no zone is younger than another is ahead */
+  little_world zones[2] = {zone_world(1), zone_world(2)}, whole = zone_world(1);
+  zones[0].now_ns = whole.now_ns = base_ns;
+  zones[1].now_ns = (uint64_t)((int64_t)base_ns + ahead_ns);
+  cr_assert_eq(muster_zone_set_offset(zones[1].world, ahead_ns), MUSTER_OK);
+  muster_agent agent = spawn_at(&zones[0], 10), same = spawn_at(&whole, 10);
+  uint32_t at = 0;
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    run_frame(&zones[0]);
+    run_frame(&zones[1]);
+    run_frame(&whole);
+    uint64_t age_ns = zones[at].now_ns - info_of(&zones[at], agent).last_update_ns;
+    cr_assert_eq(age_ns, whole.now_ns - info_of(&whole, same).last_update_ns, "frame %u", frame);
+    if (frame % 7 != 2) continue;
+    cross(&zones[at], &zones[!at], agent);
+    at = !at;
+  }
+  cr_expect_eq(mind_of(&zones[at], agent)->told_ns, mind_of(&whole, same)->told_ns);
+  cr_expect_gt(mind_of(&whole, same)->updates, 60);
+  for (uint32_t i = 0; i < 2; i++) little_world_destroy(&zones[i]);
+  little_world_destroy(&whole);
+}
+
+Test(zone_crossing, what_crosses_carries_ages_between_zones_of_different_times) {
+  static const int64_t hour_ns = 3600000000000;
+  live_across_times(0);
+  live_across_times(hour_ns);
+  live_across_times(-hour_ns);
+}
+
+/* Asked-for times, too; and whose zone is early arrives at once, and has lived through nothing twice. */
+Test(zone_crossing, who_comes_from_an_early_zone_is_as_old_as_it_was) {
+  little_world early = zone_world(1), late = zone_world(2);
+  early.now_ns = 20000000000u;
+  late.now_ns = 12000000000u;
+  muster_agent agent = spawn_at(&early, 10);
+  for (uint32_t i = 0; i < 10; i++) {
+    run_frame(&early);
+    run_frame(&late);
+  }
+  cr_assert_eq(muster_agent_wake_at(early.world, agent, early.now_ns + 500000000), MUSTER_OK);
+  run_frame(&early);
+  run_frame(&late);
+  uint64_t age_ns = early.now_ns - info_of(&early, agent).last_update_ns, told_ns = mind_of(&early, agent)->told_ns;
+  cross(&early, &late, agent);
+  cr_expect_eq(late.now_ns - info_of(&late, agent).last_update_ns, age_ns);
+  uint64_t until_ns = late.now_ns + 3000000000u, first_ns = late.now_ns;
+  while (late.now_ns < until_ns) run_frame(&late);
+  uint64_t lived_ns = mind_of(&late, agent)->told_ns - told_ns;
+  cr_expect_leq(lived_ns, late.now_ns - first_ns + age_ns);
+  cr_expect_geq(lived_ns + 200000000, late.now_ns - first_ns);
+  little_world_destroy(&early);
+  little_world_destroy(&late);
+}
+
+Test(zone_crossing, an_offset_is_bounded_kept_and_told) {
+  little_world zone = zone_world(1), none = little_world_create(1, NULL);
+  muster_zone_status status = muster_zone_status_default();
+  cr_expect_eq(muster_zone_set_offset(none.world, 1), MUSTER_E_STATE);
+  cr_expect_eq(muster_zone_set_offset(zone.world, INT64_MAX), MUSTER_E_ARGUMENT);
+  cr_expect_eq(muster_zone_set_offset(zone.world, INT64_MIN), MUSTER_E_ARGUMENT);
+  cr_expect_eq(muster_zone_set_offset(zone.world, -5), MUSTER_OK);
+  cr_expect_eq(muster_zone_status_read(zone.world, &status), MUSTER_OK);
+  cr_expect_eq(status.offset_ns, -5);
+  little_world_destroy(&zone);
+  little_world_destroy(&none);
+}
+
 Test(zone_crossing, ids_say_where_and_when_they_were_given_and_stay) {
   little_world one = zone_world(5), other = zone_world(6);
   muster_agent born = spawn_at(&one, 1), there = spawn_at(&other, 1);

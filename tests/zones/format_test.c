@@ -29,7 +29,7 @@ Test(format, is_what_it_was) {
   cr_expect_eq(sizeof(stored_note), 576);
   cr_expect_eq(SNAPSHOT_VERSION, 13);
   cr_expect_eq(crossing_format().version, 3);
-  cr_expect_eq(crossing_format().layout, 3301343852u, "%u", crossing_format().layout);
+  cr_expect_eq(crossing_format().layout, 1726610036u, "%u", crossing_format().layout);
   cr_expect(format_least() == 2 && format_most() == 2);
 }
 

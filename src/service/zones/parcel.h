@@ -19,8 +19,8 @@ typedef struct parcel_head {
   uint32_t version;
   uint32_t epoch, number; /* pair.h */
   uint64_t frame;         /* of the sender */
-  uint64_t sim_now_ns;
-  uint64_t birth; /* epoch and number that it was made with: the same when it is put again under others */
+  uint64_t sim_now_ns;    /* less the sender's offset: land time */
+  uint64_t birth;         /* epoch and number that it was made with: the same when it is put again under others */
 } parcel_head;
 
 /* A message of an agent. */

@@ -16,6 +16,7 @@ enum {
   LEASE_PARTS = 3,
   LEASE_PARTS_USED = 2,
   SHORTEST_STEP_PART = 8,
+  SLOW_STEP_PART = 2, /* of a zone that is ahead */
   LOOK_GAP_NS = 20000000,
   SIGN_GAP_NS = 200000000 /* of a zone that runs no frames */
 };
@@ -198,7 +199,10 @@ muster_result zone_take_over(hosted_world *world) {
   muster_zone_def now;
   muster_result result = muster_zone_read(world->world, &now);
   if (!result && now.epoch < zone->lease.epoch) result = muster_zone_set_epoch(world->world, zone->lease.epoch);
+  muster_zone_status status = muster_zone_status_default();
+  if (!result) result = muster_zone_status_read(world->world, &status);
   if (result) return result;
+  zone->offset_ns = status.offset_ns;
   for (uint32_t i = 0; i < zone->link_count; i++) zone_drop_observers(world, &zone->links[i]); /* told anew */
   uint32_t count = zone_positions(zone, zone->positions);
   wire_put(&zone->wire, (wire_head){.kind = WIRE_POSITIONS, .bytes = count * sizeof *zone->positions}, zone->positions);
@@ -274,24 +278,53 @@ uint64_t zone_next_look_ns(const hosted_world *world, uint64_t until_ns) {
   return runs || until_ns < next_ns ? until_ns : next_ns;
 }
 
-/* Behind a restore: how long ago the last frame began. */
-static void tell_goes_on(const hosted_world *world, int64_t gap_ns) {
+uint64_t zone_land_ns(const hosted_world *world) {
+  int64_t land_ns = (int64_t)world->sim_now_ns - world->zone->offset_ns;
+  return land_ns > 0 ? (uint64_t)land_ns : 0;
+}
+
+/* It is so far ahead that it would have to run slower for too long: as a world of another land's brokers, or of brokers
+ * whose note is old. */
+static int64_t keep_offset(const hosted_world *world, int64_t gap_ns) {
   struct zone *zone = world->zone;
-  if (zone->goes_on) return;
+  if (muster_zone_set_offset(world->world, zone->offset_ns - gap_ns) != MUSTER_OK) return gap_ns;
+  zone->offset_ns -= gap_ns;
+  return 0;
+}
+
+static const int64_t ahead_most_ns = 10000000000;
+
+/* Behind a restore: how long ago the last frame began. */
+static int64_t begin_to_go_on(const hosted_world *world, int64_t gap_ns) {
+  struct zone *zone = world->zone;
+  if (zone->goes_on) return gap_ns;
   zone->goes_on = true;
-  if (world->kept.goes_on)
+  if (gap_ns <= -ahead_most_ns) {
+    int64_t rest_ns = keep_offset(world, gap_ns);
+    log_line(MUSTER_LOG_WARNING, "world %s: zone %u, epoch %u, is %.1f s ahead of land time, and stays that",
+             world->name, zone->lease.ground.number, zone->lease.epoch, (double)zone->offset_ns * 1e-9);
+    return rest_ns;
+  }
+  if (gap_ns < -(int64_t)world->period_ns)
+    log_line(MUSTER_LOG_INFO,
+             "world %s: zone %u, epoch %u, is %.1f s ahead of land time: it runs slower until it is level", world->name,
+             zone->lease.ground.number, zone->lease.epoch, (double)-gap_ns * 1e-9);
+  else if (world->kept.goes_on)
     log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u, goes on with frame %lu: it stood still for %.0f ms",
              world->name, zone->lease.ground.number, zone->lease.epoch, held_last_frame(world) + 1,
              (double)gap_ns * 1e-6);
+  return gap_ns;
 }
 
 /* By halves: a zone that stood still for a minute is there again after ten frames. */
 uint64_t zone_step_ns(const hosted_world *world) {
   const struct zone *zone = world->zone;
   if (!zone) return world->period_ns;
-  int64_t gap_ns = (int64_t)land_reading_at(&zone->lease.clock, clock_boot()) - (int64_t)world->sim_now_ns;
+  int64_t gap_ns =
+      (int64_t)land_reading_at(&zone->lease.clock, clock_boot()) + zone->offset_ns - (int64_t)world->sim_now_ns;
   uint64_t least_ns = world->period_ns / SHORTEST_STEP_PART;
-  tell_goes_on(world, gap_ns);
+  gap_ns = begin_to_go_on(world, gap_ns);
+  if (gap_ns < -(int64_t)world->period_ns) return world->period_ns / SLOW_STEP_PART;
   if (gap_ns <= (int64_t)least_ns) return least_ns;
   uint64_t step_ns = (uint64_t)gap_ns, most_ns = 2 * world->period_ns;
   if (step_ns <= most_ns) return step_ns;

@@ -88,8 +88,9 @@ void zone_send_out(struct hosted_world *world);
  * frames looks whether it is to go on, and gives signs of life. */
 uint64_t zone_next_look_ns(const struct hosted_world *world, uint64_t until_ns);
 
-/* How far simulation time moves on with the next frame: it follows land time (land_clock.h), never backwards, and
- * catches up with it in few frames. */
+/* How far simulation time moves on with the next frame: it follows land time (land_clock.h) and its offset to that,
+ * never backwards, and catches up in few frames. A zone that is ahead runs at half the pace until it is level; one that
+ * goes on more than ten seconds ahead keeps that as its offset, which its journal has. */
 uint64_t zone_step_ns(const struct hosted_world *world);
 
 /* The zone's piece of the journal (journals.h), and what comes back of it. */

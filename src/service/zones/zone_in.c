@@ -3,6 +3,8 @@
 #include "service/service.h"
 #include "service/zones/zone_parts.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@ static bool in_arrive(hosted_world *world, const void *bytes, size_t count) {
 
 typedef enum in_result {
   IN_DONE = 0,
-  IN_EARLY, /* this zone's time is behind that of the sender */
+  IN_EARLY, /* this zone's time is behind that of the sender, and there soon */
   IN_FULL,
   IN_AWAITS, /* a message is for an agent that comes later */
   IN_DAMAGED
@@ -89,6 +91,15 @@ static in_result in_take_part(hosted_world *world, zone_link *link, zone_part pa
   return result;
 }
 
+/* This zone is behind, and there soon: no time may pass twice. For one that is ahead of land time nobody waits, once
+ * this zone itself is level. */
+static bool zone_is_early(const hosted_world *world, uint64_t sent_ns) {
+  uint64_t own_ns = zone_land_ns(world), now_ns = land_reading_at(&world->zone->lease.clock, clock_boot());
+  bool ahead = sent_ns > now_ns && sent_ns - now_ns > MUSTER_ZONE_EARLY_NS,
+       level = own_ns + MUSTER_ZONE_EARLY_NS >= now_ns;
+  return sent_ns > own_ns && !(ahead && level);
+}
+
 /* Takes the items that were not taken, as far as there is room. */
 static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
   parcel_head head;
@@ -97,7 +108,7 @@ static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence
   bool damaged = false;
   if (parcel_read_head(bytes, count, &head)) return IN_DAMAGED;
   bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
-  if (counts && head.sim_now_ns > world->sim_now_ns) return IN_EARLY; /* this zone is behind: no time may pass twice */
+  if (counts && zone_is_early(world, head.sim_now_ns)) return IN_EARLY;
   size_t at = zone_part_taken(link, sequence);
   for (size_t next = at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); at = next) {
     in_result result = in_take_item(world, link, sequence, at, &item, item_bytes);

@@ -48,7 +48,7 @@ struct parcel *zone_parcel(hosted_world *world, zone_link *link) {
   const struct zone *zone = world->zone;
   if (link->parcel.count > PARCEL_BYTES) out_close(world, link);
   if (!parcel_has_items(&link->parcel))
-    parcel_begin(&link->parcel, zone->lease.epoch, link->numbered + 1, held_last_frame(world) + 1, world->sim_now_ns);
+    parcel_begin(&link->parcel, zone->lease.epoch, link->numbered + 1, held_last_frame(world) + 1, zone_land_ns(world));
   return &link->parcel;
 }
 

@@ -135,6 +135,7 @@ struct zone {
   uint64_t told_ns;             /* at that time (CLOCK_MONOTONIC) */
   bool follows, has_followed;   /* zone_follows() */
   bool goes_on;                 /* a frame was run behind a restore */
+  int64_t offset_ns;            /* of its simulation time to land time: as the world has it */
   wire_move move;               /* what is to be done, */
   uint32_t move_turn;           /* of that message, */
   bool held;                    /* the journal stays in one file: that was told; */
@@ -157,6 +158,9 @@ struct zone {
 
 /* The neighbour of that number, or null. */
 zone_link *zone_link_of(struct zone *zone, uint32_t number);
+
+/* Its simulation time less its offset: land time, as far as it is level. */
+uint64_t zone_land_ns(const struct hosted_world *world);
 
 /* Fills in where the pairs are now; returns how many positions there are. */
 uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEIGHBOURS_MAX]);
