@@ -99,7 +99,8 @@ Test(run_journal, a_journal_of_the_service_is_replayed_too) {
   journal_place place = place_make();
   char line[1024], path[256], journal[300];
   snprintf(line, sizeof line,
-           "--isolation none --world desert=wildlife --agents 1500 --modules %s --socket %s/control --snapshot-file %s",
+           "--isolation none --world desert=wildlife --agents 1500 --modules %s --socket %s/control --snapshot-file %s "
+           "--recovery-max 3600s", /* on a slow machine it would begin other files before this one is that long */
            modules, place.folder, place.path);
   snprintf(path, sizeof path, "%s.desert", place.path);
   snprintf(journal, sizeof journal, "%s-1.journal", path);
