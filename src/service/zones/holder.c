@@ -197,12 +197,12 @@ static void ask(struct holding *holding) {
     return;
   }
   if (!holder->name.has) {
-    holding_tell(holding, "%s", holder->name.words);
+    holding_tell(holding, false, "%s", holder->name.words);
     holding_later(holding, ASK_UNNAMED_MS);
     return;
   }
   if (!clock_is_known(holder)) {
-    holding_tell(holding, "land time is not known yet: no node leads that has it");
+    holding_tell(holding, false, "land time is not known yet: no node leads that has it");
     holding_later(holding, ASK_UNNAMED_MS);
     return;
   }
