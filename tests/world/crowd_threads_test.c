@@ -130,6 +130,7 @@ static struct scene *create(uint32_t people, uint32_t agents_max) {
   muster_world_def world = papers_world_def();
   world.limits.agents_max = agents_max;
   scene->little = little_world_create(2, &world);
+  scene->little.provokes_idle = true; /* budgets change by forty times: no plan is right for the next frame */
   for (uint32_t i = 0; i < TYPES; i++) {
     muster_type_def def = type_with(kinds[i].atoms, kinds[i].atom_count);
     def.spawns_max = kinds[i].spawns_max;
