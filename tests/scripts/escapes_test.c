@@ -144,7 +144,7 @@ Test(escapes, functions_of_the_world_that_take_memory_fail_and_the_world_goes_on
       "local a = muster.type { name = 'a', period = '10ms' }\n"
       "function a:think() print('goes on') end\n"
       "muster.world { agents = 1, start = function(world) muster.spawn(a, {}) world.list = {} end,\n"
-      "  frame = function(world) for i = 1, 300 do world.list[#world.list + 1] = ('x'):rep(1e6) .. i end end }\n",
+      "  frame = function(world) for i = 1, 30 do world.list[#world.list + 1] = ('x'):rep(1e6) .. i end end }\n",
       1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 10);
   cr_assert_geq(script_says(host, "muster.world.frame: not enough memory"), 1, "%s", script_said(host));

@@ -200,9 +200,9 @@ Test(troubles, a_world_lives_while_its_oldest_incidents_go) {
   cr_assert_eq(utimensat(AT_FDCWD, first, (const struct timespec[]){{1000, 0}, {1000, 0}}, 0), 0);
   daemon_launch(&service,
                 "--isolation process --world forest=wildlife --agents 300 --hz 50 --budget 2ms --snapshot-file "
-                "@/state --disk-max 1000000 --state-max 4000000");
+                "@/state --disk-max 1000000 --state-max 5000000");
   await_told("forest/state.forest-incident-1.journal is removed: Muster's own files take ", 1);
-  await_told("MB, and state_max is 4 MB", 1);
+  await_told("MB, and state_max is 5 MB", 1);
   json_t *all = control_ask(&service, "GET", "/v1/worlds/forest", NULL, 200), *forest = process_of("forest");
   control_await_count(&service, "/v1/worlds/forest", "frames", control_count(all, "frames") + 300); /* two looks */
   cr_expect_eq(control_count(forest, "starts"), 1);

@@ -78,10 +78,11 @@ uint32_t load_warm_up(double load) {
   return 60 + (uint32_t)(45.0 * load);
 }
 
-/* The mean of the frames after a warm-up, in which all come in, however long that takes. */
+/* The mean of the frames after a warm-up, in which all come in, however long that takes, and what each of them costs
+ * beside the others is learnt. */
 static bool measure_pressure(load_world *world, uint32_t frames, double *pressure) {
   muster_frame_report report;
-  uint32_t warm_up = load_warm_up(1), seen = 0;
+  uint32_t warm_up = 4 * load_warm_up(1), seen = 0;
   *pressure = 0;
   for (uint32_t i = 0; seen < frames; i++) {
     if (!load_run_frame(world, &report)) return false;
