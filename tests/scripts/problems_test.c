@@ -79,27 +79,27 @@ Test(problems, the_host_reads_them_by_place_and_by_agent) {
   script_run(host, 100);
   told_problems all = all_of(host);
   cr_assert_eq(all.count, 2);
-  cr_expect_str_eq(all.list[0].where, "main.lua:4");
-  cr_expect_str_eq(all.list[0].what, "attempt to index a nil value (field 'none')");
-  cr_expect_eq(all.list[0].agents, MANY / 2);
-  cr_expect_gt(all.list[0].count, 10 * MANY);
-  cr_expect_gt(all.list[0].last_ns, host->now_ns - 50000000);
-  cr_expect_str_eq(all.list[1].where, "main.lua:6");
-  cr_expect_str_eq(all.list[1].what, "not");
-  cr_expect_eq(all.list[1].agents, 9);
-  cr_expect_eq((double)(all.list[0].count + all.list[1].count), script_figure(host, "scripts_errors_total"));
+  cr_assert_str_eq(all.list[0].where, "main.lua:4");
+  cr_assert_str_eq(all.list[0].what, "attempt to index a nil value (field 'none')");
+  cr_assert_eq(all.list[0].agents, MANY / 2);
+  cr_assert_gt(all.list[0].count, 10 * MANY);
+  cr_assert_gt(all.list[0].last_ns, host->now_ns - 50000000);
+  cr_assert_str_eq(all.list[1].where, "main.lua:6");
+  cr_assert_str_eq(all.list[1].what, "not");
+  cr_assert_eq(all.list[1].agents, 9);
+  cr_assert_eq((double)(all.list[0].count + all.list[1].count), script_figure(host, "scripts_errors_total"));
 
   muster_agent bad = agent_at_x(host, 7), good = agent_at_x(host, 40);
   told_problems one = problems_of(host, bad);
   cr_assert_eq(one.count, 1);
-  cr_expect_str_eq(one.list[0].where, "main.lua:4");
+  cr_assert_str_eq(one.list[0].where, "main.lua:4");
   cr_expect(one.list[0].count > 10 && one.list[0].count <= 100, "%lu", one.list[0].count);
-  cr_expect_eq(problems_of(host, good).count, 0);
+  cr_assert_eq(problems_of(host, good).count, 0);
 
   cr_assert_eq(muster_agent_remove(host->world, bad), MUSTER_OK);
   script_run(host, 3);
-  cr_expect_eq(all_of(host).list[0].agents, MANY / 2 - 1, "one that is gone fails no more");
-  cr_expect_eq(problems_of(host, bad).count, 0);
+  cr_assert_eq(all_of(host).list[0].agents, MANY / 2 - 1, "one that is gone fails no more");
+  cr_assert_eq(problems_of(host, bad).count, 0);
   script_end(host);
 }
 
@@ -112,8 +112,8 @@ Test(problems, new_texts_begin_without_any) {
   cr_assert_gt(all_of(host).count, 0);
   cr_assert_eq(script_reload(host, mended), MUSTER_OK, "%s", muster_last_error());
   script_run(host, 20);
-  cr_expect_eq(all_of(host).count, 0);
-  cr_expect_eq(problems_of(host, agent_at_x(host, 7)).count, 0);
+  cr_assert_eq(all_of(host).count, 0);
+  cr_assert_eq(problems_of(host, agent_at_x(host, 7)).count, 0);
   script_end(host);
 }
 
@@ -125,10 +125,10 @@ Test(problems, the_worlds_own_function_is_one_of_them) {
   script_run(host, 30);
   told_problems all = all_of(host);
   cr_assert_eq(all.count, 1);
-  cr_expect_str_eq(all.list[0].where, "main.lua:3");
-  cr_expect_eq(all.list[0].count, 30);
-  cr_expect_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
-  cr_expect_eq(script_says(host, "muster.world.frame: main.lua:3: "), 1, "%s", script_said(host));
+  cr_assert_str_eq(all.list[0].where, "main.lua:3");
+  cr_assert_eq(all.list[0].count, 30);
+  cr_assert_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "muster.world.frame: main.lua:3: "), 1, "%s", script_said(host));
   script_end(host);
 }
 
@@ -145,7 +145,7 @@ Test(problems, are_bounded) {
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 130);
   told_problems all = all_of(host);
-  cr_expect_eq(all.count, 32);
-  cr_expect_str_eq(all.list[0].where, "other places");
+  cr_assert_eq(all.count, 32);
+  cr_assert_str_eq(all.list[0].where, "other places");
   script_end(host);
 }
