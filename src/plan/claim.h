@@ -25,10 +25,12 @@ static inline bool claim_goes_on_inside(const struct filling *filling, const age
 }
 
 /* Whether the agent's update is timed for what it costs beside others: where that is in doubt, and at first, where the
- * agents of its type and level differ: where factors explain an eighth of the variance of costs. */
+ * agents of its type and level differ (where factors explain an eighth of the variance of costs), and updates take so
+ * long that reading the clock for all of a claim costs little beside them. */
 static inline bool claim_tells_factor(const cost_estimate *estimate, const agent_row *row) {
+  enum { WORTH_NS = 2000 };
   const factor_fit *fit = &estimate->fit;
-  if (row->factor_age >= FACTOR_YOUNG) return row->doubted;
+  if (row->factor_age >= FACTOR_YOUNG || estimate->predicted_ns < WORTH_NS) return row->doubted;
   return row->doubted | ((fit->both > 0.0f) & (8.0f * fit->both * fit->both > fit->costs * fit->factors));
 }
 
