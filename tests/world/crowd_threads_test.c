@@ -125,12 +125,20 @@ static muster_agent spawn(struct scene *scene, uint32_t number) {
   return muster_agent_spawn(scene->little.world, &def);
 }
 
+static void destroy(struct scene *scene) {
+  muster_statistics sums = muster_statistics_default();
+  cr_assert_eq(muster_statistics_read(scene->little.world, &sums), MUSTER_OK);
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0, "%llu frames ended though agents waited",
+               (unsigned long long)sums.idle_frames[MUSTER_IDLE_FAULT]);
+  little_world_destroy(&scene->little);
+}
+
 static struct scene *create(uint32_t people, uint32_t agents_max) {
   struct scene *scene = calloc(1, sizeof *scene);
   muster_world_def world = papers_world_def();
   world.limits.agents_max = agents_max;
   scene->little = little_world_create(2, &world);
-  scene->little.provokes_idle = true; /* budgets change by forty times: no plan is right for the next frame */
+  scene->little.provokes_idle = true; /* budgets change by forty times: no plan is right, and estimates are mended */
   for (uint32_t i = 0; i < TYPES; i++) {
     muster_type_def def = type_with(kinds[i].atoms, kinds[i].atom_count);
     def.spawns_max = kinds[i].spawns_max;
@@ -245,7 +253,7 @@ Test(crowd_threads, everyone_lives_through_the_time_that_passed_and_all_counts_a
   uint64_t updates = check_agents(scene, &report);
   check_sums(scene, updates, &report);
   check_times(scene);
-  little_world_destroy(&scene->little);
+  destroy(scene);
   cr_assert_eq(scene->ledger.removed, scene->ledger.spawned);
   free(scene);
 }
@@ -289,6 +297,6 @@ Test(crowd_threads, removals_that_come_too_late_touch_nobody_else) {
   muster_frame_report report = settle(scene);
   cr_assert_eq(report.agents, 0);
   cr_assert(scene->ledger.spawned == scene->ledger.removed && scene->ledger.wrong == 0);
-  little_world_destroy(&scene->little);
+  destroy(scene);
   free(scene);
 }
