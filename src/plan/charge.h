@@ -15,7 +15,9 @@ struct filling {
   rank_result result;
   double variance_ns2; /* wall clock: of what was admitted; */
   double unsure_ns;    /* and how far its mean may be off, where few updates were measured */
-  float part;          /* what the agent of the next entry costs, in parts of the mean of its type and level */
+  float part;          /* what the agent of the next entry costs, in parts of the mean of its type and level; */
+  float entry_ns;      /* its update whole; */
+  float entry_ns2;     /* and how far that may be off, as a variance */
   uint32_t published;  /* claims */
   bool closed;         /* the last claim takes no more */
   uint64_t weight;     /* sum of the priorities of ready agents of types that have one */
@@ -29,7 +31,10 @@ static inline uint64_t filling_taken_ns(const struct filling *filling) {
 
 /* The next entry is of this agent. */
 static inline void filling_begin(struct filling *filling, const cost_estimate *estimate, const agent_row *row) {
-  filling->part = costs_part(estimate, row->cost_factor, filling->limits->now_ns - row->last_update_ns);
+  float part = costs_part(estimate, row->cost_factor, filling->limits->now_ns - row->last_update_ns);
+  filling->part = part;
+  filling->entry_ns = (float)estimate->predicted_ns * part;
+  filling->entry_ns2 = estimate->variance_ns2 * part * part;
 }
 
 /* Virtual clock: charges the update of an entry atom by atom up to the capacity; false when not even one fits. */

@@ -4,18 +4,17 @@
 
 #include "plan/charge.h"
 
-enum { SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
+enum { SAMPLED_ONE_IN = 32, LEARNING_SAMPLES = 64 };
 
-/* `part`: what the agent costs in parts of the mean. */
-static inline bool claim_is_long(const cost_estimate *estimate, float part, const agent_type *type) {
-  if ((float)estimate->predicted_ns * part >= (float)CLAIM_NS) return true;
-  return type->parallel_atoms > 1 && (float)estimate->high_ns * part >= (float)CLAIM_NS;
+static inline bool claim_is_long(const struct filling *filling, const cost_estimate *estimate, const agent_type *type) {
+  if (filling->entry_ns >= (float)CLAIM_NS) return true;
+  return type->parallel_atoms > 1 && (float)estimate->high_ns * filling->part >= (float)CLAIM_NS;
 }
 
 /* Whether the update of the entry may need more than its slice: only then its worker reads the clock for it. */
-static bool claim_may_be_cut(const struct filling *filling, const cost_estimate *estimate, float part) {
+static bool claim_may_be_cut(const struct filling *filling, const cost_estimate *estimate) {
   uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
-  return slice_ns && 2.0f * (float)estimate->high_ns * part >= (float)slice_ns;
+  return slice_ns && 2.0f * (float)estimate->high_ns * filling->part >= (float)slice_ns;
 }
 
 /* Whether the entry is of an update that was cut inside an atom. */
@@ -40,10 +39,10 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
                              const batch_entry *entry) {
   struct batch *batch = filling->batch;
   uint32_t predicted_ns = entry->predicted_ns;
-  if (filling->limits->appends) predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
+  if (__builtin_expect(filling->limits->appends, false))
+    predicted_ns = 1 + (uint32_t)((float)predicted_ns * filling->limits->scale);
   const agent_row *row = &filling->store->rows[entry->agent];
-  float part = filling->part;
-  bool alone = claim_is_long(estimate, part, type) || claim_goes_on_inside(filling, type, entry);
+  bool alone = claim_is_long(filling, estimate, type) || claim_goes_on_inside(filling, type, entry);
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + predicted_ns > CLAIM_NS ||
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
@@ -54,9 +53,9 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
     claim--;
   }
   claim->predicted_ns += predicted_ns;
-  claim->variance_ns2 += estimate->variance_ns2 * part * part;
+  claim->variance_ns2 += filling->entry_ns2;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched | claim_tells_factor(estimate, row);
-  if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate, part);
+  if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate);
   claim->end = batch->count + 1;
 }
 

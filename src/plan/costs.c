@@ -27,12 +27,17 @@ static bool line_is_possible(const cost_estimate *estimate) {
          estimate->evidence_frames <= EVIDENCE_FRAMES;
 }
 
+/* Types that are not registered have estimates of nothing. */
+static bool has_its_unit(const cost_estimate *estimate) {
+  return estimate->unit == unit_of(estimate) || (estimate->unit == 0.0f && estimate->mean_ns == 0.0);
+}
+
 bool estimate_is_possible(const cost_estimate *estimate) {
   return costs_is_duration(estimate->mean_ns) && costs_is_duration(estimate->high_ns) &&
          costs_is_duration(estimate->usual_ns) && costs_is_duration(estimate->late_ns) && estimate->limit_ns >= 0.0 &&
          estimate->variance_ns2 >= 0.0f && isfinite(estimate->variance_ns2) && estimate->factor_more > -1.0 &&
-         estimate->factor_more < 64.0 && (estimate->samples == 0 || estimate->unit == unit_of(estimate)) &&
-         factor_fit_is_possible(&estimate->fit) && line_is_possible(estimate);
+         estimate->factor_more < 64.0 && has_its_unit(estimate) && factor_fit_is_possible(&estimate->fit) &&
+         line_is_possible(estimate);
 }
 
 __attribute__((cold, noinline)) double costs_part_elapsed(const cost_estimate *estimate, double elapsed_ns) {

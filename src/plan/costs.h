@@ -136,24 +136,25 @@ static inline float costs_part(const cost_estimate *estimate, int32_t factor, ui
   return part;
 }
 
-/* The same in time, as a batch's entry keeps it: 1 ns .. 1 s. */
-static inline uint32_t costs_predict(const cost_estimate *estimate, float part) {
-  float predicted_ns = (float)estimate->predicted_ns * part;
-  return predicted_ns < 1.0f ? 1u : predicted_ns < 1e9f ? (uint32_t)predicted_ns : 1000000000u;
+/* A predicted cost as a batch's entry keeps it: 1 ns .. 1 s. */
+static inline uint32_t costs_entry_ns(float predicted_ns) {
+  float least_ns = predicted_ns > 1.0f ? predicted_ns : 1.0f;
+  return (uint32_t)(least_ns < 1e9f ? least_ns : 1e9f);
 }
 
 /* What an agent that costs as much as the members of its type and level in the mean is believed to cost: an update of
  * the mean elapsed time; of that a, which each update takes; and b, for each ns elapsed. */
 static inline double costs_usual_ns(const cost_estimate *estimate) {
-  return estimate->mean_ns / (1.0 + estimate->factor_more);
+  return estimate->mean_ns * FACTOR_ONE * (double)estimate->unit;
 }
 
 static inline double costs_fixed_ns(const cost_estimate *estimate) {
-  return (estimate->mean_ns - (double)estimate->slope * (double)estimate->elapsed_ns) / (1.0 + estimate->factor_more);
+  double elapsed_part_ns = (double)estimate->slope * (double)estimate->elapsed_ns;
+  return (estimate->mean_ns - elapsed_part_ns) * FACTOR_ONE * (double)estimate->unit;
 }
 
 static inline double costs_slope(const cost_estimate *estimate) {
-  return (double)estimate->slope / (1.0 + estimate->factor_more);
+  return (double)estimate->slope * FACTOR_ONE * (double)estimate->unit;
 }
 
 /* The variance of what updates cost around what is, or soon will be, believed of their agents, in parts of that. */

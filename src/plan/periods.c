@@ -24,10 +24,37 @@ static fit_rule rule_of(const struct periods *periods) {
   return periods->elastic >= MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
 }
 
+/* What an update of an agent is believed to cost, but for what elapsed time adds where there are periods: the mean over
+ * the members of a class, without and with its actions; and, with them, what one of its type and level usually costs.
+ */
+typedef struct class_cost {
+  double update_ns, own_ns, usual_ns;
+} class_cost;
+
+static inline class_cost cost_of(const agent_class *class, const cost_table *costs) {
+  const cost_estimate *estimate = costs_of(costs, class->type, class->level);
+  bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
+  double usual_ns = periodic ? costs_fixed_ns(estimate) : costs_usual_ns(estimate);
+  double update_ns = usual_ns * classes_factor(class), actions_ns = costs->actions[class->type].each_ns;
+  return (class_cost){update_ns, update_ns + actions_ns, usual_ns + actions_ns};
+}
+
+/* What a member costs for each ns that passes, in the mean over the members, however often it runs. Few have any. */
+static inline double slope_of(const agent_class *class, const cost_table *costs) {
+  const cost_estimate *estimate = costs_of(costs, class->type, class->level);
+  if (estimate->slope <= 0.0f || class->elapsed == MUSTER_ELAPSED_EVENTS) return 0.0;
+  return costs_slope(estimate) * classes_factor(class);
+}
+
+double periods_cost_ns(const agent_class *class, const cost_table *costs) {
+  return cost_of(class, costs).update_ns + slope_of(class, costs) * (double)class->period_ns;
+}
+
 /* E_i for the rule in use. A period follows from what an update usually costs, not from what those of the members do.
  * By the law of importance it is to follow that too: then the half octaves of the members' cost factors are in the
  * elasticity (plan/grade.c), and what these leave is taken in the mean. */
-static double elasticity_of(const struct periods *periods, const agent_class *class, double cost_ns, double usual_ns) {
+static double elasticity_of(const struct periods *periods, const agent_class *class, class_cost cost) {
+  double cost_ns = cost.own_ns, usual_ns = cost.usual_ns;
   switch (periods->elastic) {
   case MUSTER_ELASTIC_UTILISATION:
     return class->elasticity;
@@ -35,67 +62,41 @@ static double elasticity_of(const struct periods *periods, const agent_class *cl
     usual_ns *= classes_rest(class);
     __attribute__((fallthrough));
   case MUSTER_ELASTIC_SQUARE_ROOT:
-    return cost_ns > 0 ? sqrt(class->elasticity / (cost_ns * 1e-9) * (usual_ns / cost_ns)) : 0.0;
+    return cost_ns > 0 ? sqrt(class->elasticity * usual_ns * 1e9) / cost_ns : 0.0;
   default:
     return class->elasticity * cost_ns * 1e-9;
   }
-}
-
-/* What each update of a member is believed to cost, in the mean over the members: all of it, or that part of it which
- * longer periods save. */
-static double fixed_of(const agent_class *class, const cost_table *costs) {
-  const cost_estimate *estimate = costs_of(costs, class->type, class->level);
-  bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
-  return (periodic ? costs_fixed_ns(estimate) : costs_usual_ns(estimate)) * classes_factor(class);
-}
-
-/* What a member costs for each ns that passes, in the mean over the members, however often it runs. */
-static double slope_of(const agent_class *class, const cost_table *costs) {
-  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return 0.0;
-  return costs_slope(costs_of(costs, class->type, class->level)) * classes_factor(class);
-}
-
-double periods_cost_ns(const agent_class *class, const cost_table *costs) {
-  return fixed_of(class, costs) + slope_of(class, costs) * (double)class->period_ns;
-}
-
-/* What an update of an agent is believed to cost with its actions, but for what elapsed time adds: the mean over the
- * members of a class; and what one of its type and level usually costs. */
-static double cost_of(const agent_class *class, const cost_table *costs) {
-  return fixed_of(class, costs) + costs->actions[class->type].each_ns;
-}
-
-static double usual_of(const agent_class *class, const cost_table *costs) {
-  return costs_fixed_ns(costs_of(costs, class->type, class->level)) + costs->actions[class->type].each_ns;
 }
 
 /* The shortest period of members. By the law of importance, where a frame comes less often than that, it is as long as
  * a frame: an agent runs once in a frame, so what it is due more often takes no time, and others can have it. */
 static double shortest_of(const struct periods *periods, const agent_class *class) {
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE;
-  return law ? fmax((double)class->nominal_ns, periods->frame_ns) : (double)class->nominal_ns;
+  double nominal_ns = (double)class->nominal_ns;
+  return law && periods->frame_ns > nominal_ns ? periods->frame_ns : nominal_ns;
 }
 
 static fit_kind periods_kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
-                                const cost_table *costs) {
-  double cost_ns = cost_of(class, costs), shortest_ns = shortest_of(periods, class);
+                                class_cost cost) {
+  double shortest_ns = shortest_of(periods, class);
+  double longest_ns = (double)class->longest_ns;
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
-                    .nominal = cost_ns / shortest_ns,
-                    .minimum = cost_ns / fmax((double)class->longest_ns, shortest_ns),
-                    .elasticity = elasticity_of(periods, class, cost_ns, usual_of(class, costs)),
+                    .nominal = cost.own_ns / shortest_ns,
+                    .minimum = cost.own_ns / (longest_ns > shortest_ns ? longest_ns : shortest_ns),
+                    .elasticity = elasticity_of(periods, class, cost),
                     .hard = class->hard};
 }
 
 /* Agents without a period: one kind that takes what they usually take together, and never gives way. */
-static fit_kind kind_of_events(const agent_class *class, const cost_table *costs) {
-  double share = cost_of(class, costs) * class->events_per_ns;
+static fit_kind kind_of_events(const agent_class *class, class_cost cost) {
+  double share = cost.own_ns * class->events_per_ns;
   return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
 }
 
 static fit_kind kind_for(const struct periods *periods, const class_table *classes, const agent_class *class,
-                         const cost_table *costs) {
-  return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, costs)
-                                                 : periods_kind_of(periods, classes, class, costs);
+                         class_cost cost) {
+  return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, cost)
+                                                 : periods_kind_of(periods, classes, class, cost);
 }
 
 double periods_elapsed_load(const class_table *classes, const agent_class *class, const cost_table *costs) {
@@ -121,7 +122,7 @@ static double room_for_periods(struct periods *periods, const class_table *class
   for (uint32_t i = 0; i < classes->active_count; i++) {
     const agent_class *class = &classes->classes[classes->active[i]];
     if (class->events_per_ns <= 0.0) continue;
-    double share = cost_of(class, costs) * class->events_per_ns;
+    double share = cost_of(class, costs).own_ns * class->events_per_ns;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS) {
       woken += share;
       continue;
@@ -284,9 +285,11 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
   periods_told told = {0};
   double members = 0;
   for (uint32_t i = 0; i < count; i++) {
-    const agent_class *class = &classes->classes[classes->active[i]];
+    agent_class *class = &classes->classes[classes->active[i]];
     if (i + AHEAD < count) prefetch_class(&classes->classes[classes->active[i + AHEAD]]);
-    periods->kinds[i] = kind_for(periods, classes, class, costs);
+    class_cost cost = cost_of(class, costs);
+    class->cost_ns = costs_whole_ns(cost.update_ns);
+    periods->kinds[i] = kind_for(periods, classes, class, cost);
     told.important_load += important_of(classes, class, &periods->kinds[i]);
     told.elapsed_load += periods_elapsed_load(classes, class, costs);
   }
@@ -296,8 +299,9 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     const fit_kind *kind = &periods->kinds[i];
-    class->cost_ns = costs_whole_ns(periods_cost_ns(class, costs));
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
+    double slope = slope_of(class, costs);
+    if (slope > 0.0) class->cost_ns = costs_whole_ns(periods_cost_ns(class, costs));
     if (is_put_off(periods, class, costs)) {
       classes_set_rate(class, PERIODS_RATE_LEAST);
       told.beyond_wish += class->members;
@@ -307,9 +311,8 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
     double period_ns = (double)class->nominal_ns / class->rate;
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
-    told.everybody_ns +=
-        kind->members * (kind->nominal * shortest_of(periods, class) + slope_of(class, costs) * period_ns);
-    if (kind->members > 0.0) told.longest_ns = fmax(told.longest_ns, period_ns);
+    told.everybody_ns += kind->members * (kind->nominal * shortest_of(periods, class) + slope * period_ns);
+    if (kind->members > 0.0 && period_ns > told.longest_ns) told.longest_ns = period_ns;
     if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }
   if (members > 0) told.deviation_ns /= members;

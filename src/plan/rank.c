@@ -19,8 +19,9 @@ enum { PASSED_OVER_MAX = 256 };
 static inline bool fills_capacity(const struct filling *filling) {
   static const double over_most = 3.0;
   const rank_limits *limits = filling->limits;
-  double over_ns = (double)filling_taken_ns(filling) - (double)limits->capacity_ns;
-  if (over_ns < 0.0) return false;
+  uint64_t taken_ns = filling_taken_ns(filling);
+  if (taken_ns < limits->capacity_ns) return false;
+  double over_ns = (double)(taken_ns - limits->capacity_ns);
   double doubt_ns2 = filling->variance_ns2 + filling->unsure_ns * filling->unsure_ns;
   doubt_ns2 *= (double)limits->deviations * (double)limits->deviations;
   doubt_ns2 = fmin(doubt_ns2, over_most * over_most * (double)limits->capacity_ns * (double)limits->capacity_ns);
@@ -44,7 +45,7 @@ static void charge_of_slice(const agent_row *row, const agent_type *type, batch_
  * what a preempted update has behind it. */
 static inline void charge_mean(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
                                const agent_type *type, batch_entry *entry) {
-  entry->predicted_ns = costs_predict(estimate, filling->part);
+  entry->predicted_ns = costs_entry_ns(filling->entry_ns);
   entry->atom_end = type->parallel_atoms;
   if (__builtin_expect(type->sliced, false)) charge_of_slice(row, type, entry);
   if (!row->atom_next || type->sliced) return;
@@ -109,7 +110,7 @@ static inline void append(struct filling *filling, const cost_estimate *estimate
   struct batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
-  filling->variance_ns2 += (double)(estimate->variance_ns2 * filling->part * filling->part);
+  filling->variance_ns2 += (double)filling->entry_ns2;
   if (filling->limits->planned && __builtin_expect(estimate->samples < LEARNING_SAMPLES, false))
     filling->unsure_ns += sqrt((double)estimate->variance_ns2 / (double)(estimate->samples + 1));
   claim_for(filling, estimate, type, entry);
@@ -258,8 +259,11 @@ static void admit_ranked(struct filling *filling) {
 
 /* ------------------------------------------------------------------------------------------- the order of deadlines */
 
-static bool is_late(const struct filling *filling, uint32_t index) {
-  return ready_deadline(filling->ready, &filling->store->rows[index]) < (int64_t)filling->limits->now_ns;
+/* Most were released in this frame, and are not late yet. */
+static inline bool is_late(const struct filling *filling, uint32_t index) {
+  const agent_row *row = &filling->store->rows[index];
+  if (row->first_due_ns == filling->limits->now_ns && !row->reacts) return false;
+  return ready_deadline(filling->ready, row) < (int64_t)filling->limits->now_ns;
 }
 
 /* Late agents come first by their keys, whether they were woken or ranked. */

@@ -126,7 +126,7 @@ static inline void runner_tell(update_context *context, const struct runner *run
   const agent_type *type = &runner->types->types[row->type];
   muster_update *update = &context->public;
   tell_type(context, type, row->type);
-  context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
+  context->random_counter = (uint64_t)(row->atom_next << 4 | (uint32_t)context->phase) << 40;
   context->index = index;
   update->agent = store_id(runner->store, index);
   context->began_ns = began_ns;
@@ -263,9 +263,17 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
   return next;
 }
 
+/* Whether a timed update is learnt from: of many short ones some are enough, and those in doubt. */
+static inline bool is_sample(const struct runner *runner, const batch_claim *claim, uint32_t entry_index) {
+  enum { LEARNT_MOST = 16 };
+  uint32_t one_in = 1 + (claim->end - claim->first - 1) / LEARNT_MOST;
+  return entry_index % one_in == 0 || runner->store->rows[runner->batch->entries[entry_index].agent].doubted;
+}
+
 /* Takes as a sample what an update cost its worker: fetching the agent as well as its atoms, less two clock reads and
  * the time away from the processor. */
-static void take_sample(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t cost_ns) {
+static void take_sample(worker_state *state, const struct runner *runner, const batch_claim *claim,
+                        uint32_t entry_index, uint64_t cost_ns) {
   uint32_t agent = runner->batch->entries[entry_index].agent;
   const agent_row *row = &runner->store->rows[agent];
   batch_result *result = &runner->batch->results[entry_index];
@@ -273,6 +281,7 @@ static void take_sample(worker_state *state, const struct runner *runner, uint32
   uint64_t own_ns = (cost_ns > reads_ns ? cost_ns - reads_ns : 1) + result->cost_ns;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
+  if (!is_sample(runner, claim, entry_index)) return;
   if (row->atom_next) own_ns += runner->store->begun[agent].spent_ns;
   state->samples[state->sample_count++] = (cost_sample){.agent = agent,
                                                         .cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX,
@@ -355,7 +364,7 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
     enum interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
-    take_sample(state, runner, i, end_ns - clock_ns);
+    take_sample(state, runner, claim, i, end_ns - clock_ns);
     if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &end_ns);
     clock_ns = end_ns;
     if (!ends_early(state, runner, claim, i, interruption)) continue;
@@ -478,7 +487,7 @@ static void runner_work_off(worker_state *state, struct runner *runner, bool ear
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!taking_next(state, runner, early_only, clock_ns, &claim)) break;
-    if (wall && !first_ns) first_ns = clock_ns, first_own_ns = clock_thread_cpu();
+    if (wall && !first_ns) first_ns = state->own_ns, first_own_ns = state->own_cpu_ns;
     state->on_strand = claim.strand != 0;
     watch_enter(state->heartbeat);
     callback_enter(&state->context);

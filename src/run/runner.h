@@ -47,7 +47,7 @@ typedef struct cost_sample {
 } cost_sample;
 
 /* What is off by less is not worth timing a claim for: doubts would breed doubts among short updates. */
-enum { DOUBTED_NS = CLAIM_NS / 8 };
+enum { DOUBTED_NS = CLAIM_NS / 2 };
 
 /* How the cost of a sample is known. */
 typedef enum sample_how {
