@@ -15,6 +15,7 @@ const char *const budget_contenders[BUDGET_CONTENDERS][2] = {
     {"library-2", "muster_frame_run() on two workers, on the wall clock alone"},
     {"sorted", "a loop that keeps agents sorted by staleness x weight (sorting is not charged), runs the first until "
                "the clock ends the frame, and knows costs by a mean of each agent"},
+    {"sorted-2", "two such loops on two threads, each with every other agent, on the wall clock alone"},
     {"robin", "a loop over the agents in turn that ends by the clock"},
 };
 
@@ -107,7 +108,7 @@ static void set_times(struct run *run) {
   if (!shape->from_start) run->from_frame = (shape->player ? PLAYER_SECOND : 2) * run->hz;
   if (run->from_frame > run->frames / 3) run->from_frame = run->frames / 3;
   run->count = shape->agents ? shape->agents : setup->agents;
-  run->share = run->contender == BUDGET_LIBRARY_2 ? 2 : 1;
+  run->share = budget_is_wall_only(run->contender) ? 2 : 1;
   run->workers = run->share == 1 ? 1 : MUSTER_WORKERS_MAX + MUSTER_EXTERNAL_MAX;
 }
 
@@ -139,7 +140,7 @@ static bool lists(const char *list, const char *name) {
 }
 
 static bool takes_part(const budget_setup *setup, const budget_row *row, uint32_t contender) {
-  return lists(setup->contenders, budget_contenders[contender][0]) && (row->wall || contender != BUDGET_LIBRARY_2);
+  return lists(setup->contenders, budget_contenders[contender][0]) && (row->wall || !budget_is_wall_only(contender));
 }
 
 /* By accounting one after the other: the told thread clock is one world's at a time. */
@@ -177,13 +178,12 @@ static bool run_wall(struct run runs[BUDGET_CONTENDERS], uint32_t count) {
 }
 
 static void compare(budget_row *row) {
-  const budget_result *sorted = &row->results[BUDGET_SORTED];
-  for (uint32_t i = 0; i < BUDGET_CONTENDERS && sorted->measured; i++) {
+  for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
+    const budget_result *sorted = &row->results[budget_is_wall_only(i) ? BUDGET_SORTED_2 : BUDGET_SORTED];
     budget_result *result = &row->results[i];
-    double workers = i == BUDGET_LIBRARY_2 ? 2 : 1;
+    if (!sorted->measured) continue;
     if (sorted->staleness_ms > 0) result->ratio = result->staleness_ms / sorted->staleness_ms;
-    if (sorted->updates_per_frame > 0)
-      result->updates_ratio = result->updates_per_frame / sorted->updates_per_frame / workers;
+    if (sorted->updates_per_frame > 0) result->updates_ratio = result->updates_per_frame / sorted->updates_per_frame;
   }
 }
 

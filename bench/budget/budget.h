@@ -30,6 +30,7 @@ typedef enum budget_contender {
   BUDGET_LIBRARY,   /* muster_frame_run() on the calling thread */
   BUDGET_LIBRARY_2, /* and on two workers, on the wall clock alone */
   BUDGET_SORTED,    /* a loop over the agents by staleness x weight */
+  BUDGET_SORTED_2,  /* and two of them, each with half of the agents, on the wall clock alone */
   BUDGET_ROBIN,     /* a loop over the agents in turn */
   BUDGET_CONTENDERS
 } budget_contender;
@@ -61,12 +62,12 @@ typedef struct budget_result {
   uint32_t frames;            /* of the window */
   uint32_t frames_waiting;    /* at whose end an agent was waiting */
   double used;                /* share; 0 when no agent ever waited */
-  double staleness_ms, ratio; /* weighted; and to the sorted loop's, 0 when that was not measured */
+  double staleness_ms, ratio; /* weighted; and to that of the sorted loop on as many threads, 0 = not measured */
   double mean_staleness_ms;   /* without weights */
   double late_share;
   uint64_t longest_late_ns; /* beyond the deadline, the update that crosses it included */
   uint32_t idle_frames;
-  double updates_per_frame, updates_ratio; /* in the window; and to the sorted loop's, of each worker */
+  double updates_per_frame, updates_ratio; /* in the window; and to those of the same loop */
   uint64_t updates, inside_ns;             /* of the whole run, as are the following three */
   uint64_t repeats;                        /* updates of agents that had run in the same frame already */
   uint64_t at_once;                        /* updates that were told no elapsed time */
@@ -81,6 +82,11 @@ typedef struct budget_row {
   uint64_t budget_ns;
   budget_result results[BUDGET_CONTENDERS];
 } budget_row;
+
+/* Whether it is only on the wall clock. */
+static inline bool budget_is_wall_only(uint32_t contender) {
+  return contender == BUDGET_LIBRARY_2 || contender == BUDGET_SORTED_2;
+}
 
 /* The name of each contender and of each shape, as in rows, and what it is. */
 extern const char *const budget_contenders[BUDGET_CONTENDERS][2];

@@ -157,8 +157,9 @@ bool world_run_frame(struct run *run);
 void world_close(struct run *run);
 bool sorted_open(struct run *run);
 bool sorted_frame(struct run *run);
+void sorted_close(struct run *run);
 bool robin_open(struct run *run);
 bool robin_frame(struct run *run);
-void sequence_close(struct run *run);
+void robin_close(struct run *run);
 
 #endif

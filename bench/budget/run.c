@@ -7,9 +7,13 @@
 #include <stdio.h>
 
 const struct way run_ways[BUDGET_CONTENDERS] = {
-    {world_open, world_come, world_plan_frame, world_close}, {world_open, world_come, world_plan_frame, world_close},
-    {world_open, world_come, world_run_frame, world_close},  {world_open, world_come, world_run_frame, world_close},
-    {sorted_open, NULL, sorted_frame, sequence_close},       {robin_open, NULL, robin_frame, sequence_close},
+    {world_open, world_come, world_plan_frame, world_close},
+    {world_open, world_come, world_plan_frame, world_close},
+    {world_open, world_come, world_run_frame, world_close},
+    {world_open, world_come, world_run_frame, world_close},
+    {sorted_open, NULL, sorted_frame, sorted_close},
+    {sorted_open, NULL, sorted_frame, sorted_close},
+    {robin_open, NULL, robin_frame, robin_close},
 };
 
 /* ------------------------------------------------------------------------------------------------------ the updates */

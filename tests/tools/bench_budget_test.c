@@ -99,10 +99,14 @@ Test(bench_budget, gives_no_budget_for_what_the_kernel_takes) {
 
 /* On the wall clock only what adds up is looked at: figures are the machine's. */
 Test(bench_budget, runs_on_the_wall_clock_beside_a_load) {
-  json_t *json = program_json("bench budget --shape noise --contender plan,library-2,sorted --wall-frames 30 --json -");
+  json_t *json = program_json(
+      "bench budget --shape noise --contender library,library-2,sorted,sorted-2 --wall-frames 30 --json -");
   json_t *row;
   size_t i;
-  cr_assert_eq(json_array_size(program_member(json, "rows")), 3);
+  cr_assert_eq(json_array_size(program_member(json, "rows")), 4);
+  cr_expect_gt(program_number(row_of(json, "noise", "sorted-2"), "updates_per_frame"), 0);
+  cr_expect_float_eq(program_number(row_of(json, "noise", "sorted-2"), "updates_ratio"), 1, 1e-9, "beside itself");
+  cr_expect_gt(program_number(row_of(json, "noise", "library-2"), "updates_ratio"), 0);
   json_array_foreach(program_member(json, "rows"), i, row) {
     cr_expect_str_eq(text_of(row, "clock"), "wall");
     cr_expect_eq(program_number(row, "frames"), 80, "four times as many, of which the first two seconds are left out");

@@ -35,7 +35,7 @@ typedef struct budget_work {
 
 static bool is_shown(const budget_section *section, uint32_t contender, bool wall) {
   return options_list_has(section->contenders, budget_contenders[contender][0]) &&
-         (wall || contender != BUDGET_LIBRARY_2);
+         (wall || !budget_is_wall_only(contender));
 }
 
 static void print_head(const budget_section *section, bool wall, const char *title) {
@@ -230,7 +230,7 @@ static void print_told(const budget_section *section, const char *title) {
 static void print_wall(const budget_section *section, const char *title) {
   printf("\nON THE WALL CLOCK: %s, %u frames\n", title, section->wall_frames);
   print_table(section, true, "Share of the budget that is used in frames that end while an agent waits", print_used);
-  print_table(section, true, "Updates of a worker, beside the sorted loop's", print_updates_ratio);
+  print_table(section, true, "Updates, beside those of sorted loops on as many threads", print_updates_ratio);
   print_wrongs(section, true, "Frames late by more than their longest update", print_late, is_late);
 }
 
