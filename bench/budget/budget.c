@@ -87,6 +87,7 @@ static void judge(struct run *run) {
   result->used = run->given_ns > 0 ? run->used_ns / run->given_ns : 0;
   result->late_share = run->late_frames / frames;
   result->updates_per_frame = (double)(sum.group_updates[0] + sum.group_updates[1]) / frames;
+  if (run->frames_ns > 0) result->updates_per_second = result->updates_per_frame * frames / run->frames_ns * 1e9;
   result->staleness_ms = crowd_staleness(&run->crowd);
   crowd_weigh(&run->crowd, 0);
   result->mean_staleness_ms = crowd_staleness(&run->crowd);
@@ -183,7 +184,7 @@ static void compare(budget_row *row) {
     budget_result *result = &row->results[i];
     if (!sorted->measured) continue;
     if (sorted->staleness_ms > 0) result->ratio = result->staleness_ms / sorted->staleness_ms;
-    if (sorted->updates_per_frame > 0) result->updates_ratio = result->updates_per_frame / sorted->updates_per_frame;
+    if (sorted->updates_per_second > 0) result->updates_ratio = result->updates_per_second / sorted->updates_per_second;
   }
 }
 

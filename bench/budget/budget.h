@@ -67,11 +67,14 @@ typedef struct budget_result {
   double late_share;
   uint64_t longest_late_ns; /* beyond the deadline, the update that crosses it included */
   uint32_t idle_frames;
-  double updates_per_frame, updates_ratio; /* in the window; and to those of the same loop */
-  uint64_t updates, inside_ns;             /* of the whole run, as are the following three */
-  uint64_t repeats;                        /* updates of agents that had run in the same frame already */
-  uint64_t at_once;                        /* updates that were told no elapsed time */
-  uint64_t faults; /* elapsed times that are not those since the last update, and sums that disagree */
+  double updates_per_frame; /* in the window, */
+  /* and by the time that its frames took, which are longer where the kernel runs others; and to those of the same loop
+   */
+  double updates_per_second, updates_ratio;
+  uint64_t updates, inside_ns; /* of the whole run, as are the following three */
+  uint64_t repeats;            /* updates of agents that had run in the same frame already */
+  uint64_t at_once;            /* updates that were told no elapsed time */
+  uint64_t faults;             /* elapsed times that are not those since the last update, and sums that disagree */
   budget_group groups[BUDGET_GROUPS];
 } budget_result;
 

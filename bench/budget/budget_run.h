@@ -85,12 +85,12 @@ struct run {
 
   uint64_t sim_ns, begin_ns, deadline_ns;
   uint32_t frame, from_frame, frames;
-  uint64_t repaid_ns;     /* of the frame's budget */
-  uint64_t owed_ns;       /* beyond deadlines, and not repaid */
-  bool kept;              /* the library says that the frame was not late */
-  uint64_t level_updates; /* at level 0 in a shape with a player */
-  uint64_t frame_updates; /* of the last frame */
-  double used_ns, given_ns;
+  uint64_t repaid_ns;                  /* of the frame's budget */
+  uint64_t owed_ns;                    /* beyond deadlines, and not repaid */
+  bool kept;                           /* the library says that the frame was not late */
+  uint64_t level_updates;              /* at level 0 in a shape with a player */
+  uint64_t frame_updates;              /* of the last frame */
+  double used_ns, given_ns, frames_ns; /* of the window; the last is what its frames took */
   uint32_t late_frames;
   budget_result *result;
   void *loop; /* the contender's own */

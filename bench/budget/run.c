@@ -189,6 +189,7 @@ static void end_frame(struct run *run) {
   run->frame_updates = sum.frame_updates;
   if (run->frame < run->from_frame) return;
   result->frames++;
+  run->frames_ns += (double)(now_ns - (run->deadline_ns - run->budget_ns));
   run->late_frames += beyond_ns > sum.frame_longest_ns && !(run->wall && run->kept);
   if (beyond_ns > result->longest_late_ns) result->longest_late_ns = beyond_ns;
   if (!is_waited_for(run)) return;

@@ -230,7 +230,8 @@ static void print_told(const budget_section *section, const char *title) {
 static void print_wall(const budget_section *section, const char *title) {
   printf("\nON THE WALL CLOCK: %s, %u frames\n", title, section->wall_frames);
   print_table(section, true, "Share of the budget that is used in frames that end while an agent waits", print_used);
-  print_table(section, true, "Updates, beside those of sorted loops on as many threads", print_updates_ratio);
+  print_table(section, true, "Updates a second of their frames, beside those of sorted loops on as many threads",
+              print_updates_ratio);
   print_wrongs(section, true, "Frames late by more than their longest update", print_late, is_late);
 }
 
@@ -269,12 +270,13 @@ static void write_row(const budget_row *row, uint32_t contender, json_writer *wr
   json_print(writer,
              "{ shape=%s clock=%s contender=%s agents=%u hz=%u budget_ns=%lu frames=%u frames_waiting=%u used_share=%g "
              "staleness_ns=%g ratio=%g mean_staleness_ns=%g late_share=%g longest_late_ns=%lu idle_frames=%u "
-             "updates_per_frame=%g updates_ratio=%g updates=%lu inside_ns=%lu repeats=%lu at_once=%lu faults=%lu",
+             "updates_per_frame=%g updates_per_second=%g updates_ratio=%g updates=%lu inside_ns=%lu repeats=%lu "
+             "at_once=%lu faults=%lu",
              row->shape, row->wall ? "wall" : "told", budget_contenders[contender][0], row->agents, row->hz,
              row->budget_ns, result->frames, result->frames_waiting, result->used, result->staleness_ms * 1e6,
              result->ratio, result->mean_staleness_ms * 1e6, result->late_share, result->longest_late_ns,
-             result->idle_frames, result->updates_per_frame, result->updates_ratio, result->updates, result->inside_ns,
-             result->repeats, result->at_once, result->faults);
+             result->idle_frames, result->updates_per_frame, result->updates_per_second, result->updates_ratio,
+             result->updates, result->inside_ns, result->repeats, result->at_once, result->faults);
   write_groups(result, writer);
   json_end_object(writer);
 }
