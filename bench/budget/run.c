@@ -1,5 +1,6 @@
 /* The updates and the frames of a run. */
 #include "budget_run.h"
+#include "varied_costs.h"
 
 #include "scenarios/busy_work.h"
 
@@ -18,12 +19,6 @@ const struct way run_ways[BUDGET_CONTENDERS] = {
 
 /* ------------------------------------------------------------------------------------------------------ the updates */
 
-/* Two uniform numbers give a normal one (Box and Muller). */
-static double normal_of(uint64_t random) {
-  double u = ((double)(random >> 32) + 1.0) / 4294967297.0, v = (double)(uint32_t)random / 4294967296.0;
-  return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
-}
-
 static double cost_of(const struct run *run, uint32_t agent, uint64_t elapsed_ns) {
   static const double sigma = 1.3;
   const struct shape *shape = run->shape;
@@ -34,7 +29,7 @@ static double cost_of(const struct run *run, uint32_t agent, uint64_t elapsed_ns
   case COST_MEMBERS:
     return run_is_dear(shape, agent) ? shape->dear_ns : shape->cost_ns;
   case COST_LOG:
-    return shape->cost_ns * exp(sigma * normal_of(random) - sigma * sigma / 2);
+    return shape->cost_ns * varied_factor(random, sigma);
   case COST_ELAPSED:
     return shape->cost_ns + shape->dear_ns * (double)elapsed_ns * 1e-9;
   default:

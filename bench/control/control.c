@@ -1,5 +1,7 @@
 #include "control.h"
 
+#include "varied_costs.h"
+
 #include "scenarios/scaffold.h"
 
 #include <math.h>
@@ -52,12 +54,6 @@ static muster_atom_result nothing(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* Two uniform numbers give a normal one (Box and Muller). */
-static double normal_of(uint64_t random) {
-  double u = ((double)(random >> 32) + 1.0) / 4294967297.0, v = (double)(uint32_t)random / 4294967296.0;
-  return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
-}
-
 static uint64_t cost_of(const muster_cost_query *query, void *user) {
   const struct kind *kind = user;
   struct run *run = kind->run;
@@ -65,8 +61,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
     run->spiked = true;
     return 200000000u;
   }
-  double sigma = run->script->noise;
-  double factor = sigma > 0 ? exp(sigma * normal_of(query->random) - sigma * sigma / 2) : 1.0;
+  double factor = varied_factor(query->random, run->script->noise);
   return (uint64_t)(kind->cost_ns * cost_factor(run->script, run->frame) * factor);
 }
 

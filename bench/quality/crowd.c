@@ -1,5 +1,7 @@
 #include "crowd.h"
 
+#include "varied_costs.h"
+
 #include <math.h>
 #include <muster/random.h>
 #include <stdlib.h>
@@ -58,7 +60,7 @@ void crowd_put(struct crowd *crowd, uint32_t number, crowd_place place, uint32_t
 bool crowd_open(struct crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed) {
   double edge_m = metres_per_agent * sqrt(agents);
   uint32_t observers = agents > def->agents_per_observer ? agents / def->agents_per_observer : 1;
-  *crowd = (struct crowd){.type_count = def->type_count};
+  *crowd = (struct crowd){.seed = seed, .type_count = def->type_count};
   for (uint32_t i = 0; i < def->type_count; i++) crowd->types[i] = def->types[i];
   if (!crowd_reserve(crowd, agents, observers)) return false;
   for (uint32_t i = 0; i < observers; i++) crowd->observers[i] = place_of(seed, 1, i, edge_m);
@@ -123,7 +125,10 @@ double crowd_solve(struct crowd *crowd, double cpu, double stretch) {
 
 void crowd_restart(struct crowd *crowd) {
   crowd->now_s = crowd->window_s = crowd->spent_s = 0;
-  for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].last_s = crowd->members[i].aged = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) {
+    crowd->members[i].last_s = crowd->members[i].aged = 0;
+    crowd->members[i].updates = 0;
+  }
 }
 
 /* Its age from the last update until now, integrated. */
@@ -143,9 +148,12 @@ void crowd_refresh(const struct crowd *crowd, crowd_member *member) {
   member->last_s = crowd->now_s;
 }
 
-void crowd_update(struct crowd *crowd, crowd_member *member) {
+double crowd_update(struct crowd *crowd, crowd_member *member) {
+  uint64_t random = crowd_random(crowd->seed, 4 + member->updates++, (uint64_t)(member - crowd->members));
+  double cost_s = member->cost_s * varied_factor(random, crowd->sigma);
   crowd_refresh(crowd, member);
-  crowd->spent_s += member->cost_s;
+  crowd->spent_s += cost_s;
+  return cost_s;
 }
 
 double crowd_staleness(const struct crowd *crowd) {

@@ -35,13 +35,16 @@ typedef struct crowd_member {
   double importance;
   double weight; /* w_i, of the current judge */
   double cost_s, shortest_s, longest_s;
-  double period_s; /* the optimal period */
-  uint32_t every;  /* frames between two updates, by a rule that counts them */
-  double last_s;   /* last update */
-  double aged;     /* integral of its age since the window began, s^2 */
+  double period_s;  /* the optimal period */
+  uint32_t every;   /* frames between two updates, by a rule that counts them */
+  double last_s;    /* last update */
+  uint32_t updates; /* that took their cost */
+  double aged;      /* integral of its age since the window began, s^2 */
 } crowd_member;
 
 struct crowd {
+  uint64_t seed;
+  double sigma; /* of the logarithms of what updates cost; 0: each what its member costs */
   uint32_t type_count;
   crowd_type types[CROWD_TYPES_MAX];
   uint32_t count, observer_count;
@@ -87,9 +90,11 @@ void crowd_restart(struct crowd *crowd);
 /* The window in which ages and CPU count begins now. */
 void crowd_begin_window(struct crowd *crowd);
 
-/* A member is fresh now; the second takes its cost, too. The first may be called for several members at a time. */
+/* A member is fresh now. May be called for several members at a time. */
 void crowd_refresh(const struct crowd *crowd, crowd_member *member);
-void crowd_update(struct crowd *crowd, crowd_member *member);
+
+/* The same at a cost, which is returned, in seconds. */
+double crowd_update(struct crowd *crowd, crowd_member *member);
 
 /* The weighted staleness in ms from the window's beginning until now; agents that never ran count with their age. */
 double crowd_staleness(const struct crowd *crowd);

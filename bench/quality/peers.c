@@ -13,8 +13,7 @@ void rule_round_robin(struct crowd *crowd, double cpu_s, rule_span span) {
       crowd_member *member = &crowd->members[next];
       next = next + 1 < crowd->count ? next + 1 : 0;
       if (crowd->now_s - member->last_s < member->shortest_s - 1e-9) continue;
-      crowd_update(crowd, member);
-      left_s -= member->cost_s;
+      left_s -= crowd_update(crowd, member);
     }
   }
 }

@@ -126,6 +126,7 @@ const char *quality_measure(const quality_setup *setup, quality_case cases[QUALI
     struct crowd crowd;
     if (!is_wanted(setup, i)) continue;
     if (!open_crowd(&crowd, setup, i)) wrong = i == SPAWNS ? muster_last_error() : "out of memory";
+    crowd.sigma = setup->sigma;
     for (uint32_t share = 0; share < QUALITY_SHARES && !wrong; share++) {
       quality_case *result = &cases[(*count)++];
       *result = (quality_case){.crowd = quality_crowds[i][0],

@@ -37,6 +37,7 @@ typedef struct quality_setup {
   const char *spawns;                          /* a spawn file; null = its crowd is left out */
   const char *only;                            /* the name of the one crowd that is measured, or null */
   bool quick;                                  /* small crowds for a short time */
+  double sigma;                                /* of the logarithms of what updates cost; 0: always the same */
   void (*show)(const char *doing, void *user); /* called before each measure; null = not wanted */
   void *user;
 } quality_setup;

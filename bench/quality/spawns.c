@@ -59,7 +59,7 @@ static bool fill(struct crowd *crowd, const struct casting *casting, uint32_t co
 
 bool crowd_open_spawns(struct crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed) {
   struct casting casting = {0};
-  *crowd = (struct crowd){0};
+  *crowd = (struct crowd){.seed = seed};
   if (population_file_read(path, 'y', &casting.rows) != MUSTER_OK) return false;
   uint32_t copies = casting.rows.count < agents_least ? (agents_least - 1) / casting.rows.count + 1 : 1;
   bool filled = cast(&casting, seed) && fill(crowd, &casting, copies);

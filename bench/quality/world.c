@@ -1,5 +1,6 @@
 /* The crowd in a Muster world. */
 #include "rules.h"
+#include "varied_costs.h"
 
 #include "scenarios/scaffold.h"
 
@@ -8,7 +9,7 @@
 #define BUDGET_LEAST_NS 10000u
 
 static muster_atom_result refresh(muster_update *update) {
-  crowd_update(update->type_user, update->user);
+  crowd_refresh(update->type_user, update->user);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -52,9 +53,12 @@ static bool populate(muster_world *world, struct crowd *crowd) {
 }
 
 static bool run_frames(muster_world *world, struct crowd *crowd, uint64_t budget_ns, rule_span span) {
+  muster_frame_report report = muster_frame_report_default();
   for (uint32_t frame = 0; frame < span.to; frame++) {
     rule_next_frame(crowd, frame, span);
     if (muster_frame_run(world, &(muster_frame){(uint64_t)(frame + 1) * CROWD_FRAME_NS, budget_ns})) return false;
+    muster_frame_report_read(world, &report);
+    crowd->spent_s += (double)report.update_cpu_ns * 1e-9;
   }
   return true;
 }
@@ -72,7 +76,11 @@ bool rule_muster(struct crowd *crowd, const rule_muster_def *rule, double part, 
   def.importance.octaves = rule->octaves;
   def.importance.wish_part = (float)part;
   muster_world *world = muster_world_create(&def);
-  bool ran = world && populate(world, crowd) && run_frames(world, crowd, budget_ns, span);
+  struct varied_costs *varied = NULL;
+  bool ran = world && populate(world, crowd);
+  if (ran && crowd->sigma > 0) ran = (varied = varied_costs_begin(world, crowd->sigma)) != NULL;
+  ran = ran && run_frames(world, crowd, budget_ns, span);
   muster_world_destroy(world);
+  varied_costs_free(varied);
   return ran;
 }

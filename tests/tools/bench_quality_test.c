@@ -109,6 +109,28 @@ Test(bench_quality, prints_a_table_and_is_the_same_every_time) {
   free(second);
 }
 
+/* The optimum goes by the means, which are the same; and the rule of distance goes by no costs at all. */
+Test(bench_quality, shows_the_law_near_the_optimum_with_costs_that_vary_too) {
+  static const char line[] = "bench quality --quick --crowd uniform --json - --costs ";
+  char constant_line[128], varied_line[128];
+  snprintf(constant_line, sizeof constant_line, "%sconstant", line);
+  snprintf(varied_line, sizeof varied_line, "%slog-normal", line);
+  json_t *constant = program_json(constant_line), *varied = program_json(varied_line), *row;
+  size_t i;
+  cr_expect_str_eq(json_string_value(program_member(varied, "costs")), "log-normal");
+  cr_expect(json_is_true(program_member(varied, "reaches_target")));
+  json_array_foreach(program_member(varied, "rows"), i, row) {
+    json_t *same = json_array_get(program_member(constant, "rows"), i);
+    expect_row(row);
+    bool by_costs = strcmp(json_string_value(program_member(row, "rule")), "distance") != 0;
+    cr_expect_eq(program_number(row, "ratio") != program_number(same, "ratio"), by_costs);
+    cr_expect_neq(program_number(row, "cpu_used_share"), program_number(same, "cpu_used_share"));
+    cr_expect_float_eq(program_number(row, "optimum_ns"), program_number(same, "optimum_ns"), 1);
+  }
+  json_decref(constant);
+  json_decref(varied);
+}
+
 Test(bench_quality, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS({"bench quality dispatch", 2, "'dispatch' is too many"},
                           {"bench quality --speed", 2, "unknown option --speed"},

@@ -64,5 +64,6 @@ Test(bench_sweep, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS({"bench sweep dispatch", 2, "'dispatch' is too many"},
                           {"bench sweep --speed", 2, "unknown option --speed"},
                           {"bench sweep --seed x", 2, "--seed is 'x'"},
+                          {"bench sweep --costs x", 2, "--costs is 'x': constant or log-normal"},
                           {"bench sweep --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }

@@ -20,6 +20,20 @@ const bench_def *const benches[] = {&bench_activation, &bench_budget,      &benc
                                     &bench_sets,       &bench_stages,      &bench_sweep,   &bench_zones,
                                     NULL};
 
+bool bench_read_costs(void *user, const char *text) {
+  bench_work *work = user;
+  if (strcmp(text, "constant") != 0 && strcmp(text, "log-normal") != 0) {
+    complain_usage("--costs is '%s': constant or log-normal", text);
+    return false;
+  }
+  work->sigma = strcmp(text, "constant") ? 1.0 : 0.0;
+  return true;
+}
+
+const char *bench_costs_name(const bench_work *work) {
+  return work->sigma > 0 ? "log-normal" : "constant";
+}
+
 static int write_document(const bench_def *bench, const bench_work *work, struct output *json) {
   json_writer writer;
   char *text = malloc(JSON_BYTES);

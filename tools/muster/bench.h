@@ -13,6 +13,7 @@ typedef struct bench_work {
   const char *json, *plots; /* null = not wanted; "-" = standard output, and then nothing is printed beside it */
   const char *spawns;       /* a spawn file; null = none */
   uint64_t seed;
+  double sigma; /* of the logarithms of what updates cost beside their models; 0: they cost what these say */
   uint32_t rounds;
   bool quick, quiet;
   char **rest; /* of the command line, behind the options; ends with a null */
@@ -25,6 +26,7 @@ typedef struct bench_work {
 #define BENCH_PLOTS        OPTION("plots", TEXT, bench_work, plots)
 #define BENCH_SPAWNS       OPTION("spawns", TEXT, bench_work, spawns)
 #define BENCH_SEED         OPTION_WITHIN("seed", COUNT, bench_work, seed, 0, UINT64_MAX)
+#define BENCH_COSTS        OPTION_BY("costs", bench_read_costs)
 #define BENCH_QUICK        OPTION("quick", ON, bench_work, quick)
 #define BENCH_ROUNDS(most) OPTION_WITHIN("rounds", COUNT32, bench_work, rounds, 1, most)
 
@@ -50,6 +52,10 @@ extern const bench_def bench_activation, bench_budget, bench_control, bench_core
 
 /* Those that have options of their own, by name; ended by a null. */
 extern const bench_def *const benches[];
+
+/* Of --costs, and back. */
+bool bench_read_costs(void *work, const char *text);
+const char *bench_costs_name(const bench_work *work);
 
 /* Runs one: `command` is what it is called by, as in `muster COMMAND --help`. Returns the exit status. */
 int bench_run(const char *command, const bench_def *bench, int count, char **arguments);

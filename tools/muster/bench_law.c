@@ -56,6 +56,8 @@ static void show_help(FILE *stream) {
       "  --load L           one load alone; may be given again. Default 0.5, 1, 1.5, 3, 6 and 12\n"
       "  --seed S           one seed alone; may be given again\n"
       "  --seeds 1-5        these seeds (default)\n"
+      "  --costs NAME       constant (default), or log-normal: updates cost what their models say, times a factor by "
+      "chance, of each update, with mean 1 and sigma 1\n"
       "  --quick            two small worlds at two loads, with one seed\n"
       "  --json FILE        the rows for machines, times in ns; - is standard output\n"
       "  --help\n"
@@ -155,10 +157,11 @@ static int check(void *user) {
 static const char *measure_seed(law_work *work, const law_world *world, uint64_t seed) {
   bool small = work->common.quick && world->agents_quick;
   uint32_t window = work->common.quick ? WINDOW_QUICK : WINDOW;
-  host_setup setup = load_setup_of(world->module(), small ? world->agents_quick : world->agents,
+  load_setup setup = load_setup_of(world->module(), small ? world->agents_quick : world->agents,
                                    small ? world->observers_quick : world->observers, seed);
-  if (world->module == muster_module_population) setup.options.path = work->common.spawns;
-  if (world->full_levels) setup.world.levels.pressure = 0.0f;
+  setup.sigma = work->common.sigma;
+  if (world->module == muster_module_population) setup.host.options.path = work->common.spawns;
+  if (world->full_levels) setup.host.world.levels.pressure = 0.0f;
   double wish_ns = load_find_wish_ns(&setup, window);
   if (wish_ns <= 0) return muster_last_error();
   for (uint32_t i = 0; i < work->load_count; i++) {
@@ -211,6 +214,7 @@ static void print(const void *user) {
 
 static void write(const void *user, json_writer *writer) {
   const law_work *work = user;
+  json_print(writer, "costs=%s", bench_costs_name(&work->common));
   law_write_json(work->rows, work->count, writer);
 }
 
@@ -219,6 +223,7 @@ static const option_def options[] = {BENCH_SPAWNS,
                                      OPTION_BY("load", read_load),
                                      OPTION_BY("seed", read_seed),
                                      OPTION_BY("seeds", read_seeds),
+                                     BENCH_COSTS,
                                      BENCH_QUICK,
                                      BENCH_JSON,
                                      {0}};

@@ -218,7 +218,7 @@ static law_watch *watch_open(uint32_t room) {
   return watch;
 }
 
-const char *law_measure(const host_setup *setup, double wish_ns, double times, uint32_t window_least, law_cell *cell) {
+const char *law_measure(const load_setup *setup, double wish_ns, double times, uint32_t window_least, law_cell *cell) {
   load_world world;
   law_watch *watch = NULL;
   bool ran = load_open(&world, setup, (uint64_t)llround(wish_ns / times));

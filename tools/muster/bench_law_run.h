@@ -30,6 +30,6 @@ typedef struct law_cell {
 } law_cell;
 
 /* At so many times the wish of load_find_wish_ns(). Null, or what went wrong. */
-const char *law_measure(const host_setup *setup, double wish_ns, double times, uint32_t window_least, law_cell *cell);
+const char *law_measure(const load_setup *setup, double wish_ns, double times, uint32_t window_least, law_cell *cell);
 
 #endif

@@ -1,5 +1,7 @@
 #include "bench_load.h"
 
+#include "varied_costs.h"
+
 #include <muster/view.h>
 
 #include <math.h>
@@ -17,20 +19,21 @@ static uint32_t count_partitions(const struct host *host) {
   return isnan(count) ? 1 : (uint32_t)count;
 }
 
-host_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t observers, uint64_t seed) {
-  host_setup setup = host_default_setup(module);
-  setup.options.agents = agents;
-  setup.options.observers = observers;
-  setup.options.seed = setup.world.seed = seed;
-  setup.world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+load_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t observers, uint64_t seed) {
+  load_setup setup = {.host = host_default_setup(module)};
+  setup.host.options.agents = agents;
+  setup.host.options.observers = observers;
+  setup.host.options.seed = setup.host.world.seed = seed;
+  setup.host.world.clock.kind = MUSTER_CLOCK_VIRTUAL;
   return setup;
 }
 
-bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns) {
-  host_setup def = *setup;
+bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns) {
+  host_setup def = setup->host;
   def.world.clock.capacity_ns = capacity_ns;
   *world = (load_world){.capacity_ns = capacity_ns};
   if (!host_open(&world->host, &def)) return false;
+  if (setup->sigma > 0 && !(world->varied = varied_costs_begin(world->host.world, setup->sigma))) return false;
   world->partitions = count_partitions(&world->host);
   world->room = world->host.needs.agents_max;
   world->shown = calloc(world->room, sizeof *world->shown);
@@ -41,6 +44,7 @@ bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns)
 void load_close(load_world *world) {
   free(world->shown);
   host_close(&world->host);
+  varied_costs_free(world->varied);
 }
 
 bool load_run_frame(load_world *world, muster_frame_report *report) {
@@ -93,9 +97,9 @@ static bool measure_pressure(load_world *world, uint32_t frames, double *pressur
   return true;
 }
 
-double load_find_wish_ns(const host_setup *setup, uint32_t frames) {
+double load_find_wish_ns(const load_setup *setup, uint32_t frames) {
   static const double pressure_least = 1.0 / 16; /* a world without any does not tell its spare capacity */
-  double wish_ns = setup->options.agents ? setup->options.agents * 20.0 : 1e6;
+  double wish_ns = setup->host.options.agents ? setup->host.options.agents * 20.0 : 1e6;
   bool ran = true;
   for (uint32_t trials = 0; trials < TRIALS && ran;) {
     load_world world;
@@ -105,7 +109,8 @@ double load_find_wish_ns(const host_setup *setup, uint32_t frames) {
     wish_ns *= fmax(pressure, pressure_least);
     trials += pressure > pressure_least;
     if (ran && wish_ns < 1) {
-      muster_module_fail(MUSTER_E_INPUT, "no agent wants anything in '%s': it cannot be loaded", setup->module->name);
+      muster_module_fail(MUSTER_E_INPUT, "no agent wants anything in '%s': it cannot be loaded",
+                         setup->host.module->name);
       ran = false;
     }
   }

@@ -11,9 +11,17 @@
 #define LOAD_FRAME_NS 33333333u
 #define LOAD_FRAME_S  (LOAD_FRAME_NS * 1e-9)
 
+/* A scenario, and the standard deviation of the logarithms of what its updates cost beside their models; 0: they cost
+ * what these say. */
+typedef struct load_setup {
+  host_setup host;
+  double sigma;
+} load_setup;
+
 /* A world that runs, and room to see all of it. */
 typedef struct load_world {
   struct host host;
+  struct varied_costs *varied; /* null: costs do not vary */
   muster_view_agent *shown;
   uint32_t room;
   uint32_t partitions; /* in which agents are: 0 .. partitions - 1 */
@@ -23,11 +31,11 @@ typedef struct load_world {
 } load_world;
 
 /* A module's population in virtual time, by the default rules. One worker: any number of them comes to the same. */
-host_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t observers, uint64_t seed);
+load_setup load_setup_of(const muster_module *module, uint32_t agents, uint32_t observers, uint64_t seed);
 
 /* Opens it with that capacity. False with the reason in muster_last_error(); to
  * be closed all the same. */
-bool load_open(load_world *world, const host_setup *setup, uint64_t capacity_ns);
+bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns);
 void load_close(load_world *world);
 
 /* Runs a frame. False with the reason in muster_last_error(). */
@@ -58,6 +66,6 @@ uint32_t load_warm_up(double load);
 
 /* The time that all agents at the longest period take of a frame, from the pressure of an overloaded world over this
  * many frames; as costs follow the load a little, of a world with a load of about 1. Zero: failed. */
-double load_find_wish_ns(const host_setup *setup, uint32_t frames);
+double load_find_wish_ns(const load_setup *setup, uint32_t frames);
 
 #endif

@@ -76,7 +76,8 @@ static void print_verdict(const quality_work *work, uint32_t judge) {
 
 static void print(const void *user) {
   const quality_work *work = user;
-  printf("muster bench quality: virtual time%s\n", work->common.quick ? ", quick: small crowds" : "");
+  printf("muster bench quality: virtual time, %s costs%s\n", bench_costs_name(&work->common),
+         work->common.quick ? ", quick: small crowds" : "");
   puts("staleness weighted by importance, 2^(k i), as a multiple of the optimum for the same CPU; less is better");
   for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) print_rows(work, judge);
   print_words(work);
@@ -101,8 +102,8 @@ static void write_rule(const quality_case *result, uint32_t judge, quality_rule 
 
 static void write(const void *user, json_writer *writer) {
   const quality_work *work = user;
-  json_print(writer, "quick=%d seed=%lu target_ratio=%g target_lead=%g rows[", work->common.quick, work->common.seed,
-             quality_target_ratio, quality_target_lead);
+  json_print(writer, "quick=%d seed=%lu costs=%s target_ratio=%g target_lead=%g rows[", work->common.quick,
+             work->common.seed, bench_costs_name(&work->common), quality_target_ratio, quality_target_lead);
   for (uint32_t i = 0; i < work->count; i++)
     for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++)
       for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) write_rule(&work->cases[i], judge, rule, writer);
@@ -162,6 +163,8 @@ static void show_help(FILE *stream) {
         "\n"
         "  --spawns FILE.csv  the crowd of a spawn file, too\n"
         "  --crowd NAME       one crowd alone: uniform, mixed, dense, patient, spawns\n"
+        "  --costs NAME       constant (default), or log-normal: updates cost what is said, times a factor by chance, "
+        "of each update, with mean 1 and sigma 1\n"
         "  --quick            small crowds for a short time\n"
         "  --seed S           where agents and observers stand (default 1)\n"
         "  --json FILE        the rows for machines, times in ns; - is standard output\n"
@@ -208,6 +211,7 @@ static const char *measure(void *user) {
                          .spawns = work->common.spawns,
                          .only = work->only,
                          .quick = work->common.quick,
+                         .sigma = work->common.sigma,
                          .show = show_step,
                          .user = &work->common.line};
   return quality_measure(&setup, work->cases, &work->count);
@@ -218,8 +222,10 @@ static int judge(const void *user) {
                                       : complain_failure("the law of importance misses the target; the rows say where");
 }
 
-static const option_def options[] = {
-    BENCH_SPAWNS, OPTION("crowd", TEXT, quality_work, only), BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
+static const option_def options[] = {BENCH_SPAWNS, OPTION("crowd", TEXT, quality_work, only),
+                                     BENCH_COSTS,  BENCH_JSON,
+                                     BENCH_PLOTS,  BENCH_SEED,
+                                     BENCH_QUICK,  {0}};
 
 const bench_def bench_quality = {"quality",
                                  "how fresh each rule keeps a crowd with the same CPU",

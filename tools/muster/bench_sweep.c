@@ -53,6 +53,8 @@ static void show_help(FILE *stream) {
       "\n"
       "  --quick       %d animals instead of %d\n"
       "  --seed S      of the world (default 1)\n"
+      "  --costs NAME  constant (default), or log-normal: updates cost what their models say, times a factor by "
+      "chance, of each update, with mean 1 and sigma 1\n"
       "  --json FILE   the rows for machines, times in ns; - is standard output\n"
       "  --plots DIR   draw the intervals as PNG into this folder (needs gnuplot)\n"
       "  --help\n"
@@ -80,11 +82,12 @@ static uint32_t agents_of(const sweep_work *work) {
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* The wildlife under one rule. */
-static host_setup setup_of(const sweep_work *work, sweep_rule rule) {
-  host_setup setup = load_setup_of(muster_module_wildlife(), agents_of(work), OBSERVERS, work->common.seed);
+static load_setup setup_of(const sweep_work *work, sweep_rule rule) {
+  load_setup setup = load_setup_of(muster_module_wildlife(), agents_of(work), OBSERVERS, work->common.seed);
+  setup.sigma = work->common.sigma;
   if (rule == SWEEP_LAW) return setup;
-  setup.world.elastic = MUSTER_ELASTIC_RATE;
-  setup.world.order = MUSTER_ORDER_PRIORITY;
+  setup.host.world.elastic = MUSTER_ELASTIC_RATE;
+  setup.host.world.order = MUSTER_ORDER_PRIORITY;
   return setup;
 }
 
@@ -126,7 +129,7 @@ static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result)
   progress_step(&work->common.line, "load %.2f of 0.3 to 12", result->load);
   for (sweep_rule rule = 0; rule < SWEEP_RULES && ran; rule++) {
     load_world world;
-    host_setup one = setup_of(work, rule);
+    load_setup one = setup_of(work, rule);
     ran = load_open(&world, &one, capacity_ns) && watch(&world, load_warm_up(result->load), &result->rules[rule]);
     load_close(&world);
     if (result > work->results) compare(&result->rules[rule], &result[-1].rules[rule]);
@@ -136,7 +139,7 @@ static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result)
 
 static const char *measure(void *user) {
   sweep_work *work = user;
-  host_setup law = setup_of(work, SWEEP_LAW);
+  load_setup law = setup_of(work, SWEEP_LAW);
   double wish_ns = load_find_wish_ns(&law, WINDOW);
   bool ran = wish_ns > 0;
   for (uint32_t i = 0; i < LOADS && ran; i++) {
@@ -179,8 +182,8 @@ static void print_row(const sweep_result *result) {
 
 static void print(const void *user) {
   const sweep_work *work = user;
-  printf("muster bench sweep: %u animals, %.0f of them important, 30 Hz, virtual time\n\n", agents_of(work),
-         work->results[0].rules[SWEEP_LAW].important.agents);
+  printf("muster bench sweep: %u animals, %.0f of them important, 30 Hz, virtual time, %s costs\n\n", agents_of(work),
+         work->results[0].rules[SWEEP_LAW].important.agents, bench_costs_name(&work->common));
   printf("%6s   %-49s   %s\n", "", "the law of importance (default)", "the papers' rules");
   printf("%6s", "load");
   for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++)
@@ -209,8 +212,8 @@ static void write_row(const sweep_result *result, sweep_rule rule, json_writer *
 
 static void write(const void *user, json_writer *writer) {
   const sweep_work *work = user;
-  json_print(writer, "seed=%lu agents=%u frame_ns=%g growth_most=%g rows[", work->common.seed, agents_of(work),
-             LOAD_FRAME_S * 1e9, growth_allowed);
+  json_print(writer, "seed=%lu costs=%s agents=%u frame_ns=%g growth_most=%g rows[", work->common.seed,
+             bench_costs_name(&work->common), agents_of(work), LOAD_FRAME_S * 1e9, growth_allowed);
   for (uint32_t i = 0; i < LOADS; i++)
     for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) write_row(&work->results[i], rule, writer);
   json_end_array(writer);
@@ -243,7 +246,7 @@ static bool draw(const void *user, const char *folder) {
   return plot_end(script);
 }
 
-static const option_def options[] = {BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
+static const option_def options[] = {BENCH_COSTS, BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
 
 const bench_def bench_sweep = {"sweep",
                                "how often the most important agents run, at rising loads",
