@@ -28,12 +28,15 @@ static uint32_t group_of(const struct shape *shape, uint32_t agent, bool is_near
 }
 
 /* Importance is drawn from sixteen values, as floors; in a shape with a player it comes from the player alone, and
- * counts from the beginning. */
+ * counts from the beginning. The NPCs of a file have theirs, and periods, from there. */
 static void draw_members(struct run *run) {
+  bool of_file = run->shape->cost == COST_KINDS;
   for (uint32_t i = 0; i < run->count; i++) {
     crowd_member *member = &run->crowd.members[i];
     uint64_t random = crowd_random(run->setup->seed, 2, i);
-    member->importance = run->shape->player ? run_is_near(run, i) : (double)(random % IMPORTANCES) / IMPORTANCES;
+    run->members[i].period_ns = of_file ? run->crowd.types[member->type].period_ns : PERIOD_NS;
+    if (!of_file)
+      member->importance = run->shape->player ? run_is_near(run, i) : (double)(random % IMPORTANCES) / IMPORTANCES;
     run->members[i].group = (uint8_t)group_of(run->shape, i, run_is_near(run, i));
     run->result->groups[run->members[i].group].agents++;
   }
@@ -113,11 +116,19 @@ static void set_times(struct run *run) {
   run->workers = run->share == 1 ? 1 : MUSTER_WORKERS_MAX + MUSTER_EXTERNAL_MAX;
 }
 
+static bool open_crowd(struct run *run) {
+  if (run->shape->cost != COST_KINDS) return crowd_reserve(&run->crowd, run->count, 1);
+  if (!crowd_open_spawns(&run->crowd, run->setup->spawns, 1, run->setup->seed)) return false;
+  run->count = run->crowd.count;
+  return true;
+}
+
 static bool open_run(struct run *run) {
   set_times(run);
+  if (!open_crowd(run)) return false;
   run->members = calloc(run->count, sizeof *run->members);
   run->tallies = aligned_alloc(_Alignof(struct tally), run->workers * sizeof *run->tallies);
-  if (!crowd_reserve(&run->crowd, run->count, 1) || !run->members || !run->tallies) return false;
+  if (!run->members || !run->tallies) return false;
   memset(run->tallies, 0, run->workers * sizeof *run->tallies);
   draw_members(run);
   return run_ways[run->contender].open(run);
@@ -208,6 +219,7 @@ static bool measure_row(const budget_setup *setup, uint32_t shape, const struct 
 
 static bool is_wanted(const budget_setup *setup, uint32_t shape, bool wall) {
   bool possible = wall ? !shape_costs[shape].told_only && setup->wall_frames : !shape_costs[shape].noise;
+  possible = possible && (shape_costs[shape].cost != COST_KINDS || setup->spawns);
   return possible && lists(setup->only, budget_shapes[shape][0]);
 }
 

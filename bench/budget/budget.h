@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BUDGET_SHAPES = 17, BUDGET_ROWS = 2 * BUDGET_SHAPES, BUDGET_GROUPS = 2, BUDGET_SECONDS = 20 };
+enum { BUDGET_SHAPES = 18, BUDGET_ROWS = 2 * BUDGET_SHAPES, BUDGET_GROUPS = 2, BUDGET_SECONDS = 20 };
 
 typedef enum budget_contender {
   BUDGET_PLAN = 0,  /* a planner's host that plans once in a frame */
@@ -39,6 +39,7 @@ typedef struct budget_setup {
   uint64_t seed;
   const char *only;                            /* a list of shapes with commas, or null = all */
   const char *contenders;                      /* likewise */
+  const char *spawns;                          /* a spawn file; null = its shape is left out */
   uint32_t agents, hz, seconds;                /* of a run; shapes may have agents and frames of their own */
   uint32_t plans;                              /* at most, in a frame of BUDGET_REPLAN */
   uint32_t wall_frames;                        /* on the wall clock; 0 = none */

@@ -15,7 +15,8 @@ typedef enum budget_cost {
   COST_CHANCE,  /* one in `every` is dear, by chance */
   COST_MEMBERS, /* each agent in `every` is dear */
   COST_LOG,     /* log-normal with sigma 1.3 */
-  COST_ELAPSED  /* cost_ns and dear_ns for each second elapsed */
+  COST_ELAPSED, /* cost_ns and dear_ns for each second elapsed */
+  COST_KINDS    /* log-normal with sigma 1, with the mean of the agent's kind in the spawn file */
 } budget_cost;
 
 /* A shape of costs. What is 0 is left to the setup or not so. */
@@ -45,7 +46,8 @@ extern const struct shape shape_costs[BUDGET_SHAPES];
 enum { PLAYER_SECOND = 10, NEAR_EVERY = 20 };
 
 struct member {
-  uint64_t last_ns; /* simulation time of its last update, or of its spawn */
+  uint64_t last_ns;   /* simulation time of its last update, or of its spawn */
+  uint64_t period_ns; /* the shortest */
   uint32_t updates;
   uint32_t frame; /* in which it ran last, + 1 */
   double mean_ns; /* of its costs, as the sorted loop knows them */
@@ -120,7 +122,7 @@ static inline uint64_t run_age(const struct run *run, uint32_t agent) {
 }
 
 static inline bool run_is_due(const struct run *run, uint32_t agent) {
-  return run->members[agent].spawned && run_age(run, agent) >= PERIOD_NS;
+  return run->members[agent].spawned && run_age(run, agent) >= run->members[agent].period_ns;
 }
 
 static inline uint64_t run_now(const struct run *run) {

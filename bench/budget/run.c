@@ -30,6 +30,8 @@ static double cost_of(const struct run *run, uint32_t agent, uint64_t elapsed_ns
     return run_is_dear(shape, agent) ? shape->dear_ns : shape->cost_ns;
   case COST_LOG:
     return shape->cost_ns * varied_factor(random, sigma);
+  case COST_KINDS:
+    return run->crowd.members[agent].cost_s * 1e9 * varied_factor(random, 1.0);
   case COST_ELAPSED:
     return shape->cost_ns + shape->dear_ns * (double)elapsed_ns * 1e-9;
   default:

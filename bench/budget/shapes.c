@@ -21,6 +21,9 @@ const char *const budget_shapes[BUDGET_SHAPES][2] = {
     {"joining", "every update 20 us; a tenth of the agents come at once in each of ten seconds"},
     {"step", "500 agents, 5 us, four frames a second: all are due in each"},
     {"taken", "every update 20 us; the kernel takes 4.4 ms of every 11 ms"},
+    {"spawns",
+     "the NPCs of --spawns with the periods of their kinds, and with costs of these means, log-normal with sigma "
+     "1; what is important stands near the file's observers"},
     {"noise", "every update 20 us, beside a load that takes 4 ms of every 10 ms of each processor"},
 };
 
@@ -55,5 +58,6 @@ const struct shape shape_costs[BUDGET_SHAPES] = {
     {.cost_ns = 20 * US, .joining = true, .from_start = true, .told_only = true},
     {.cost_ns = 5 * US, .agents = 500, .hz = 4, .told_only = true},
     {.cost_ns = 20 * US, .taken_ns = 4400000, .taken_every_ns = 11 * MS, .told_only = true},
+    {.cost = COST_KINDS, .told_only = true},
     {.cost_ns = 20 * US, .noise = true},
 };

@@ -14,7 +14,7 @@
 struct loop {
   muster_world *world;
   muster_pool *pool; /* of more than one worker */
-  muster_type types[2];
+  muster_type types[CROWD_TYPES_MAX];
   uint64_t completed; /* as reports say */
   muster_plan_entry *entries;
   muster_plan_result *results;
@@ -35,10 +35,11 @@ static muster_atom_result update_atom(muster_update *update) {
 /* Every type of the run with the guess of its host: that an update takes 20 us. */
 static bool register_types(struct run *run, struct loop *loop) {
   static const muster_atom atom = {update_atom, MUSTER_ROLE_BEHAVIOUR, 20000};
-  for (uint32_t i = 0; i <= run->shape->split; i++) {
+  uint32_t kinds = run->crowd.type_count;
+  for (uint32_t i = 0; i < (kinds ? kinds : 1u + run->shape->split); i++) {
     muster_type_def type = muster_type_def_default();
-    type.period_ns = PERIOD_NS;
-    type.period_max_ns = PERIOD_MAX_NS;
+    type.period_ns = kinds ? run->crowd.types[i].period_ns : PERIOD_NS;
+    type.period_max_ns = kinds ? run->crowd.types[i].period_max_ns : PERIOD_MAX_NS;
     type.overruns.demote = 0; /* long updates are wanted */
     type.parts.part_ns = atom.model_ns;
     type.user = run;
@@ -58,7 +59,8 @@ static muster_position place_of(const struct run *run, uint32_t agent) {
 
 static bool spawn(struct run *run, struct loop *loop, uint32_t agent) {
   muster_agent_def def = muster_agent_def_default();
-  def.type = loop->types[run->shape->split && run_is_dear(run->shape, agent)];
+  uint32_t dear = run->shape->split && run_is_dear(run->shape, agent);
+  def.type = loop->types[run->crowd.type_count ? run->crowd.members[agent].type : dear];
   def.position = place_of(run, agent);
   def.importance_floor = run->shape->player ? 0.0f : (float)run->crowd.members[agent].importance;
   def.user = (void *)(uintptr_t)agent;

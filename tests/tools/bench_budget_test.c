@@ -71,6 +71,23 @@ Test(bench_budget, charges_what_a_shape_says) {
   json_decref(json);
 }
 
+/* Of four kinds with costs and periods of their own, of which the file says how many there are. */
+Test(bench_budget, measures_the_npcs_of_a_spawn_file) {
+  json_t *json = program_json("bench budget --quick --no-wall --shape spawns --spawns " MUSTER_SOURCE_DIR
+                              "/src/scenarios/village.csv --budget 200us --json -"),
+         *row;
+  size_t i;
+  cr_assert_eq(json_array_size(program_member(json, "rows")), CONTENDERS);
+  json_array_foreach(program_member(json, "rows"), i, row) {
+    bool loop = strcmp(text_of(row, "contender"), "sorted") == 0 || strcmp(text_of(row, "contender"), "robin") == 0;
+    cr_expect_eq(program_number(row, "agents"), 600);
+    cr_expect_gt(program_number(row, "frames_waiting"), 500);
+    expect_sound(row);
+    if (loop) expect_full(row);
+  }
+  json_decref(json);
+}
+
 Test(bench_budget, measures_each_number_of_agents_with_each_budget) {
   static const double agents[] = {3000, 3000, 5000, 5000}, budgets_ns[] = {2e6, 5e6, 2e6, 5e6};
   json_t *json = program_json("bench budget --quick --no-wall --shape equal --contender sorted --agents 3000,5000 "
@@ -133,6 +150,7 @@ Test(bench_budget, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
       {"bench budget dispatch", 2, "'dispatch' is too many"}, {"bench budget --speed", 2, "unknown option --speed"},
       {"bench budget --shape equal,square", 2, "unknown shape 'square'"},
+      {"bench budget --shape equal,spawns", 2, "say where the spawns are: --spawns FILE.csv"},
       {"bench budget --contender flecs", 2, "unknown contender 'flecs'"}, {"bench budget --seconds 3", 2, "--seconds"},
       {"bench budget --plans 0", 2, "--plans"}, {"bench budget --report cpu", 2, "--report is 'cpu'"},
       {"bench budget --budget 10ms,1us", 2, "--budget is '1us'"},

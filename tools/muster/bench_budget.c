@@ -304,6 +304,7 @@ static void show_help(FILE *stream) {
       "usage: muster bench budget [OPTION]...\n"
       "\n"
       "  --shape NAME,...      only these; below\n"
+      "  --spawns FILE.csv     the NPCs of a spawn file, too\n"
       "  --contender NAME,...  only these; below\n"
       "  --agents N,...        default 4000; some shapes have their own number\n"
       "  --budget T,...        of a frame (default 10ms): 2ms,5ms,10ms,33ms for example\n"
@@ -376,6 +377,8 @@ static int check(void *user) {
   if (!knows(work->only, budget_shapes, BUDGET_SHAPES, "shape") ||
       !knows(work->contenders, budget_contenders, BUDGET_CONTENDERS, "contender") || !read_lists(work))
     return STATUS_USAGE;
+  if (work->only && !work->common.spawns && options_list_has(work->only, "spawns"))
+    return complain_usage("say where the spawns are: --spawns FILE.csv");
   if (!work->hz) work->hz = 20;
   if (!work->seconds) work->seconds = work->common.quick ? 31 : 300;
   if (!work->plans) work->plans = 4;
@@ -402,6 +405,7 @@ static const char *measure_section(budget_work *work, uint32_t agents, uint64_t 
   budget_setup setup = {.seed = work->common.seed,
                         .only = work->only,
                         .contenders = work->contenders,
+                        .spawns = work->common.spawns,
                         .agents = agents,
                         .hz = work->hz,
                         .seconds = work->seconds,
@@ -425,6 +429,7 @@ static const char *measure(void *user) {
 }
 
 static const option_def options[] = {OPTION("shape", TEXT, budget_work, only),
+                                     BENCH_SPAWNS,
                                      OPTION("contender", TEXT, budget_work, contenders),
                                      OPTION("agents", TEXT, budget_work, agents_given),
                                      OPTION("budget", TEXT, budget_work, budgets_given),
