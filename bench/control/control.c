@@ -1,5 +1,6 @@
 #include "control.h"
 
+#include "idle_watch.h"
 #include "varied_costs.h"
 
 #include "scenarios/scaffold.h"
@@ -87,13 +88,14 @@ static bool populate(muster_world *world, struct run *run, struct kind kinds[2])
   return true;
 }
 
-static bool run_frames(muster_world *world, struct run *run, control_trace *trace) {
+static bool run_frames(muster_world *world, struct run *run, idle_watch *idle, control_trace *trace) {
   muster_frame_report report = muster_frame_report_default();
   for (run->frame = 0; run->frame < CONTROL_FRAMES; run->frame++) {
     uint32_t i = run->frame;
     double budget_ns = i < CHANGE ? BUDGET_NS : BUDGET_NS * run->script->budget;
     if (muster_frame_run(world, &(muster_frame){(uint64_t)(i + 1) * FRAME_NS, (uint64_t)budget_ns})) return false;
     muster_frame_report_read(world, &report);
+    idle_watch_add(idle, &report, (uint64_t)budget_ns);
     trace->rate[i] = (float)report.completed;
     trace->period_ms[i] = (float)(50.0 + report.period_deviation_ns * 1e-6);
     trace->waiting[i] = (float)(report.carried + report.preempted);
@@ -168,7 +170,8 @@ static void judge(const struct script *script, control_response *response) {
       .swing = fmax(swing_of(rate, steady, CONTROL_FRAMES), swing_of(period, steady, CONTROL_FRAMES))};
   const control_figures *figures = &response->figures, *most = &control_within;
   response->within = figures->overshoot < most->overshoot && figures->settle_frames <= most->settle_frames &&
-                     figures->frames_depressed <= most->frames_depressed && figures->swing <= most->swing;
+                     figures->frames_depressed <= most->frames_depressed && figures->swing <= most->swing &&
+                     !response->idle_frames && !response->idle_windows;
 }
 
 static const char *respond(const struct script *script, uint64_t seed, control_response *response) {
@@ -179,11 +182,14 @@ static const char *respond(const struct script *script, uint64_t seed, control_r
   def.clock.kind = MUSTER_CLOCK_VIRTUAL;
   def.seed = seed;
   muster_world *world = muster_world_create(&def);
-  bool ran = world && populate(world, &run, kinds) && run_frames(world, &run, &response->trace);
+  idle_watch idle = {0};
+  bool ran = world && populate(world, &run, kinds) && run_frames(world, &run, &idle, &response->trace);
   muster_world_destroy(world);
   if (!ran) return muster_last_error();
   response->name = script->name;
   response->summary = script->summary;
+  response->idle_frames = idle.frames;
+  response->idle_windows = idle.usage.faults;
   judge(script, response);
   return NULL;
 }

@@ -33,7 +33,8 @@ typedef struct control_figures {
 typedef struct control_response {
   const char *name, *summary;
   control_figures figures;
-  bool within; /* the bounds below */
+  uint64_t idle_frames, idle_windows; /* that did not use their capacity: idle_watch.h */
+  bool within;                        /* the bounds below, and none of these */
   control_trace trace;
 } control_response;
 

@@ -17,6 +17,8 @@ static void expect_within(json_t *json) {
     cr_expect_leq(figure(json, response, "settle_frames"), 15, "%s", response);
     cr_expect_leq(figure(json, response, "frames_depressed"), 5, "%s", response);
     cr_expect_leq(figure(json, response, "swing"), 0.05, "%s: a limit cycle", response);
+    cr_expect_eq(figure(json, response, "idle_frames"), 0, "%s", response);
+    cr_expect_eq(figure(json, response, "idle_windows"), 0, "%s", response);
   }
   cr_expect(json_is_true(program_member(json, "within")));
 }

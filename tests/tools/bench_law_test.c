@@ -38,6 +38,8 @@ static void expect_lawful(json_t *row) {
   cr_expect_leq(of(row, "important.interval_ns"), 1.15 * of(row, "important.period_ns"), "load %g", load);
   cr_expect_leq(of(row, "wait_ns"), of(row, "wait_bound_ns"), "load %g", load);
   cr_expect_gt(of(row, "wait_ns"), 0);
+  cr_expect_eq(of(row, "idle_frames"), 0, "load %g", load);
+  cr_expect_eq(of(row, "idle_windows"), 0, "load %g", load);
   cr_expect_eq(json_array_size(program_member(row, "misses")), 0);
   expect_bands(row, load);
 }

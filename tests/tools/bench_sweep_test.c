@@ -54,6 +54,7 @@ Test(bench_sweep, finds_no_cliff_by_the_law_of_importance_and_one_by_the_papers_
   cr_expect_eq(lawful, LOADS);
   cr_expect_geq(last, 12);
   cr_expect_eq(program_number(json, "law.cliffs"), 0);
+  cr_expect_eq(program_number(json, "law.idle"), 0);
   cr_expect_leq(program_number(json, "law.growth_most"), 0.16, "beside the frame, that is");
   cr_expect_geq(program_number(json, "papers.cliffs"), 3);
   cr_expect_geq(program_number(json, "papers.growth_most"), 0.4);

@@ -49,6 +49,12 @@ Test(law_judge, holds_each_promise_up_to_its_bound) {
   row = lawful();
   row.cell.waits_beyond = 1;
   cr_expect_eq(law_misses(&row), LAW_MISS_WAIT);
+  row.cell.waits_beyond = 0;
+  row.cell.idle_frames = 1;
+  cr_expect_eq(law_misses(&row), LAW_MISS_IDLE);
+  row.cell.idle_frames = 0;
+  row.cell.idle_windows = 1;
+  cr_expect_eq(law_misses(&row), LAW_MISS_IDLE);
 }
 
 Test(law_judge, misses_what_is_not_known_of_the_important) {

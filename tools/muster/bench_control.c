@@ -29,10 +29,12 @@ static void show_help(FILE *stream) {
       "  overshoot   how far either went beyond it, as a share of the step\n"
       "  depressed   frames with less than 90 %% of the rate that costs and budget allow\n"
       "  swing       standard deviation over the mean in the last 60 frames: a limit cycle would show\n"
+      "  idle        frames that leave time for the longest of all updates though agents wait, and times in which each "
+      "agent has its turn and a tenth of the capacity is left though periods are stretched\n"
       "  Time is virtual: the same figures on any machine.\n"
       "\n"
       "Ends with status 1 when a response is out of bounds: overshoot under %.0f %%, %u frames to settle, %u frames "
-      "depressed, a swing of %.0f %%.\n",
+      "depressed, a swing of %.0f %%, nothing idle.\n",
       control_within.overshoot * 100, control_within.settle_frames, control_within.frames_depressed,
       control_within.swing * 100);
 }
@@ -51,13 +53,13 @@ static void print_figures(const char *name, const control_figures *figures) {
 static void print(const void *user) {
   const control_work *work = user;
   puts("muster bench control: 480 frames at 2.5 times the budget, virtual time; in frame 240 something happens\n");
-  printf("%-10s %9s %7s %10s %7s\n", "response", "overshoot", "settle", "depressed", "swing");
+  printf("%-10s %9s %7s %10s %7s %5s\n", "response", "overshoot", "settle", "depressed", "swing", "idle");
   for (const control_response *row = work->responses; row->name; row++) {
     print_figures(row->name, &row->figures);
-    printf("  %s %s\n", row->within ? "      " : "MISSED", row->summary);
+    printf(" %4lu  %s %s\n", row->idle_frames + row->idle_windows, row->within ? "      " : "MISSED", row->summary);
   }
   print_figures("bound", &control_within);
-  puts("");
+  puts("    0");
 }
 
 /* What else is known of them follows; the object is open. */
@@ -73,7 +75,8 @@ static void write(const void *user, json_writer *writer) {
   json_print(writer, "} responses{");
   for (const control_response *row = work->responses; row->name; row++) {
     write_figures(row->name, &row->figures, writer);
-    json_print(writer, "within=%d }", row->within);
+    json_print(writer, "idle_frames=%lu idle_windows=%lu within=%d }", row->idle_frames, row->idle_windows,
+               row->within);
   }
   json_print(writer, "} within=%d", all_within(work));
 }

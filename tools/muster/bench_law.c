@@ -77,8 +77,10 @@ static void show_help(FILE *stream) {
       "Promised: at importance 0.9 and above p50 of the own clock is at most %.1f and p99 %.1f (flashcrowd, whose "
       "players leap: %.1f), and the interval %.2f times the law's period; p99 of each band's ages is at most %.1f "
       "times the law's and %.0f frames; no band runs less often than one that matters less, as far as the law "
-      "says so, to within %.0f %%, or three standard errors where few ran; and no wait, for updates or for actions, is "
-      "longer than the bound that the reports give.\n"
+      "says so, to within %.0f %%, or three standard errors where few ran; no wait, for updates or for actions, is "
+      "longer than the bound that the reports give; and no frame leaves time for the longest of all updates though "
+      "agents wait, nor do frames leave a tenth of it, over the time in which each has its turn, though periods are "
+      "stretched.\n"
       "\n"
       "Ends with status 1 when a row misses any of it.\n",
       WINDOW, law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most,

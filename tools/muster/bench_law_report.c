@@ -7,7 +7,7 @@ const double law_own_p50_most = 1.2, law_own_p99_most = 1.6, law_own_p99_most_of
              law_age_most = 1.5, law_age_frames = 2, law_order_noise = 0.02;
 
 /* In the order of their bits. */
-static const char *const promises[] = {"p50", "p99", "interval", "age", "order", "wait"};
+static const char *const promises[] = {"p50", "p99", "interval", "age", "order", "wait", "idle"};
 
 enum { PROMISES = sizeof promises / sizeof *promises };
 
@@ -55,6 +55,7 @@ uint32_t law_misses(const law_row *row) {
     if (!age_holds(&cell->stays[i])) misses |= LAW_MISS_AGE;
   if (!order_holds(cell->stays, law_order_noise)) misses |= LAW_MISS_ORDER;
   if (cell->waits_beyond) misses |= LAW_MISS_WAIT;
+  if (cell->idle_frames || cell->idle_windows) misses |= LAW_MISS_IDLE;
   return misses;
 }
 
@@ -105,21 +106,24 @@ void law_print_row(const law_row *row) {
 void law_print_end(const law_row *rows, uint32_t count) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) kept += law_misses(&rows[i]) == 0;
-  printf("\npressure   the load as the world reports it: what agents cost differs with what they do\n"
-         "important  agents of importance 0.9 and above; the next five are of these\n"
-         "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
-         "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
-         "interval   agents x window / completed updates\n"
-         "period     by the law, mean of the rates; ratio: at most %.2f\n"
-         "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
-         "the law's and %.0f frames; 1 is that\n"
-         "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
-         "order      no band of importance runs less often than one that matters less, as far as the law says so: of "
-         "agents that stayed in the band since the update before; to within %.0f %%, or three standard errors of so "
-         "few\n\n"
-         "%u of %u rows keep all of it\n",
-         law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
-         law_order_noise * 100, kept, count);
+  printf(
+      "\npressure   the load as the world reports it: what agents cost differs with what they do\n"
+      "important  agents of importance 0.9 and above; the next five are of these\n"
+      "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
+      "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
+      "interval   agents x window / completed updates\n"
+      "period     by the law, mean of the rates; ratio: at most %.2f\n"
+      "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
+      "the law's and %.0f frames; 1 is that\n"
+      "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
+      "order      no band of importance runs less often than one that matters less, as far as the law says so: of "
+      "agents that stayed in the band since the update before; to within %.0f %%, or three standard errors of so "
+      "few\n"
+      "idle       no frame leaves time for the longest of all updates though agents wait, and none of them a tenth of "
+      "it, over the time in which each has its turn, though periods are stretched\n\n"
+      "%u of %u rows keep all of it\n",
+      law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
+      law_order_noise * 100, kept, count);
 }
 
 void law_name_misses(const law_row *row, char *text, size_t bytes) {
@@ -161,8 +165,11 @@ static void write_row(const law_row *row, json_writer *writer) {
   write_band("important", &cell->important, NULL, writer);
   json_print(writer, "interval_over_period=%g bands[", interval_ratio(&cell->important));
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) write_band(NULL, &cell->bands[i], &cell->stays[i], writer);
-  json_print(writer, "] wait_ns=%g wait_bound_ns=%g frames_beyond_wait_bound=%u order_without_noise=%d",
-             cell->wait_s * 1e9, cell->wait_bound_s * 1e9, cell->waits_beyond, order_holds(cell->stays, 0));
+  json_print(writer,
+             "] wait_ns=%g wait_bound_ns=%g frames_beyond_wait_bound=%u order_without_noise=%d "
+             "idle_frames=%lu idle_windows=%lu",
+             cell->wait_s * 1e9, cell->wait_bound_s * 1e9, cell->waits_beyond, order_holds(cell->stays, 0),
+             cell->idle_frames, cell->idle_windows);
   write_misses(law_misses(row), writer);
   json_end_object(writer);
 }

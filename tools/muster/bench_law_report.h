@@ -21,7 +21,8 @@ typedef enum law_miss {
   LAW_MISS_INTERVAL = 1 << 2,
   LAW_MISS_AGE = 1 << 3,
   LAW_MISS_ORDER = 1 << 4,
-  LAW_MISS_WAIT = 1 << 5
+  LAW_MISS_WAIT = 1 << 5,
+  LAW_MISS_IDLE = 1 << 6
 } law_miss;
 
 extern const double law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most,

@@ -223,6 +223,8 @@ const char *law_measure(const load_setup *setup, double wish_ns, double times, u
   law_watch *watch = NULL;
   bool ran = load_open(&world, setup, (uint64_t)llround(wish_ns / times));
   if (ran) ran = (watch = watch_open(world.room)) && watch_cell(&world, watch, times, window_least, cell);
+  cell->idle_frames = world.idle.frames;
+  cell->idle_windows = world.idle.usage.faults;
   free(watch);
   load_close(&world);
   return ran ? NULL : muster_last_error();

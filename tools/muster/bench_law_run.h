@@ -27,6 +27,7 @@ typedef struct law_cell {
   double wait_s, wait_bound_s;         /* the longest wait of any frame, for updates and for actions, and the
                                           bound of reports; of the frame that came nearest to it, or passed it */
   uint32_t waits_beyond;               /* frames beyond the bound */
+  uint64_t idle_frames, idle_windows;  /* that did not use their capacity: idle_watch.h. Of all, warm-up included */
 } law_cell;
 
 /* At so many times the wish of load_find_wish_ns(). Null, or what went wrong. */

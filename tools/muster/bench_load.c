@@ -51,6 +51,7 @@ bool load_run_frame(load_world *world, muster_frame_report *report) {
   uint64_t budget_ns = world->capacity_ns > BUDGET_LEAST_NS ? world->capacity_ns : BUDGET_LEAST_NS;
   world->now_ns += LOAD_FRAME_NS;
   if (!host_run_frame(&world->host, world->now_ns, budget_ns, report)) return false;
+  idle_watch_add(&world->idle, report, world->capacity_ns);
   world->in = world->in || host_is_in(&world->host, report, &world->calm) ||
               world->now_ns >= (uint64_t)HOST_INTAKE_FRAMES_MAX * LOAD_FRAME_NS;
   return true;

@@ -4,6 +4,7 @@
 #define TOOLS_BENCH_LOAD_H
 
 #include "host.h"
+#include "idle_watch.h"
 
 #include <muster/view.h>
 
@@ -26,6 +27,7 @@ typedef struct load_world {
   uint32_t room;
   uint32_t partitions; /* in which agents are: 0 .. partitions - 1 */
   uint64_t now_ns, capacity_ns;
+  idle_watch idle;
   uint32_t calm; /* of host_is_in() */
   bool in;       /* all are */
 } load_world;

@@ -28,10 +28,11 @@ typedef enum sweep_rule {
 static const char *const names[SWEEP_RULES] = {"law", "papers"};
 
 typedef struct sweep_point {
-  double pressure;                  /* as reported, mean of the window */
-  load_band important, unimportant; /* importance >= 0.9, and 0 */
-  double growth;                    /* of the important's interval, from the load before; 0 at the first */
-  bool holds;                       /* it may grow by that */
+  double pressure;                    /* as reported, mean of the window */
+  load_band important, unimportant;   /* importance >= 0.9, and 0 */
+  double growth;                      /* of the important's interval, from the load before; 0 at the first */
+  bool holds;                         /* it may grow by that */
+  uint64_t idle_frames, idle_windows; /* that did not use their capacity: idle_watch.h */
 } sweep_point;
 
 typedef struct sweep_result {
@@ -71,7 +72,9 @@ static void show_help(FILE *stream) {
       "periods no longer fit: Tan & Wong's elastic periods and Rankin's order.\n"
       "\n"
       "Ends with status 1 when by the law of importance the interval grows by more than %.0f %%, and by more than a "
-      "frame, from one load to the next.\n",
+      "frame, from one load to the next, or when frames leave time for the longest of all updates though animals wait, "
+      "or "
+      "a tenth of it, over the time in which each has its turn, though periods are stretched.\n",
       AGENTS_QUICK, AGENTS, LOADS, growth_allowed * 100);
 }
 
@@ -112,8 +115,9 @@ static bool watch(load_world *world, uint32_t warm_up, sweep_point *point) {
     pressure += (double)report.pressure;
     load_look(world, see, &sums);
   }
-  *point = (sweep_point){pressure / WINDOW, load_sum_up(&sums.important, WINDOW),
-                         load_sum_up(&sums.unimportant, WINDOW), .holds = true};
+  *point =
+      (sweep_point){pressure / WINDOW, load_sum_up(&sums.important, WINDOW), load_sum_up(&sums.unimportant, WINDOW),
+                    .holds = true,     .idle_frames = world->idle.frames,    .idle_windows = world->idle.usage.faults};
   return true;
 }
 
@@ -158,6 +162,14 @@ static uint32_t cliffs_of(const sweep_work *work, sweep_rule rule) {
   return count;
 }
 
+/* Frames, and windows, of all loads that did not use their capacity. */
+static uint64_t idle_of(const sweep_work *work, sweep_rule rule) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < LOADS; i++)
+    count += work->results[i].rules[rule].idle_frames + work->results[i].rules[rule].idle_windows;
+  return count;
+}
+
 static double growth_most(const sweep_work *work, sweep_rule rule) {
   double most = 0;
   for (uint32_t i = 0; i < LOADS; i++) most = fmax(most, work->results[i].rules[rule].growth);
@@ -165,7 +177,9 @@ static double growth_most(const sweep_work *work, sweep_rule rule) {
 }
 
 static int judge(const void *user) {
-  return cliffs_of(user, SWEEP_LAW) ? complain_failure("there is a cliff; the rows say where") : STATUS_OK;
+  if (cliffs_of(user, SWEEP_LAW)) return complain_failure("there is a cliff; the rows say where");
+  return idle_of(user, SWEEP_LAW) ? complain_failure("frames did not use their capacity though animals waited")
+                                  : STATUS_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- results */
@@ -195,8 +209,11 @@ static void print(const void *user) {
          "period     that the fit gives to the important\n"
          "pressure   the load as the world reports it: what animals cost differs with what they do\n"
          "growth     of the interval over the load before, which was a tenth less\n\n"
-         "Target: it grows by %.0f %% at most, or by a frame; most: %.0f %% by the law, %.0f %% by the papers' rules\n",
-         growth_allowed * 100, growth_most(work, SWEEP_LAW) * 100, growth_most(work, SWEEP_PAPERS) * 100);
+         "Target: it grows by %.0f %% at most, or by a frame; most: %.0f %% by the law, %.0f %% by the papers' rules\n"
+         "Frames, and windows, that did not use their capacity though animals waited: %lu by the law, %lu by the "
+         "papers' rules\n",
+         growth_allowed * 100, growth_most(work, SWEEP_LAW) * 100, growth_most(work, SWEEP_PAPERS) * 100,
+         idle_of(work, SWEEP_LAW), idle_of(work, SWEEP_PAPERS));
 }
 
 static void write_row(const sweep_result *result, sweep_rule rule, json_writer *writer) {
@@ -204,10 +221,11 @@ static void write_row(const sweep_result *result, sweep_rule rule, json_writer *
   const load_band *important = &point->important, *unimportant = &point->unimportant;
   json_print(writer,
              "{ rule=%s load=%g pressure=%g important{ agents=%g interval_ns=%g period_ns=%g } unimportant{ agents=%g "
-             "interval_ns=%g period_ns=%g } growth=%g holds=%d }",
+             "interval_ns=%g period_ns=%g } growth=%g holds=%d idle_frames=%lu "
+             "idle_windows=%lu }",
              names[rule], result->load, point->pressure, important->agents, important->interval_s * 1e9,
              important->period_s * 1e9, unimportant->agents, unimportant->interval_s * 1e9, unimportant->period_s * 1e9,
-             point->growth, point->holds);
+             point->growth, point->holds, point->idle_frames, point->idle_windows);
 }
 
 static void write(const void *user, json_writer *writer) {
@@ -218,7 +236,8 @@ static void write(const void *user, json_writer *writer) {
     for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++) write_row(&work->results[i], rule, writer);
   json_end_array(writer);
   for (sweep_rule rule = 0; rule < SWEEP_RULES; rule++)
-    json_print(writer, "%s{ growth_most=%g cliffs=%u }", names[rule], growth_most(work, rule), cliffs_of(work, rule));
+    json_print(writer, "%s{ growth_most=%g cliffs=%u idle=%lu }", names[rule], growth_most(work, rule),
+               cliffs_of(work, rule), idle_of(work, rule));
 }
 
 static bool draw(const void *user, const char *folder) {
