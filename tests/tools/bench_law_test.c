@@ -99,19 +99,20 @@ Test(bench_law, measures_a_spawn_file_at_the_loads_and_seeds_that_were_asked_for
 }
 
 Test(bench_law, finds_that_the_law_is_kept_with_costs_that_vary_too) {
-  json_t *json = program_json("bench law --quick --world wildlife --load 6 --costs log-normal --json -");
+  json_t *json = program_json("bench law --quick --world wildlife --agents 4000 --load 6 --costs log-normal --json -");
   cr_expect_str_eq(json_string_value(program_member(json, "costs")), "log-normal");
   cr_assert_eq(json_array_size(program_member(json, "rows")), 1);
   expect_lawful(json_array_get(program_member(json, "rows"), 0));
+  cr_expect_float_eq(of(json_array_get(program_member(json, "rows"), 0), "agents"), 5000, 500, "4,000 and their young");
   json_decref(json);
 }
 
 Test(bench_law, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
       {"bench law dispatch", 2, "'dispatch' is too many"}, {"bench law --speed", 2, "unknown option --speed"},
-      {"bench law --seed x", 2, "--seed is 'x'"}, {"bench law --seeds 5-1", 2, "--seeds is '1'"},
-      {"bench law --seeds 1-500", 2, "--seeds is '500'"}, {"bench law --load 0", 2, "--load is '0'"},
-      {"bench law --world wildlive", 2, "did you mean 'wildlife'"},
+      {"bench law --seed x", 2, "--seed is 'x'"}, {"bench law --agents 10", 2, "--agents is '10'"},
+      {"bench law --seeds 5-1", 2, "--seeds is '1'"}, {"bench law --seeds 1-500", 2, "--seeds is '500'"},
+      {"bench law --load 0", 2, "--load is '0'"}, {"bench law --world wildlive", 2, "did you mean 'wildlife'"},
       {"bench law --costs dear", 2, "--costs is 'dear': constant or log-normal"},
       {"bench law --world spawns", 2, "--spawns FILE.csv"},
       {"bench law --spawns /nowhere/n.csv", 1, "cannot read '/nowhere/n.csv'"},

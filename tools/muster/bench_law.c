@@ -36,6 +36,7 @@ enum { LOADS = sizeof loads / sizeof *loads, LOADS_QUICK = sizeof loads_quick / 
 typedef struct law_work {
   bench_work common;
   const char *world; /* alone; null = all */
+  uint32_t agents;   /* 0 = as many as the world has */
   uint64_t seeds[SEEDS_MAX];
   double loads[LOADS_MAX];
   uint32_t seed_count, load_count;
@@ -53,6 +54,7 @@ static void show_help(FILE *stream) {
       "\n"
       "  --spawns FILE.csv  the NPCs of a spawn file, too\n"
       "  --world NAME       one world alone: wildlife, flashcrowd, spawns, townsfolk, herd\n"
+      "  --agents N         so many in each world, with as many observers for each agent; spawn files have their own\n"
       "  --load L           one load alone; may be given again. Default 0.5, 1, 1.5, 3, 6 and 12\n"
       "  --seed S           one seed alone; may be given again\n"
       "  --seeds 1-5        these seeds (default)\n"
@@ -159,8 +161,13 @@ static int check(void *user) {
 static const char *measure_seed(law_work *work, const law_world *world, uint64_t seed) {
   bool small = work->common.quick && world->agents_quick;
   uint32_t window = work->common.quick ? WINDOW_QUICK : WINDOW;
-  load_setup setup = load_setup_of(world->module(), small ? world->agents_quick : world->agents,
-                                   small ? world->observers_quick : world->observers, seed);
+  uint32_t agents = small ? world->agents_quick : world->agents;
+  uint32_t observers = small ? world->observers_quick : world->observers;
+  if (work->agents && agents) { /* with as many observers for each */
+    observers = (uint32_t)(((uint64_t)observers * work->agents + agents - 1) / agents);
+    agents = work->agents;
+  }
+  load_setup setup = load_setup_of(world->module(), agents, observers, seed);
   setup.sigma = work->common.sigma;
   if (world->module == muster_module_population) setup.host.options.path = work->common.spawns;
   if (world->full_levels) setup.host.world.levels.pressure = 0.0f;
@@ -222,6 +229,7 @@ static void write(const void *user, json_writer *writer) {
 
 static const option_def options[] = {BENCH_SPAWNS,
                                      OPTION("world", TEXT, law_work, world),
+                                     OPTION_WITHIN("agents", COUNT32, law_work, agents, 1000, 1000000),
                                      OPTION_BY("load", read_load),
                                      OPTION_BY("seed", read_seed),
                                      OPTION_BY("seeds", read_seeds),
