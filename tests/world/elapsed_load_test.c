@@ -130,6 +130,9 @@ Test(elapsed_load, more_than_there_is_is_told_within_two_seconds_and_periods_sto
   later = watch(&little, 600);
   cr_expect_float_eq(first.elapsed_load, 1.5, 0.15, "b %g", first.elapsed_load);
   cr_expect(later.period_s < 1.25 * first.period_s, "periods of %g s, and then %g s", first.period_s, later.period_s);
+  double least = 0.25,
+         most_s = 0.5 / least * LONGEST_NS * 1e-9; /* report.h: a quarter of the capacity is for periods */
+  cr_expect(later.period_s <= most_s, "periods of %g s, and %g s are the most", later.period_s, most_s);
   cr_expect(later.put_off > 0.4 * AGENTS && later.put_off < 0.7 * AGENTS, "%g are put off", later.put_off);
   expect_sound(little.world);
   little_world_destroy(&little);
