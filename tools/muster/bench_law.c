@@ -168,11 +168,11 @@ static const char *measure_seed(law_work *work, const law_world *world, uint64_t
     agents = work->agents;
   }
   load_setup setup = load_setup_of(world->module(), agents, observers, seed);
-  setup.sigma = work->common.sigma;
   if (world->module == muster_module_population) setup.host.options.path = work->common.spawns;
   if (world->full_levels) setup.host.world.levels.pressure = 0.0f;
   double wish_ns = load_find_wish_ns(&setup, window);
   if (wish_ns <= 0) return muster_last_error();
+  setup.sigma = work->common.sigma; /* the load is that of the means, so that both are asked of one capacity */
   for (uint32_t i = 0; i < work->load_count; i++) {
     law_row *row = &work->rows[work->count];
     *row = (law_row){.world = world->name,

@@ -158,10 +158,12 @@ static void write_misses(uint32_t misses, json_writer *writer) {
 static void write_row(const law_row *row, json_writer *writer) {
   const law_cell *cell = &row->cell;
   json_print(writer,
-             "{ world=%s load=%g seed=%lu agents=%g pressure=%g important_load=%g warm_up_frames=%u frames=%u "
+             "{ world=%s load=%g seed=%lu agents=%g pressure=%g important_load=%g period_deviation_ns=%g "
+             "warm_up_frames=%u frames=%u "
              "own_p50=%g own_p99=%g own_p99_most=%g own_exact_p50=%g own_exact_p99=%g",
-             row->world, row->load, row->seed, cell->agents, cell->pressure, cell->important_load, cell->warm_up,
-             cell->window, cell->own_p50, cell->own_p99, row->own_p99_most, cell->own_exact_p50, cell->own_exact_p99);
+             row->world, row->load, row->seed, cell->agents, cell->pressure, cell->important_load,
+             cell->deviation_s * 1e9, cell->warm_up, cell->window, cell->own_p50, cell->own_p99, row->own_p99_most,
+             cell->own_exact_p50, cell->own_exact_p99);
   write_band("important", &cell->important, NULL, writer);
   json_print(writer, "interval_over_period=%g bands[", interval_ratio(&cell->important));
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) write_band(NULL, &cell->bands[i], &cell->stays[i], writer);

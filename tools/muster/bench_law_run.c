@@ -182,6 +182,7 @@ static void add_to_means(law_cell *cell, const muster_frame_report *report) {
   cell->agents += (double)report->agents / cell->window;
   cell->pressure += (double)report->pressure / cell->window;
   cell->important_load += (double)report->important_load / cell->window;
+  cell->deviation_s += report->period_deviation_ns * 1e-9 / cell->window;
 }
 
 /* The window is long enough for each agent to have its turn once more, and for important agents to run twice. */

@@ -16,10 +16,10 @@ typedef struct law_stay {
 } law_stay;
 
 typedef struct law_cell {
-  double agents, pressure, important_load; /* means of the reports */
-  uint32_t warm_up, window;                /* frames */
-  load_band important;                     /* importance 0.9 and above */
-  load_band bands[MUSTER_BANDS];           /* as muster_band */
+  double agents, pressure, important_load, deviation_s; /* means of the reports */
+  uint32_t warm_up, window;                             /* frames */
+  load_band important;                                  /* importance 0.9 and above */
+  load_band bands[MUSTER_BANDS];                        /* as muster_band */
   law_stay stays[MUSTER_BANDS];
   double own_p50, own_p99;             /* of the important, what passes between two updates on the agent's own
                                           clock, which does a period, rounded up to frames, at a time */

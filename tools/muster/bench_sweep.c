@@ -144,6 +144,7 @@ static bool measure_load(sweep_work *work, double wish_ns, sweep_result *result)
 static const char *measure(void *user) {
   sweep_work *work = user;
   load_setup law = setup_of(work, SWEEP_LAW);
+  law.sigma = 0; /* the load is that of the means, so that both costs are asked of one capacity */
   double wish_ns = load_find_wish_ns(&law, WINDOW);
   bool ran = wish_ns > 0;
   for (uint32_t i = 0; i < LOADS && ran; i++) {
