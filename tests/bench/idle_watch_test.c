@@ -43,6 +43,21 @@ Test(idle_watch, finds_frames_with_time_for_one_more) {
   cr_expect_eq(nobody.frames, 0);
 }
 
+Test(idle_watch, excuses_frames_before_the_longest_update_that_waited_in_them) {
+  muster_frame_report room = frame_of(CAPACITY_NS - 3 * COST_NS), more = frame_of(CAPACITY_NS / 2), full = room;
+  idle_watch watch = {0};
+  idle_watch_add(&watch, &more, CAPACITY_NS);
+  idle_watch_add(&watch, &room, CAPACITY_NS);
+  cr_expect_eq(watch.frames, 2);
+  full.update_cpu_ns = CAPACITY_NS;
+  full.longest_claim_ns = 3 * COST_NS;
+  idle_watch_add(&watch, &full, CAPACITY_NS);
+  cr_expect_eq(watch.frames, 1, "in the other one it would have fitted");
+  full.longest_claim_ns = CAPACITY_NS / 2;
+  idle_watch_add(&watch, &full, CAPACITY_NS);
+  cr_expect_eq(watch.frames, 0);
+}
+
 Test(idle_watch, finds_windows_that_contradict_stretched_periods) {
   muster_frame_report idle = frame_of(CAPACITY_NS * 4 / 5), wanted;
   idle.carried = 0; /* all are believed to have to wait: nobody is due */
