@@ -15,14 +15,15 @@ static void note_idle(idle_watch *watch, uint64_t left_ns) {
   watch->frames++;
 }
 
-/* A frame keeps time for its actions, by what they took before. What was left of it counts only where the longest of
- * all updates would have fitted: one that waits may be as long. */
+/* A frame keeps time for its actions, by what they took before; where some found no time in the frame before, for these
+ * besides, which is twice the most at most. What was left of it counts only where the longest of all updates would have
+ * fitted: one that waits may be as long. */
 void idle_watch_add(idle_watch *watch, const muster_frame_report *report, uint64_t capacity_ns) {
   uint64_t acts_ns = report->stage_ns[MUSTER_STAGE_COMMIT];
   uint64_t offered_ns = capacity_ns - report->repaid_ns - report->announced_ns;
   see_longest(watch, report->longest_claim_ns);
   if (acts_ns > watch->acts_ns) watch->acts_ns = acts_ns;
-  uint64_t gone_ns = report->update_cpu_ns + watch->acts_ns - acts_ns;
+  uint64_t gone_ns = report->update_cpu_ns + 2 * watch->acts_ns - acts_ns;
   uint64_t left_ns = offered_ns > gone_ns ? offered_ns - gone_ns : 0;
   bool fits = left_ns > watch->longest_ns;
   usage_sample sample = {.now_ns = report->sim_now_ns,

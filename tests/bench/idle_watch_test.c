@@ -79,6 +79,9 @@ Test(idle_watch, excuses_what_is_kept_for_actions_repaid_or_announced) {
   acted.stage_ns[MUSTER_STAGE_COMMIT] = 0;
   idle_watch_add(&watch, &acted, CAPACITY_NS);
   cr_expect_eq(watch.frames, 0, "actions took as long before");
+  acted.update_cpu_ns = CAPACITY_NS / 2;
+  idle_watch_add(&watch, &acted, CAPACITY_NS);
+  cr_expect_eq(watch.frames, 1, "but not half of a frame");
   repaid.repaid_ns = announced.announced_ns = CAPACITY_NS / 5;
   watch = watched(&repaid);
   cr_expect_eq(watch.frames + watch.usage.faults, 0);
