@@ -144,7 +144,7 @@ static bool read_member(const json_t *value, const field_row *field, const char 
   case FIELD_LEVELS:
     break;
   }
-  ASSERT(!"a field of a kind that no body has");
+  ASSERT(false && "a field of a kind that no body has");
   return false;
 }
 

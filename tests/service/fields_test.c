@@ -19,15 +19,15 @@ static void *place_of(const field_row *field, void *def) {
 }
 
 static void put(const field_row *field, void *place, double value) {
-  uint32_t count = (uint32_t)value;
-  uint64_t number = (uint64_t)value;
-  float single = (float)value;
-  bool truth = value > 0;
-  const void *from = field->kind == FIELD_FLOAT    ? (const void *)&single
-                     : field->kind == FIELD_SWITCH ? (const void *)&truth
-                     : field_bytes(field) == 4     ? (const void *)&count
-                                                   : &number;
-  memcpy(place, from, field_bytes(field));
+  if (field->kind == FIELD_FLOAT) {
+    float single = (float)value;
+    memcpy(place, &single, sizeof single);
+  } else if (field->kind == FIELD_SWITCH) {
+    memcpy(place, &(bool){value > 0}, sizeof(bool));
+  } else {
+    uint64_t number = (uint64_t)value; /* the lowest bytes first */
+    memcpy(place, &number, field_bytes(field));
+  }
 }
 
 static bool has_range(const field_row *field) {

@@ -3,14 +3,6 @@
 #ifndef MUSTER_TESTS_SANITIZED_H
 #define MUSTER_TESTS_SANITIZED_H
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER 1
-#endif
-#if __has_feature(address_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#endif
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_THREAD_SANITIZER 1
 #endif

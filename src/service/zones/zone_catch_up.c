@@ -47,8 +47,9 @@ bool zone_gone_has(const struct zone *zone, zone_gone coming) {
     else
       high = middle;
   }
+  if (low == zone->left.count) return false;
   const zone_gone *found = &zone->left.gone[low];
-  return low < zone->left.count && found->id == coming.id && found->kind == coming.kind;
+  return found->id == coming.id && found->kind == coming.kind;
 }
 
 void zone_gone_free(struct zone *zone) {
