@@ -52,8 +52,8 @@ typedef enum muster_affinity {
 
 typedef struct muster_pool_def {
   uint32_t size;
-  uint32_t workers;         /* one caller included; 0 (default) = one per processor this process may use;
-                               at most MUSTER_WORKERS_MAX */
+  uint32_t workers;         /* one caller included; 0 (default) = one per processor this process may use, now and
+                               later: see muster_pool_workers(); at most MUSTER_WORKERS_MAX */
   muster_affinity affinity; /* default MUSTER_AFFINITY_APART */
   void (*on_worker_start)(uint32_t worker, void *user); /* on the new thread, before its first work; default null.
                                                            worker is 1..workers-1: dense and stable */
@@ -96,7 +96,11 @@ MUSTER_API uint64_t muster_pool_stop(muster_pool *pool);
  * parent's (muster_journal_end() is MUSTER_E_STATE). */
 MUSTER_API void muster_pool_destroy(muster_pool *pool);
 
-/* The number of workers, the caller included; 0 with a message for null. Any thread. */
+/* The number of workers, the caller included; 0 with a message for null. Where muster_pool_def.workers was 0 it may
+ * grow: before a frame, once a second, the pool looks whether the calling thread may use other processors than before,
+ * as by taskset -a, a control group's cpuset or a processor that was put online. For those that have come it starts
+ * threads, up to the processors of the machine that were online when it was created. When processors go, threads stay,
+ * and frames use no more workers than there are processors (muster_world_workers()). Any thread. */
 MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
 
 /* Every worker index that a callback of this pool gets is below this: workers, then further external threads. A

@@ -50,15 +50,16 @@ MUSTER_API muster_result muster_world_tune(muster_world *world, const muster_wor
 MUSTER_API muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning);
 
 /* From the next frame on at most this many workers of the world's pool work on its frames, the calling thread included;
- * 0 = all, as in the beginning. The others have time for jobs and for other worlds, and predictions take that into
- * account. Under the virtual clock nothing else changes. MUSTER_E_ARGUMENT when the pool has fewer; MUSTER_E_STATE
- * inside a frame, and in worlds that are recorded or replayed or that have planner_workers. Thread of the frames,
- * between frames.
+ * 0 = all, as in the beginning, also of those that the pool gets later. The others have time for jobs and for other
+ * worlds, and predictions take that into account. Under the virtual clock nothing else changes. MUSTER_E_ARGUMENT when
+ * the pool has fewer; MUSTER_E_STATE inside a frame, and in worlds that are replayed or that have planner_workers.
+ * Thread of the frames, between frames.
  */
 MUSTER_API muster_result muster_world_set_workers(muster_world *world, uint32_t workers);
 
-/* How many workers work on the world's frames: as set, or all of the pool's; in a world with planner_workers that many.
- * Thread of the frames, between frames. */
+/* How many workers work on the world's frames: as set, or all of the pool's, but of a pool that follows the processors
+ * (muster_pool_def.workers 0) no more than there are; in a world with planner_workers that many. Thread of the frames,
+ * between frames. */
 MUSTER_API uint32_t muster_world_workers(const muster_world *world);
 
 /* Policies, each a choice of the weights of priority. */

@@ -70,6 +70,7 @@
 #include "world/overruns_state.h"
 #include "world/section.h"
 #include "world/trace.h"
+#include "world/workers.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
@@ -289,6 +290,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   bands_begin_frame(&world->plan->bands, &world->queues->classes, &world->agents.store, world->frame->elapsed_ns,
                     world->frames);
   take_prepaid(world);
+  world_take_workers(world);
   frame_record_begin(world, frame);
   world->runner->now_ns = frame->sim_now_ns;
   world->runner->frame = world->frames;

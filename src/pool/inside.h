@@ -9,6 +9,7 @@
 #include "pool/worker_slot.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 _Static_assert(IDLE_MAX == (int)POOL_SLOTS_MAX, "a set of sleepers has room for every slot");
 
@@ -21,7 +22,7 @@ struct muster_pool {
   shared_u32 worlds; /* that use it; counted when they are created and destroyed */
   muster_pool_def def;
   clock_source clock;
-  uint32_t workers;    /* worker threads, and one for the caller */
+  uint32_t workers;    /* at most: worker threads, and one for the caller */
   uint32_t slot_count; /* all indices */
   struct worker_slot *slots;
   bool prepared; /* threads may have been started, */
@@ -29,6 +30,9 @@ struct muster_pool {
   char name[12];
   pthread_t *threads; /* by worker slot: the workers */
   uint32_t threads_started;
+  bool follows;        /* the processors of the process: as many workers as there are */
+  shared_u32 existing; /* workers that were started, and one for the caller */
+  shared_u32 useful;   /* of these, as many as there are processors for */
   struct queue queue;
   idle_set idle;    /* workers that take any job */
   idle_set waiting; /* worker slots that wait for a group */
@@ -38,9 +42,12 @@ struct muster_pool {
   shared_u32 placing;          /* held by the caller that moves workers apart */
   shared_u32 placed_by_others; /* and no more by the pool */
   uint32_t processor_count;    /* that the process may use */
+  uint32_t processor_room;
   uint32_t *processors;
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
   uint64_t placed_ns;        /* when workers were last moved */
+  shared_u64 looked_ns;      /* when the processors were last looked at, */
+  cpu_set_t seen;            /* and which the thread that did had */
 };
 
 static inline uint32_t pool_external_index(const struct muster_pool *pool, uint32_t external) {

@@ -1,6 +1,7 @@
 /* jobs.c - the calls of muster/jobs.h that take jobs and groups; what they do is in worker.c and group.c. */
 #include "base/error.h"
 #include "base/sized.h"
+#include "pool/threads.h"
 #include "pool/worker.h"
 
 #include <string.h>
@@ -99,7 +100,7 @@ muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urge
 
 muster_result muster_group_wait_asleep(muster_group *given) {
   const struct group *group = inside(given);
-  if (group && group->pool && group->pool->workers == 1 && !group_is_complete(group))
+  if (group && group->pool && threads_count(group->pool) == 1 && !group_is_complete(group))
     return error_set(MUSTER_E_STATE, "jobs: in a pool of one worker no thread would run what this waits for");
   return wait_for(given, &(wait_orders){.patience_ns = UINT64_MAX, .asleep = true});
 }
@@ -108,7 +109,7 @@ muster_result muster_group_wait_asleep(muster_group *given) {
 
 uint32_t muster_pool_workers(const muster_pool *pool) {
   if (!pool) error_missing("workers", "pool");
-  return pool ? pool->workers : 0;
+  return pool ? threads_count(pool) : 0;
 }
 
 uint32_t muster_pool_indices(const muster_pool *pool) {

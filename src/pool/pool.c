@@ -91,13 +91,13 @@ static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
   pool->def = *def;
   snprintf(pool->name, sizeof pool->name, "%s", def->name ? def->name : "muster");
   pool->def.name = pool->name;
-  pool->workers = def->workers ? def->workers : muster_available_processors();
-  if (pool->workers > MUSTER_WORKERS_MAX) pool->workers = MUSTER_WORKERS_MAX;
+  pool->workers = threads_most(def->workers);
+  pool->follows = !def->workers && pool->workers > 1;
   pool->def.jobs_max = round_up_to_power_of_two(def->jobs_max);
   create_worker_slots(pool);
   queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
-  if (pool->arena.failed || !threads_survey(pool)) return false;
   pool->clock = clock_calibrate();
+  if (pool->arena.failed || !threads_survey(pool)) return false;
   pool->process = getpid();
   pool->prepared = true;
   return true;
@@ -115,13 +115,16 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
   }
   pool->arena = arena;
   living_add(&pool->living);
-  if (!pool_prepare(pool, &def) || !threads_start(pool)) {
+  uint32_t workers = def.workers ? def.workers : muster_available_processors();
+  if (workers > MUSTER_WORKERS_MAX) workers = MUSTER_WORKERS_MAX;
+  if (!pool_prepare(pool, &def) || !threads_start(pool, workers)) {
     muster_pool_destroy(pool);
     return NULL;
   }
+  store_relaxed_u32(&pool->useful, workers);
   threads_keep_all_apart(pool);
-  if (pool->workers > pool->processor_count)
-    log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", pool->workers, pool->processor_count);
+  if (workers > pool->processor_count)
+    log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", workers, pool->processor_count);
   return pool;
 }
 
@@ -140,6 +143,7 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   uint32_t working = 0;
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
   if (forked_since(pool->process)) return 0; /* nobody is here to be woken, joined or waited for */
+  threads_start_no_more(pool);
   /* Ordered: a thread about to sleep looks at `stopping` after it drew the ticket that this wake makes stale. */
   for (uint32_t i = 0; i < pool->slot_count; i++) park_wake(&pool->slots[i].parking);
   /* Before the join: a job that runs may wait for one that has not started. */

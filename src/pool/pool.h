@@ -132,6 +132,14 @@ void pool_enter_for_life(struct pool_entry *entered, struct worker_slot *slot);
 /* The worker slot that the thread has now; null when it has none. */
 struct worker_slot *pool_own_slot(const struct muster_pool *pool);
 
+/* Before a frame: how many workers may work on it. Those of a pool that was given their number; else one for each
+ * processor that the process may use now: once a second it looks whether processors have come, for which it starts
+ * threads, or gone. */
+uint32_t threads_for_frame(struct muster_pool *pool);
+
+/* The same, as it was before the last frame of any world. Any thread. */
+uint32_t threads_useful(const struct muster_pool *pool);
+
 /* Before a frame: moves the workers that sit on the calling thread's processor, if they are to be kept apart. */
 void threads_keep_all_apart(struct muster_pool *pool);
 

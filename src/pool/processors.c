@@ -27,19 +27,38 @@ static uint32_t list_processors(uint32_t *out, uint32_t capacity) {
   return count;
 }
 
-uint32_t muster_available_processors(void) {
-  uint32_t processors = list_processors(NULL, UINT32_MAX), quota = cgroups_processors("");
-  if (!processors) processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+static uint32_t list_online(void) {
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (uint32_t)online : 1;
+}
+
+/* So many of them as the quotas of the control groups allow; at least 1. */
+static uint32_t within_quota(uint32_t processors) {
+  uint32_t quota = cgroups_processors("");
   if (quota < processors) processors = quota;
   return processors ? processors : 1;
 }
 
-bool threads_survey(struct muster_pool *pool) {
+uint32_t muster_available_processors(void) {
   uint32_t processors = list_processors(NULL, UINT32_MAX);
-  ARENA_ARRAY(&pool->arena, pool->processors, processors ? processors : 1);
+  return within_quota(processors ? processors : list_online());
+}
+
+uint32_t threads_most(uint32_t asked) {
+  uint32_t online = list_online(), available = muster_available_processors();
+  uint32_t most = asked ? asked : online > available ? online : available;
+  return most < MUSTER_WORKERS_MAX ? most : MUSTER_WORKERS_MAX;
+}
+
+bool threads_survey(struct muster_pool *pool) {
+  uint32_t processors = list_processors(NULL, UINT32_MAX), online = list_online();
+  pool->processor_room = processors > online ? processors : online;
+  ARENA_ARRAY(&pool->arena, pool->processors, pool->processor_room);
   if (!pool->processors) return false;
-  pool->processor_count = list_processors(pool->processors, processors);
+  pool->processor_count = list_processors(pool->processors, pool->processor_room);
   pool->caller_processor = UINT32_MAX;
+  if (sched_getaffinity(0, sizeof pool->seen, &pool->seen)) pool->follows = false;
+  store_relaxed_u64(&pool->looked_ns, clock_now(&pool->clock));
   return true;
 }
 
@@ -58,7 +77,7 @@ static bool place_worker(const struct muster_pool *pool, struct worker_slot *slo
  * caller's processor changes places with the caller. */
 static void place_workers(struct muster_pool *pool, uint32_t processor) {
   uint32_t next = 0;
-  for (uint32_t i = 1; i < pool->workers; i++) {
+  for (uint32_t i = 1; i < threads_count(pool); i++) {
     struct worker_slot *slot = &pool->slots[i];
     if (pool->caller_processor != UINT32_MAX) {
       if (load_relaxed_u32(&slot->processor) == processor) place_worker(pool, slot, pool->caller_processor);
@@ -77,8 +96,8 @@ static bool is_own_processor(const struct muster_pool *pool, uint32_t processor)
 }
 
 static bool keeps_apart(const struct muster_pool *pool) {
-  return pool->def.affinity == MUSTER_AFFINITY_APART && pool->workers > 1 && pool->workers <= pool->processor_count &&
-         !load_relaxed_u32(&pool->placed_by_others);
+  return pool->def.affinity == MUSTER_AFFINITY_APART && threads_count(pool) > 1 &&
+         threads_count(pool) <= pool->processor_count && !load_relaxed_u32(&pool->placed_by_others);
 }
 
 /* Whether all threads of the process have no more processors than the caller, and some that are no workers are among
@@ -101,13 +120,13 @@ static bool are_confined(const struct muster_pool *pool) {
     alike += CPU_EQUAL(&set, &callers);
   }
   closedir(threads);
-  return confined && alike >= pool->workers; /* the workers but the caller, and one thread at least */
+  return confined && alike >= threads_count(pool); /* the workers but the caller, and one thread at least */
 }
 
 /* Whether somebody else, an operator or the kernel for a control group, has given a worker other processors than it was
  * given here. Then these hold: a processor that was taken away is never taken back. */
 static bool was_placed_by_others(const struct muster_pool *pool) {
-  for (uint32_t i = 1; i < pool->workers; i++) {
+  for (uint32_t i = 1; i < threads_count(pool); i++) {
     uint32_t processor = load_relaxed_u32(&pool->slots[i].processor);
     cpu_set_t own, now;
     CPU_ZERO(&own);
@@ -139,7 +158,7 @@ static void processors_make_room(struct muster_pool *pool, uint32_t processor) {
 }
 
 void threads_keep_apart(struct muster_pool *pool, uint32_t index) {
-  if (!keeps_apart(pool) || index == 0 || index >= pool->workers) return;
+  if (!keeps_apart(pool) || index == 0 || index >= threads_count(pool)) return;
   int processor = sched_getcpu();
   if (processor >= 0 && load_relaxed_u32(&pool->slots[index].processor) == (uint32_t)processor)
     processors_make_room(pool, (uint32_t)processor);
@@ -150,9 +169,62 @@ void threads_keep_all_apart(struct muster_pool *pool) {
   int processor = sched_getcpu();
   if (processor < 0) return;
   bool crowded = pool->caller_processor == UINT32_MAX;
-  for (uint32_t i = 1; i < pool->workers && !crowded; i++)
+  for (uint32_t i = 1; i < threads_count(pool) && !crowded; i++)
     crowded = load_relaxed_u32(&pool->slots[i].processor) == (uint32_t)processor;
   if (crowded) processors_make_room(pool, (uint32_t)processor);
+}
+
+/* ------------------------------------------------------------------------------------- processors that come and go */
+
+/* All processors that some thread of the process may run on. Those of one thread are no evidence: a host binds threads,
+ * and the pool binds workers. */
+static bool find_processors(cpu_set_t *all) {
+  CPU_ZERO(all);
+  DIR *threads = opendir("/proc/self/task");
+  if (!threads) return false;
+  for (const struct dirent *entry; (entry = readdir(threads)) != NULL;) {
+    cpu_set_t set;
+    pid_t thread = atoi(entry->d_name);
+    if (thread > 0 && !sched_getaffinity(thread, sizeof set, &set)) CPU_OR(all, all, &set);
+  }
+  closedir(threads);
+  return CPU_COUNT(all) > 0;
+}
+
+/* Some have come: they are the pool's, too. Workers whose places are those that the pool gave them may run anywhere,
+ * until they are placed anew. */
+static void take_in_processors(struct muster_pool *pool, const cpu_set_t *all) {
+  bool keeps_places = load_relaxed_u32(&pool->placed_by_others) || was_placed_by_others(pool);
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  for (uint32_t k = 0; k < pool->processor_count; k++) CPU_SET(pool->processors[k], &own);
+  for (uint32_t i = 0; i < CPU_SETSIZE && pool->processor_count < pool->processor_room; i++)
+    if (CPU_ISSET(i, all) && !CPU_ISSET(i, &own)) pool->processors[pool->processor_count++] = i;
+  for (uint32_t i = 1; i < threads_count(pool) && !keeps_places; i++) {
+    pthread_setaffinity_np(pool->threads[i], sizeof *all, all);
+    store_relaxed_u32(&pool->slots[i].processor, UINT32_MAX);
+  }
+  if (!keeps_places) pool->caller_processor = UINT32_MAX;
+}
+
+static bool has_come(const struct muster_pool *pool, const cpu_set_t *all) {
+  uint32_t known = 0;
+  for (uint32_t k = 0; k < pool->processor_count; k++) known += CPU_ISSET(pool->processors[k], all) != 0;
+  return (uint32_t)CPU_COUNT(all) > known;
+}
+
+bool processors_look(struct muster_pool *pool, uint32_t *workers) {
+  cpu_set_t seen, all;
+  if (sched_getaffinity(0, sizeof seen, &seen) || CPU_EQUAL(&seen, &pool->seen) || !find_processors(&all)) return false;
+  pool->seen = seen;
+  *workers = within_quota((uint32_t)CPU_COUNT(&all));
+  if (*workers > pool->workers) *workers = pool->workers;
+  if (has_come(pool, &all)) take_in_processors(pool, &all);
+  return true;
+}
+
+uint32_t threads_count(const struct muster_pool *pool) {
+  return load_relaxed_u32(&pool->existing);
 }
 
 /* ------------------------------------------------------------------------------------------------------- giving up */

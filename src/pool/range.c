@@ -1,6 +1,7 @@
 #include "pool/range.h"
 
 #include "pool/leaving.h"
+#include "pool/threads.h"
 #include "pool/worker.h"
 
 _Static_assert(sizeof(struct range) <= sizeof(muster_range), "a range fits what the caller provides");
@@ -31,7 +32,7 @@ static CALLS_OUT void range_work_off(struct worker_slot *slot, struct range *ran
   uint64_t clock_ns = clock_now(&pool->clock);
   for (;;) {
     uint64_t next, end;
-    if (!range_take_piece(range, pool->workers, &next, &end)) return;
+    if (!range_take_piece(range, threads_count(pool), &next, &end)) return;
     range->run(range->argument, next, end, slot->index);
     uint64_t now_ns = clock_now(&pool->clock);
     store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
@@ -81,7 +82,7 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   group_prepare(&group, pool);
   range_prepare(&range, priority, count, grain, run, argument, &group);
   range.attended = true;
-  call_helpers(pool, slot, &range, &group, worth_calling(&range, pool->workers) - 1);
+  call_helpers(pool, slot, &range, &group, worth_calling(&range, threads_count(pool)) - 1);
   range_work_off(slot, &range);
   if (!group_is_complete(&group)) worker_take_out_all(pool, slot, &group);
   worker_wait(slot, &group, &(wait_orders){.patience_ns = UINT64_MAX});
@@ -100,7 +101,7 @@ muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32
   struct worker_slot *slot = pool_own_slot(pool);
   range_prepare(range, priority, count, grain, run, argument, group);
   group_add(group, 1, priority); /* the first helper may be done before the last is called */
-  uint32_t called = call_helpers(pool, slot, range, group, worth_calling(range, pool->workers));
+  uint32_t called = call_helpers(pool, slot, range, group, worth_calling(range, threads_count(pool)));
   worker_complete(pool, slot, group, 1);
   return called ? MUSTER_OK : request_full(pool, priority);
 }

@@ -1,5 +1,6 @@
 #include "pool/team.h"
 
+#include "pool/threads.h"
 #include "pool/worker.h"
 
 void team_wake(struct muster_pool *pool) {
@@ -12,8 +13,8 @@ static void join(void *argument, uint32_t worker) {
 }
 
 static uint32_t most_of(const struct team *team, const struct muster_pool *pool) {
-  uint32_t most = team->orders.workers;
-  return most && most < pool->workers ? most : pool->workers;
+  uint32_t most = team->orders.workers, workers = threads_count(pool);
+  return most && most < workers ? most : workers;
 }
 
 /* Calls a worker and wakes none; false when no more may come. */

@@ -141,7 +141,7 @@ static uint32_t worker_run_claim(struct worker_slot *slot, uint32_t lane, uint64
  * False when there was nothing; true also when another thread was faster, so that the caller should look anew. */
 static bool serve(struct worker_slot *slot, uint32_t lanes, uint32_t most, uint32_t *ran) {
   struct queue *queue = &slot->pool->queue;
-  uint32_t workers = slot->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : slot->pool->workers;
+  uint32_t workers = slot->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : threads_count(slot->pool);
   for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1) {
     uint32_t number = (uint32_t)__builtin_ctz(bits), more_urgent = lanes & ((1u << number) - 1u);
     struct lane *lane = &queue->lanes[number];
@@ -279,7 +279,7 @@ bool worker_help(struct worker_slot *slot, const struct group *group, uint64_t *
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     uint64_t first;
-    uint32_t most = queue_fair_part(&pool->queue.lanes[lane], claim_size(slot), pool->workers);
+    uint32_t most = queue_fair_part(&pool->queue.lanes[lane], claim_size(slot), threads_count(pool));
     uint32_t count = claim_from(slot, lane, most, group, &first);
     if (!count) continue;
     worker_run_claim(slot, lane, first, count, 0);

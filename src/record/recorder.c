@@ -24,7 +24,7 @@ bool recorder_diverges(struct recorder *recorder, const char *format, ...) {
 /* ------------------------------------------------------------------------------------------------------------- tags */
 
 void recorder_put_tag(struct recorder *recorder, recorder_tag tag) {
-  ASSERT(tag > TAG_NONE && tag <= TAG_FINISHED);
+  ASSERT(tag > TAG_NONE && tag <= TAG_WORKERS);
   unsigned char byte = (unsigned char)tag;
   tape_put(&recorder->tape, &byte, 1);
 }

@@ -55,7 +55,8 @@ typedef enum recorder_tag {
   TAG_NOTES,
   TAG_ZONE,
   TAG_APPENDING,
-  TAG_FINISHED
+  TAG_FINISHED,
+  TAG_WORKERS
 } recorder_tag;
 
 enum { FRAME_TIMES = 8 };

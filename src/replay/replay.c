@@ -190,6 +190,15 @@ static void replay_zone(struct muster_world *world) {
     recorder_diverges(world->recorder, "its record has a crossing of kind %u that cannot be", call.kind);
 }
 
+/* The frames from here on were planned for so many. */
+static void replay_workers(struct muster_world *world) {
+  uint64_t workers = tape_take_number(&world->recorder->tape);
+  if (workers >= 1 && workers <= MUSTER_WORKERS_MAX)
+    world->runner->workers = (uint32_t)workers;
+  else
+    recorder_diverges(world->recorder, "its record has %llu workers", (unsigned long long)workers);
+}
+
 bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
   struct tape *tape = &world->recorder->tape;
   for (;;) {
@@ -208,6 +217,10 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
     }
     if (tag == TAG_ZONE) {
       replay_zone(world);
+      continue;
+    }
+    if (tag == TAG_WORKERS) {
+      replay_workers(world);
       continue;
     }
     if (tag == TAG_FRAME) break;

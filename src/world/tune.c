@@ -137,12 +137,12 @@ muster_result muster_world_tuning_read(const muster_world *world, muster_world_t
 muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
   muster_result result = guard_between(world, "workers");
   if (result) return result;
-  if (world->recorder || world_is_planned(world))
-    return error_set(MUSTER_E_STATE, "workers: not in worlds that are recorded, replayed or planned");
+  if (recorder_replays(world->recorder) || world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "workers: not in worlds that are replayed or planned");
   if (workers > muster_pool_workers(world->pool))
     return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
                      muster_pool_workers(world->pool));
-  world_set_own_workers(world, workers ? workers : muster_pool_workers(world->pool));
+  world_set_own_workers(world, workers);
   return MUSTER_OK;
 }
 

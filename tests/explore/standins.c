@@ -92,9 +92,22 @@ bool threads_survey(struct muster_pool *pool) {
   return true;
 }
 
-bool threads_start(struct muster_pool *pool) {
-  (void)pool;
+uint32_t threads_most(uint32_t asked) {
+  return asked;
+}
+
+bool threads_start(struct muster_pool *pool, uint32_t workers) {
+  (void)pool, (void)workers;
   return true;
+}
+
+/* There are as many from the beginning on. */
+uint32_t threads_count(const struct muster_pool *pool) {
+  return pool->workers;
+}
+
+void threads_start_no_more(struct muster_pool *pool) {
+  (void)pool;
 }
 
 /* All the others have ended when nothing moves any more, or they never will: that fails the schedule later. */

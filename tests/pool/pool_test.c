@@ -430,15 +430,19 @@ static void *rest(void *lasting) {
   return NULL;
 }
 
-/* As `taskset -a` does: all threads of the process get this processor. */
-static void give_one_processor(uint32_t processor) {
+/* As `taskset -a` does: all threads of the process get these processors. */
+static void give_processors(const cpu_set_t *given) {
   DIR *threads = opendir("/proc/self/task");
+  for (const struct dirent *entry; (entry = readdir(threads)) != NULL;)
+    if (atoi(entry->d_name) > 0) sched_setaffinity(atoi(entry->d_name), sizeof *given, given);
+  closedir(threads);
+}
+
+static void give_one_processor(uint32_t processor) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(processor, &one);
-  for (const struct dirent *entry; (entry = readdir(threads)) != NULL;)
-    if (atoi(entry->d_name) > 0) sched_setaffinity(atoi(entry->d_name), sizeof one, &one);
-  closedir(threads);
+  give_processors(&one);
 }
 
 Test(processors, that_were_taken_away_are_not_taken_back) {
@@ -464,4 +468,78 @@ Test(processors, that_were_taken_away_are_not_taken_back) {
   muster_pool_destroy(pool);
   store_relaxed_u32(&lasting, 0);
   pthread_join(other, NULL);
+}
+
+/* How many workers a frame may have, as if it were a second later. */
+static uint32_t look_later(muster_pool *pool) {
+  store_relaxed_u64(&pool->looked_ns, 0);
+  return threads_for_frame(pool);
+}
+
+static void note_processors(void *argument, uint32_t worker) {
+  (void)worker;
+  sched_getaffinity(0, sizeof(cpu_set_t), argument);
+}
+
+/* On another thread, which must be there. */
+static cpu_set_t workers_processors(muster_pool *pool) {
+  cpu_set_t own;
+  muster_group group;
+  CPU_ZERO(&own);
+  muster_group_init(&group, pool);
+  cr_assert_eq(muster_job_submit(pool, MUSTER_URGENCY_NORMAL, note_processors, &own, &group), MUSTER_OK);
+  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+  return own;
+}
+
+/* It begins with one processor, and gets the others when its threads do. */
+Test(processors, that_come_are_used) {
+  cpu_set_t all;
+  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+  uint32_t processors = muster_available_processors(), first = 0;
+  if (processors < 2) return; /* none can come */
+  while (!CPU_ISSET(first, &all)) first++;
+  give_one_processor(first);
+  muster_pool_def def = muster_pool_def_default();
+  muster_pool *pool = muster_pool_create(&def);
+  cr_assert_not_null(pool, "%s", muster_last_error());
+  cr_assert_eq(muster_pool_workers(pool), 1);
+  uint32_t indices = muster_pool_indices(pool);
+  cr_assert_geq(indices, processors + def.external_max - 1);
+  cr_assert_eq(look_later(pool), 1, "nothing has come");
+
+  give_processors(&all);
+  cr_assert_eq(threads_for_frame(pool), 1, "it looks once a second");
+  cr_assert_eq(look_later(pool), processors);
+  cr_assert_eq(muster_pool_workers(pool), processors);
+  cr_assert_eq(muster_pool_indices(pool), indices);
+  threads_keep_all_apart(pool);
+  cpu_set_t own = workers_processors(pool), either;
+  CPU_OR(&either, &own, &all);
+  cr_assert(CPU_COUNT(&own) >= 1 && CPU_EQUAL(&either, &all));
+
+  give_one_processor(first);
+  cr_assert_eq(look_later(pool), 1, "frames have one again");
+  cr_assert_eq(muster_pool_workers(pool), processors, "threads stay");
+  own = workers_processors(pool);
+  cr_assert(CPU_COUNT(&own) == 1 && CPU_ISSET(first, &own));
+
+  give_processors(&all);
+  cr_assert_eq(look_later(pool), processors);
+  muster_pool_destroy(pool);
+}
+
+/* Who asks for a number gets it. */
+Test(processors, that_come_and_go_change_no_number_that_was_asked_for) {
+  cpu_set_t all;
+  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+  uint32_t first = 0;
+  while (!CPU_ISSET(first, &all)) first++;
+  muster_pool *pool = create(3);
+  give_one_processor(first);
+  cr_assert_eq(look_later(pool), 3);
+  give_processors(&all);
+  cr_assert_eq(look_later(pool), 3);
+  cr_assert_eq(muster_pool_workers(pool), 3);
+  muster_pool_destroy(pool);
 }
