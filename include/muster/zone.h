@@ -106,6 +106,11 @@ enum { MUSTER_ZONE_ORDER_FRAMES = 2048 };
  * some four minutes at 30 frames a second. While a world stands still, or is restored, none of them passes. */
 enum { MUSTER_ZONE_KNOWN_FRAMES = 4 * MUSTER_ZONE_ORDER_FRAMES };
 
+/* How often a message goes on behind a receiver who has moved on: one who crosses in each frame may well be missed some
+ * twenty times. Without an end, zones that each take the other for where an agent is, as after its loss, would send what
+ * is for it to and fro for ever. */
+enum { MUSTER_ZONE_HOPS_MAX = 64 };
+
 /* How many messages of one sender from another zone wait for room in the box of one receiver, at most. */
 enum { MUSTER_ZONE_WAITING_MAX = 256 };
 
@@ -261,22 +266,23 @@ MUSTER_API uint32_t muster_zone_messages(muster_world *world,
                                          void (*take)(const muster_zone_message *message, void *user), void *user);
 
 /* Which message a message follows: the sequence of the one before it that its sender sent to the same receiver, while
- * that may be on its way; 0 = none. It goes with the message to muster_zone_deliver_after(). Asked within the `take` of
- * muster_zone_messages(), for its message alone; 0 for null. Any thread. O(1). */
+ * that may be on its way; 0 = none. In its first eight bits stands, too, how often the message has gone on. It goes
+ * with the message to muster_zone_deliver_after(), as it is. Asked within the `take` of muster_zone_messages(), for its
+ * message alone; 0 for null. Any thread. O(1). */
 MUSTER_API uint64_t muster_zone_message_follows(const muster_zone_message *message);
 
 /* Delivers a message that came from another zone: into the receiver's box, from which its next update reads it, once
  * the message that it follows has come and there is room; or, when the receiver has moved on or is a ghost, into the
  * queue to other zones again. A type without boxes drops it, and MUSTER_OK is returned. `zone` is not looked at.
- * MUSTER_E_STALE when it came before, or the receiver is gone: passed over; MUSTER_E_FULL when it should go out again
- * and the queue is full; MUSTER_E_ARGUMENT when it is too long, its sequence is not above `follows`, or its sender is
- * no agent and no host of a zone; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames;
- * recorded. O(1). */
+ * MUSTER_E_STALE when it came before, the receiver is gone, or it has gone on MUSTER_ZONE_HOPS_MAX times and should
+ * once more: passed over; MUSTER_E_FULL when it should go out again and the queue is full; MUSTER_E_ARGUMENT when it is
+ * too long, its sequence is not above the one that it follows, or its sender is no agent and no host of a zone;
+ * MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames; recorded. O(1). */
 MUSTER_API muster_result muster_zone_deliver_after(muster_world *world, const muster_zone_message *message,
                                                    uint64_t follows);
 
-/* The same of a message that follows none: it waits for no other, and may come before those that were sent earlier.
- * Thread of the frames, between frames; recorded. O(1). */
+/* The same of a message that follows none: it waits for no other, may come before those that were sent earlier, and
+ * goes on as if for the first time. Thread of the frames, between frames; recorded. O(1). */
 MUSTER_API muster_result muster_zone_deliver(muster_world *world, const muster_zone_message *message);
 
 /* ----------------------------------------------------------------------------------------------------------- herds */

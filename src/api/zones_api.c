@@ -5,6 +5,7 @@
 #include "world/guard.h"
 #include "world/world_record.h"
 #include "world/world_zone.h"
+#include "world/zone_mail.h"
 
 #include <muster/zone.h>
 
@@ -83,7 +84,7 @@ uint32_t muster_zone_messages(muster_world *world, void (*take)(const muster_zon
                                              .zone = from->zone,
                                              .size = from->size,
                                              .bytes = from->size ? from->bytes : NULL},
-                                 .follows = from->follows};
+                                 .follows = zone_follows_of(from)};
     take(&given.message, user);
   }
   guard_release(world, before);

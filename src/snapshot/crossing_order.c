@@ -19,7 +19,7 @@ typedef struct order_scope {
 void snapshot_zone_message(struct snapshot *snapshot, zone_outgoing *message) {
   snapshot_exchange(snapshot, message, offsetof(zone_outgoing, bytes));
   bool possible = message->size <= MUSTER_MESSAGE_BYTES_MAX && message->sequence && zone_ids_is_id(message->to) &&
-                  message->zone && message->zone <= MUSTER_ZONES_MAX;
+                  message->zone && message->zone <= MUSTER_ZONES_MAX && message->hops <= MUSTER_ZONE_HOPS_MAX;
   snapshot_expect(snapshot, possible, "a message of %u bytes to zone %u", message->size, message->zone);
   snapshot_exchange(snapshot, message->bytes, message->size);
 }

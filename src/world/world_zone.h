@@ -25,7 +25,9 @@ typedef struct zone_row {
 typedef struct zone_outgoing {
   muster_agent from, to;
   uint64_t sequence, follows, sent_ns;
-  uint32_t zone, size;
+  uint32_t zone;
+  uint16_t hops; /* how often it went on behind its receiver */
+  uint16_t size;
   unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
 } zone_outgoing;
 

@@ -16,13 +16,25 @@ bool zone_came_before(const struct muster_world *world, const muster_zone_messag
   return (message->from.value | message->sequence) && recent_find(&world->zone->delivered, key_of(message), NULL);
 }
 
+/* As it is kept, without its bytes. */
+static zone_outgoing delivery_of(const struct muster_world *world, const muster_zone_message *message, uint64_t given) {
+  zone_outgoing taken = {.from = message->from,
+                         .to = message->to,
+                         .sequence = message->sequence,
+                         .sent_ns = zone_time_of_own(world, message->sent_ns & (uint64_t)INT64_MAX / 2),
+                         .size = (uint16_t)message->size};
+  zone_take_follows(&taken, given);
+  return taken;
+}
+
 muster_result zone_check_delivery(const struct muster_world *world, const muster_zone_message *message,
-                                  uint64_t follows) {
+                                  uint64_t given) {
   if (message->size > MUSTER_MESSAGE_BYTES_MAX || (message->size && !message->bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", message->size,
                      MUSTER_MESSAGE_BYTES_MAX);
   bool of_host = muster_agent_is_null(message->from);
-  if (!message->sequence || follows >= message->sequence ||
+  const zone_outgoing taken = delivery_of(world, message, given);
+  if (!message->sequence || taken.follows >= message->sequence ||
       (of_host ? !zone_order_peer(message->from, message->sequence) : !zone_ids_is_id(message->from)))
     return error_set(MUSTER_E_ARGUMENT, "message: its sequence must be above 0 and above that of the message that it "
                                         "follows, and its sender an agent or a host of a zone");
@@ -33,6 +45,9 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
   if (!zone_of_absent(world, message->to))
     return error_set(MUSTER_E_STALE, "message: agent %u (generation %u) is gone", muster_agent_index(message->to),
                      muster_agent_generation(message->to));
+  if (taken.hops >= MUSTER_ZONE_HOPS_MAX)
+    return error_set(MUSTER_E_STALE, "message: it has gone on %u times behind agent %u (generation %u), who is lost",
+                     taken.hops, muster_agent_index(message->to), muster_agent_generation(message->to));
   if (world->zone->queued == world->def.limits.sends_per_frame)
     return error_set(MUSTER_E_FULL, "message: limits.sends_per_frame = %u messages to other zones wait",
                      world->def.limits.sends_per_frame);
@@ -40,18 +55,14 @@ muster_result zone_check_delivery(const struct muster_world *world, const muster
 }
 
 /* What is passed on has not come: it may pass here once more, behind an agent that comes back. */
-void zone_deliver(struct muster_world *world, const muster_zone_message *message, uint64_t follows) {
+void zone_deliver(struct muster_world *world, const muster_zone_message *message, uint64_t given) {
   struct world_zone *zone = world->zone;
   ASSERT(!zone_came_before(world, message) && message->size <= MUSTER_MESSAGE_BYTES_MAX);
   bool here = world_is_live(world, world_find(world, message->to));
-  zone_outgoing taken = {.from = message->from,
-                         .to = message->to,
-                         .sequence = message->sequence,
-                         .follows = follows,
-                         .sent_ns = zone_time_of_own(world, message->sent_ns & (uint64_t)INT64_MAX / 2),
-                         .zone = here ? world->def.zone.number : zone_of_absent(world, message->to),
-                         .size = message->size};
+  zone_outgoing taken = delivery_of(world, message, given);
+  taken.zone = here ? world->def.zone.number : zone_of_absent(world, message->to);
   if (!here) {
+    taken.hops++;
     if (taken.zone && zone_queue(world, &taken, message->bytes)) zone->counts.messages_forwarded++;
     return;
   }

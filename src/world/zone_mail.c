@@ -10,7 +10,10 @@
 
 #include <string.h>
 
-enum { ZONE_SHIFT = 64 - ZONE_EPOCH_BITS /* of its number in an id, and in sequences of hosts */ };
+enum {
+  ZONE_SHIFT = 64 - ZONE_EPOCH_BITS, /* of its number in an id, and in sequences of hosts */
+  HOPS_SHIFT = 56
+};
 
 uint32_t zone_of_absent(const struct muster_world *world, muster_agent id) {
   ASSERT(world->zone);
@@ -26,6 +29,18 @@ bool zone_knows(const struct muster_world *world, muster_agent id) {
   zone_mark mark;
   if (!muster_agent_is_null(agent) && zone_ids_is_ghost(&world->zone->ids, muster_agent_index(agent))) return true;
   return zone_ids_left(&world->zone->ids, id, &mark);
+}
+
+uint64_t zone_follows_of(const zone_outgoing *message) {
+  ASSERT(message->hops <= MUSTER_ZONE_HOPS_MAX);
+  return message->follows ^ ((uint64_t)message->hops << HOPS_SHIFT);
+}
+
+/* Both sequences are of one sender: of a host's the first bits are its zone. */
+void zone_take_follows(zone_outgoing *message, uint64_t given) {
+  uint64_t low = given & ((1ull << HOPS_SHIFT) - 1), common = low ? message->sequence >> HOPS_SHIFT : 0;
+  message->follows = low | common << HOPS_SHIFT;
+  message->hops = (uint16_t)((given >> HOPS_SHIFT) ^ common);
 }
 
 bool zone_queue(struct muster_world *world, const zone_outgoing *message, const void *bytes) {
@@ -68,7 +83,7 @@ bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent 
                            .follows = zone_order_last_sent(world, from, head->peer),
                            .sent_ns = head->sent_ns,
                            .zone = where,
-                           .size = head->size};
+                           .size = (uint16_t)head->size};
   if (from == MESSAGE_OF_HOST) message.sequence |= (uint64_t)world->def.zone.number << ZONE_SHIFT;
   if (mail_send(world, from, &message, bytes)) return true;
   world->sums->statistics.messages_dropped++;

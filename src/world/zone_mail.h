@@ -20,6 +20,11 @@ bool zone_takes_message(struct muster_world *world, uint32_t from, muster_agent 
 /* The zone in which an agent is that is not here; 0 when nothing is known of it. Between frames, or at a commit. */
 uint32_t zone_of_absent(const struct muster_world *world, muster_agent id);
 
+/* What hosts are told that a message follows, and give back: how often it went on goes with that, in bits that it has
+ * in common with the message's own sequence. */
+uint64_t zone_follows_of(const zone_outgoing *message);
+void zone_take_follows(zone_outgoing *message, uint64_t given);
+
 /* Puts a message into the queue to other zones, with its bytes; false, and counted, when there is no room. */
 bool zone_queue(struct muster_world *world, const zone_outgoing *message, const void *bytes);
 

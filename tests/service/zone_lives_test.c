@@ -234,18 +234,14 @@ static struct parcel *begin_parcel(latecomer *late, uint32_t link, uint64_t sim_
   return &late->parcels[link];
 }
 
-static void add_message_after(latecomer *late, uint32_t link, muster_agent to, uint64_t hops) {
+static void add_message(latecomer *late, uint32_t link, muster_agent to) {
   const uint64_t number = ++late->letters[link];
   const muster_agent sender = {(uint64_t)late->zone->links[link].zone << 50 | (uint64_t)EPOCH << 36 | 7};
-  const parcel_letter letter = {.from = sender.value, .to = to.value, .sequence = number, .hops = hops};
+  const parcel_letter letter = {.from = sender.value, .to = to.value, .sequence = number};
   parcel_open(&late->parcels[link], PARCEL_MESSAGE);
   parcel_put(&letter, sizeof letter, &late->parcels[link]);
   parcel_put(&number, sizeof number, &late->parcels[link]);
   parcel_close(&late->parcels[link]);
-}
-
-static void add_message(latecomer *late, uint32_t link, muster_agent to) {
-  add_message_after(late, link, to, 0);
 }
 
 static void give(latecomer *late, uint32_t link) {
@@ -377,47 +373,6 @@ Test(zone_lives, a_message_that_comes_twice_is_not_counted_as_lost) {
   cr_expect_eq(late.zone->published.delivered, 1);
   cr_expect_eq(late.zone->published.lost, 0);
   end_late(&late);
-}
-
-/* The letters of a parcel. */
-static uint32_t read_letters(const struct parcel *parcel, parcel_letter *last) {
-  uint32_t count = 0;
-  size_t at = 0;
-  parcel_item item;
-  const unsigned char *bytes;
-  bool damaged = false;
-  while (parcel->count && parcel_next(parcel->bytes, parcel->count, &at, &item, &bytes, &damaged)) {
-    if (item.kind != PARCEL_MESSAGE) continue;
-    memcpy(last, bytes, sizeof *last);
-    count++;
-  }
-  return count;
-}
-
-/* Two zones that each take the other for where an agent is would send a message to and fro for ever. */
-Test(zone_lives, a_message_goes_on_behind_its_receiver_so_often_and_no_more) {
-  for (uint64_t hops = LETTER_HOPS_MAX - 1; hops <= LETTER_HOPS_MAX; hops++) {
-    static latecomer late;
-    zone_bytes bytes = {0};
-    parcel_letter letter = {0};
-    begin_late(&late);
-    give_agent(&late, 1, 0);
-    run_frame(&late.own);
-    depart(&late.own, late.agents[1], OTHER, &bytes);
-    begin_parcel(&late, 1, 0);
-    add_message_after(&late, 1, late.agents[1], hops);
-    add_message_after(&late, 1, late.agents[1], 0);
-    give(&late, 1);
-    zone_send_letters(&late.world);
-    bool goes_on = hops < LETTER_HOPS_MAX;
-    cr_expect_eq(read_letters(&late.zone->links[0].parcel, &letter), 1 + goes_on);
-    cr_expect_eq(letter.hops, 1, "the other one, whose first it is");
-    cr_expect_eq(late.zone->published.lost, !goes_on);
-    parcel_free(&late.zone->links[0].parcel);
-    free(late.zone->passed);
-    free(bytes.bytes);
-    end_late(&late);
-  }
 }
 
 /* ------------------------------------------------------------------------------------------------ from its journal */

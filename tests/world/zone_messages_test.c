@@ -3,6 +3,8 @@
 #include "support/snapshots.h"
 #include "support/zone_pair.h"
 
+#include "world/zone_mail.h"
+
 typedef struct taken_messages {
   muster_zone_message heads[64];
   uint64_t follows[64];
@@ -84,6 +86,84 @@ Test(zone_messages, follow_an_agent_that_moved_on) {
   little_world_destroy(&a);
   little_world_destroy(&b);
   little_world_destroy(&c);
+}
+
+/* A zone that goes on from its snapshot: what waits for other zones is in it. */
+static void restore(little_world *little, uint32_t zone) {
+  saved_world saved = save_world(little->world);
+  little_world_destroy(little);
+  *little = zone_world(zone);
+  cr_assert_eq(load_world(little->world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  free(saved.bytes);
+}
+
+/* Two zones, each of which takes the other for where an agent is, send all that is for it to and fro: so often and no
+ * more. Of a host's messages the zone stands in the bits that hops have in common with it. */
+Test(zone_messages, go_on_behind_a_receiver_so_often_and_no_more) {
+  enum { ONE = 1, OTHER = 16383 };
+  little_world zones[2] = {zone_world(ONE), zone_world(OTHER)};
+  muster_agent receiver = spawn_at(&zones[0], 1), sender = spawn_at(&zones[1], 2);
+  run_frame(&zones[0]);
+  run_frame(&zones[1]);
+  cross(&zones[0], &zones[1], receiver);
+  mind_of(&zones[1], sender)->friend_of = receiver;
+  cross(&zones[1], &zones[0], receiver);
+  cr_assert_eq(muster_agent_left(zones[0].world, receiver, 3, OTHER), MUSTER_OK, "%s", muster_last_error());
+  uint64_t word = 4711;
+  for (int i = 0; i < 2; i++) cr_assert_eq(muster_agent_send(zones[1].world, receiver, &word, sizeof word), MUSTER_OK);
+  run_frames(&zones[1], 6);
+  mind_of(&zones[1], sender)->friend_of = (muster_agent){0};
+  taken_messages taken = take_messages(&zones[1]);
+  const taken_messages first = taken;
+  cr_assert_eq(taken.count, 4, "two of the host, and two of the sender");
+  for (uint32_t hop = 0; hop < MUSTER_ZONE_HOPS_MAX; hop++) {
+    const uint32_t at = hop % 2;
+    for (uint32_t i = 0; i < taken.count; i++)
+      cr_assert_eq(deliver(&zones[at], &taken, i), MUSTER_OK, "hop %u: %s", hop, muster_last_error());
+    if (hop == 7) restore(&zones[at], at ? OTHER : ONE);
+    taken = take_messages(&zones[at]);
+    cr_assert_eq(taken.count, first.count);
+    for (uint32_t i = 0; i < taken.count; i++) {
+      cr_assert_eq(taken.heads[i].sequence, first.heads[i].sequence);
+      cr_assert_neq(taken.follows[i], first.follows[i]);
+    }
+  }
+  for (uint32_t i = 0; i < taken.count; i++) {
+    cr_assert_eq(deliver(&zones[0], &taken, i), MUSTER_E_STALE);
+    cr_assert_not_null(strstr(muster_last_error(), "64 times"));
+  }
+  cr_assert_eq(take_messages(&zones[0]).count, 0);
+  for (int i = 0; i < 2; i++) little_world_destroy(&zones[i]);
+}
+
+/* It comes to whom it is for, and in order, as often as it may have gone on. */
+Test(zone_messages, that_went_on_often_arrive_in_their_order) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_agent receiver = spawn_at(&a, 1);
+  run_frame(&a);
+  run_frame(&b);
+  cross(&a, &b, receiver);
+  for (uint64_t word = 1; word <= 2; word++)
+    cr_assert_eq(muster_agent_send(a.world, receiver, &word, sizeof word), MUSTER_OK);
+  run_frame(&a);
+  taken_messages taken = take_messages(&a);
+  cr_assert_eq(taken.count, 2);
+  for (uint32_t i = 0; i < 2; i++) { /* as they are behind their last way */
+    zone_outgoing message = {.sequence = taken.heads[i].sequence};
+    zone_take_follows(&message, taken.follows[i]);
+    cr_assert_eq(message.hops, 0);
+    cr_assert_eq(message.follows, i ? taken.heads[0].sequence : 0);
+    message.hops = MUSTER_ZONE_HOPS_MAX;
+    taken.follows[i] = zone_follows_of(&message);
+  }
+  cr_assert_eq(deliver(&b, &taken, 1), MUSTER_OK);
+  cr_assert_eq(zone_status(&b).messages_held, 1);
+  cr_assert_eq(deliver(&b, &taken, 0), MUSTER_OK);
+  cr_assert_eq(zone_status(&b).messages_held, 0);
+  run_frames(&b, 6);
+  cr_assert_eq(mind_of(&b, receiver)->last_word, 2);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
 }
 
 Test(zone_messages, that_come_twice_are_delivered_once) {

@@ -12,7 +12,7 @@ enum { VERSION = 2 };
 
 FORMAT_HAS(parcel_head, 40);
 FORMAT_HAS(parcel_item, 8);
-FORMAT_HAS(parcel_letter, 48);
+FORMAT_HAS(parcel_letter, 40);
 
 static const unsigned char magic[4] = {'M', 'U', 'Z', 'P'};
 

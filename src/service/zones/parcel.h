@@ -27,13 +27,9 @@ typedef struct parcel_head {
 typedef struct parcel_letter {
   uint64_t from, to; /* agents */
   uint64_t sequence; /* of the sender's */
-  uint64_t follows;  /* the one before it, or 0 */
+  uint64_t follows;  /* muster_zone_message_follows() */
   uint64_t sent_ns;
-  uint64_t hops; /* how often it has gone on behind its receiver */
 } parcel_letter;
-
-/* A message that has gone on so often follows nobody: zones send each other for its receiver, who is lost. */
-enum { LETTER_HOPS_MAX = 16 };
 
 typedef struct parcel_item {
   uint32_t kind;  /* unknown kinds are passed over, and counted */

@@ -90,7 +90,6 @@ void zone_close(hosted_world *world) {
   wire_close(&zone->wire);
   parcel_free(&zone->pack);
   free(zone->herds);
-  free(zone->passed);
   zone_gone_free(zone);
   free(zone);
   world->zone = NULL;

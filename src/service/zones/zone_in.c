@@ -29,22 +29,10 @@ typedef enum in_result {
   IN_DAMAGED
 } in_result;
 
-static muster_zone_status in_status(const hosted_world *world) {
+static uint64_t in_twice(const hosted_world *world) {
   muster_zone_status status = muster_zone_status_default();
   muster_zone_status_read(world->world, &status);
-  return status;
-}
-
-/* It goes on behind its receiver; without memory it begins to count again. */
-static void in_note_passed(struct zone *zone, const parcel_letter *letter) {
-  if (zone->passed_count == zone->passed_room) {
-    uint32_t room = zone->passed_room ? 2 * zone->passed_room : 64;
-    zone_passed *more = realloc(zone->passed, room * sizeof *more);
-    if (!more) return;
-    zone->passed = more;
-    zone->passed_room = room;
-  }
-  zone->passed[zone->passed_count++] = (zone_passed){letter->from, letter->sequence, letter->hops + 1};
+  return status.messages_twice;
 }
 
 /* IN_FULL: its receiver has moved on, and the messages that go after it wait to go out with this frame. */
@@ -58,12 +46,10 @@ static in_result in_deliver(hosted_world *world, const zone_link *link, const vo
                                        .sent_ns = letter.sent_ns,
                                        .size = (uint32_t)(count - sizeof letter),
                                        .bytes = (const unsigned char *)bytes + sizeof letter};
-  const muster_zone_status before = in_status(world);
+  uint64_t twice = in_twice(world);
   muster_result result = muster_zone_deliver_after(world->world, &message, letter.follows);
-  const muster_zone_status after = in_status(world);
-  bool is_lost = result && after.messages_twice == before.messages_twice;
+  bool is_lost = result && in_twice(world) == twice;
   if (result == MUSTER_E_FULL) return IN_FULL;
-  if (after.messages_forwarded > before.messages_forwarded) in_note_passed(world->zone, &letter);
   if (is_lost && result == MUSTER_E_STALE && zone_may_come(world->zone, link, message.to)) {
     if (!world->zone->gives_up) return IN_AWAITS;
     world->zone->gives_up = false;

@@ -122,26 +122,14 @@ static void out_scan(hosted_world *world, uint32_t most) {
 
 /* -------------------------------------------------------------------------------------------------------- messages */
 
-/* How often it has gone on: those that do stand in the order in which they came. */
-static uint64_t out_hops(struct zone *zone, const muster_zone_message *message) {
-  if (zone->passed_next == zone->passed_count) return 0;
-  const zone_passed *passed = &zone->passed[zone->passed_next];
-  if (passed->from != message->from.value || passed->sequence != message->sequence) return 0;
-  zone->passed_next++;
-  return passed->hops;
-}
-
 static void out_letter(const muster_zone_message *message, void *user) {
   hosted_world *world = user;
   zone_link *link = zone_link_of(world->zone, message->zone);
-  uint64_t hops = out_hops(world->zone, message);
-  if (hops > LETTER_HOPS_MAX) link = NULL;
   const parcel_letter letter = {.from = message->from.value,
                                 .to = message->to.value,
                                 .sequence = message->sequence,
                                 .follows = muster_zone_message_follows(message),
-                                .sent_ns = message->sent_ns,
-                                .hops = hops};
+                                .sent_ns = message->sent_ns};
   world->zone->published.lost += !link;
   if (!link) return;
   struct parcel *parcel = zone_parcel(world, link);
@@ -150,11 +138,6 @@ static void out_letter(const muster_zone_message *message, void *user) {
   parcel_put(message->bytes, message->size, parcel);
   parcel_close(parcel);
   world->zone->published.sent++;
-}
-
-void zone_send_letters(hosted_world *world) {
-  muster_zone_messages(world->world, out_letter, world);
-  world->zone->passed_count = world->zone->passed_next = 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- sending */
@@ -235,7 +218,7 @@ void zone_send_out(hosted_world *world) {
   out_scan(world, part_of_round(world));
   zone_scan_herds(world);
   zone_scan_observers(world);
-  zone_send_letters(world);
+  muster_zone_messages(world->world, out_letter, world);
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_note(world);
   out_send(world);

@@ -87,11 +87,6 @@ typedef struct zone_watcher {
   bool told; /* it was among the last that were told */
 } zone_watcher;
 
-/* A message that goes on with this frame, behind its receiver. */
-typedef struct zone_passed {
-  uint64_t from, sequence, hops;
-} zone_passed;
-
 /* A neighbour. */
 typedef struct zone_link {
   uint32_t zone;
@@ -145,8 +140,6 @@ struct zone {
   muster_herd next_herd;                       /* that is looked at; null = the first */
   zone_herd *herds, *gone;                     /* that came and are here; that went on in an earlier life; owned */
   uint32_t herd_count, herd_room, gone_count, gone_room;
-  zone_passed *passed; /* in their order, as the world has them in its queue; owned */
-  uint32_t passed_count, passed_room, passed_next;
   zone_gone_list left; /* with `gone`: of earlier lives, until this one has caught up */
   zone_coming *coming; /* those in what waited when all had come, by id; kept until it has caught up; owned */
   size_t coming_count;
@@ -192,9 +185,6 @@ static inline size_t zone_part_taken(const zone_link *link, uint64_t sequence) {
 
 /* zone_out.c: the parcel of this frame for a neighbour. */
 struct parcel *zone_parcel(struct hosted_world *world, zone_link *link);
-
-/* zone_out.c: puts the messages of this frame to others into their parcels. */
-void zone_send_letters(struct hosted_world *world);
 
 /* zone_out.c: tells the supervisor of the last frame, and what its journal has. */
 void zone_tell_frame(struct hosted_world *world);
