@@ -107,8 +107,8 @@ enum { MUSTER_ZONE_ORDER_FRAMES = 2048 };
 enum { MUSTER_ZONE_KNOWN_FRAMES = 4 * MUSTER_ZONE_ORDER_FRAMES };
 
 /* How often a message goes on behind a receiver who has moved on: one who crosses in each frame may well be missed some
- * twenty times. Without an end, zones that each take the other for where an agent is, as after its loss, would send what
- * is for it to and fro for ever. */
+ * twenty times. Without an end, zones that each take the other for where an agent is, as after its loss, would send
+ * what is for it to and fro for ever. */
 enum { MUSTER_ZONE_HOPS_MAX = 64 };
 
 /* How many messages of one sender from another zone wait for room in the box of one receiver, at most. */

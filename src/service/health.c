@@ -43,10 +43,9 @@ static bool add_reasons(json_writer *writer, const health_world *world, uint64_t
 }
 
 static void add_recovering(json_writer *writer, const health_world *world) {
-  char message[96];
-  if (!world->recovers_all) return;
-  snprintf(message, sizeof message, "%lu of %lu frames of its journal were run again", world->recovers_done,
-           world->recovers_all);
+  char message[JOURNALS_PROGRESS_BYTES];
+  if (!world->recovery.all) return;
+  journals_progress_words(&world->recovery, message);
   json_print(writer, "{ world=%s code=%s message=%s }", world->name, "recovering", message);
 }
 
@@ -136,8 +135,7 @@ static void show_readiness(http_request *request) {
         (health_world){.name = world->name,
                        .paused = published.paused,
                        .failed = published.failed,
-                       .recovers_done = published.recovers_done,
-                       .recovers_all = published.recovers_all,
+                       .recovery = published.recovery,
                        .failure = failures[i],
                        .degraded = published.journal.broken ? degraded[i] : NULL,
                        .lost = *lost[i] ? lost[i] : NULL,

@@ -25,14 +25,14 @@ enum { HEALTH_PERIODS = 10 };
 typedef struct health_world {
   const char *name;
   bool paused, failed;
-  uint64_t recovers_done, recovers_all; /* frames of its journal; all = 0: it does not recover */
-  const char *failure;                  /* why */
-  uint64_t period_ns, frame_end_ns;     /* CLOCK_MONOTONIC; 0 = no frame yet */
-  const char *degraded;                 /* what it has lost beside that; null = nothing */
-  const char *errors;                   /* what fails in its modules\' code, in words; null = nothing */
-  const char *lost;                     /* frames that it has lost, in words; null = none */
-  bool idle;                            /* as the verdict judges it */
-  uint32_t idle_faults, mended;         /* of the verdict's seconds: as of history_second */
+  journal_progress recovery;
+  const char *failure;              /* why */
+  uint64_t period_ns, frame_end_ns; /* CLOCK_MONOTONIC; 0 = no frame yet */
+  const char *degraded;             /* what it has lost beside that; null = nothing */
+  const char *errors;               /* what fails in its modules\' code, in words; null = nothing */
+  const char *lost;                 /* frames that it has lost, in words; null = none */
+  bool idle;                        /* as the verdict judges it */
+  uint32_t idle_faults, mended;     /* of the verdict's seconds: as of history_second */
 } health_world;
 
 enum { HEALTH_BYTES = 65536 }; /* 5 * WORLDS_MAX + 2 reasons */

@@ -105,6 +105,20 @@ typedef struct journal_published {
   journal_lost lost;
 } journal_published;
 
+/* How far a recovery is. */
+typedef struct journal_progress {
+  uint64_t done, all; /* frames that were run again; all = 0: nothing recovers */
+  uint64_t left_ns;   /* that the others will take, as those did so far */
+} journal_progress;
+
+/* Of one that began so long ago. Any thread. */
+journal_progress journals_progress(uint64_t done, uint64_t all, uint64_t since_ns);
+
+enum { JOURNALS_PROGRESS_BYTES = 128 };
+
+/* The same in words. Any thread. */
+void journals_progress_words(const journal_progress *progress, char text[JOURNALS_PROGRESS_BYTES]);
+
 /* Whether journals can be written where the settings say; "" is allowed. MUSTER_E_INPUT with the reason. Any thread. */
 muster_result journals_check_folder(const char *folder);
 

@@ -38,6 +38,7 @@ typedef struct journal_past {
   size_t others_first;           /* bytes of them with the snapshot */
   journal_pace pace_first, pace; /* with the snapshot, and at the end */
   struct holds holds_first, holds;
+  uint64_t first_ns;                  /* when the first of its frames had been run again */
   uint64_t told_ns, noted_ns;         /* when people, and the supervisor, were told how far it is */
   char refusal[JOURNAL_REASON_BYTES]; /* why a callback refused it; "" = none did */
 } journal_past;
@@ -209,20 +210,36 @@ static void give_commands(journal_past *past, uint64_t frame) {
   }
 }
 
+/* The first of the frames is where the time begins. */
+journal_progress journals_progress(uint64_t done, uint64_t all, uint64_t since_ns) {
+  uint64_t left = all > done ? all - done : 0;
+  double each_ns = done > 1 ? (double)since_ns / (double)(done - 1) : 0;
+  return (journal_progress){done, all, (uint64_t)((double)left * each_ns)};
+}
+
+void journals_progress_words(const journal_progress *progress, char text[JOURNALS_PROGRESS_BYTES]) {
+  uint64_t left_s = (progress->left_ns + 999999999u) / 1000000000u;
+  int length = snprintf(text, JOURNALS_PROGRESS_BYTES, "%lu of %lu frames of its journal were run again",
+                        progress->done, progress->all);
+  if (progress->done > 1 && length < JOURNALS_PROGRESS_BYTES)
+    snprintf(text + length, (size_t)(JOURNALS_PROGRESS_BYTES - length), "; the others take about %lu s", left_s);
+}
+
 /* A recovery may take long: people are told how far it is, and whoever waits for the start, too. */
 static void past_tell_progress(journal_past *past, uint64_t done, uint64_t all) {
   hosted_world *world = past->world;
   uint64_t now_ns = clock_system();
-  char text[96];
+  char text[JOURNALS_PROGRESS_BYTES];
+  if (!past->first_ns) past->first_ns = now_ns;
   if (all && now_ns < past->told_ns + PROGRESS_GAP_NS) return;
   past->told_ns = now_ns;
+  const journal_progress progress = journals_progress(done, all, now_ns - past->first_ns);
   uv_mutex_lock(&world->mutex);
-  world->published.recovers_done = done;
-  world->published.recovers_all = all;
+  world->published.recovery = progress;
   uv_mutex_unlock(&world->mutex);
   if (!all || now_ns < past->noted_ns + PROGRESS_NOTE_NS) return;
   past->noted_ns = now_ns;
-  snprintf(text, sizeof text, "%lu of %lu frames of its journal were run again", done, all);
+  journals_progress_words(&progress, text);
   notify_progress(text);
 }
 

@@ -45,7 +45,7 @@ typedef struct world_published {
   uint64_t frames;      /* run since the start */
   uint64_t frames_late; /* of these, begun more than a period behind their time */
   uint64_t sim_now_ns;
-  uint64_t recovers_done, recovers_all; /* frames of its journal that were run again; all = 0: it does not recover */
+  journal_progress recovery;
   uint64_t budget_ns, period_ns;
   uint32_t steps_left;                   /* frames that it still runs although it is paused */
   bool paused, failed;                   /* failed: it could not be opened, or a frame failed; it runs no more frames */
