@@ -116,7 +116,7 @@ void growth_sample(growth *sizes, const land *all) {
   const uint32_t counts[] = {all->options.brokers.nats, all->options.brokers.etcd};
   double at_s = (double)clock_system() * 1e-9, values[GROWTH_SERIES] = {0};
   if (sizes->count && at_s - sizes->points[sizes->count - 1].at_s < GROWTH_GAP_S) return;
-  for (uint32_t i = 0; i < LAND_NODES; i++) {
+  for (uint32_t i = 0; i < all->node_count; i++) {
     values[0] += sum_of_processes(all->nodes[i].process, memory_of);
     values[3] += files_in(all->nodes[i].folder);
     values[6] += sum_of_processes(all->nodes[i].process, open_files_of);

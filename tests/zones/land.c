@@ -69,10 +69,10 @@ static void write_node(land *all, uint32_t node, uint32_t door) {
   for (uint32_t i = 0; i < all->zones; i++) {
     uint32_t x = i % LAND_ZONES * LAND_SIDE, y = i / LAND_ZONES * LAND_SIDE;
     append_text(text, sizeof text,
-                "[world %s]\nzone = %u\nrectangle = %u %u %u %u\nnodes = %c %c %c\nbudget = %s\nhz = %u\n", names[i],
+                "[world %s]\nzone = %u\nrectangle = %u %u %u %u\nnodes = %c %c %c%s\nbudget = %s\nhz = %u\n", names[i],
                 i + 1, x, y, x + LAND_SIDE, y + LAND_SIDE, 'a' + (int)(i % LAND_NODES),
                 'a' + (int)((i + 1) % LAND_NODES), 'a' + (int)((i + 2) % LAND_NODES),
-                options->budget ? options->budget : "5ms", options->hz);
+                all->node_count > LAND_NODES ? " d" : "", options->budget ? options->budget : "5ms", options->hz);
     write_module(all, node, i, text, sizeof text);
     if (options->in_middle) /* all may come to one zone, and be seen in it */
       append_text(text, sizeof text, "agents_max = %u\n", 2 * (options->in_middle + LAND_ZONES * options->agents));
@@ -95,11 +95,13 @@ land *land_start(const land_options *options) {
   cr_assert_not_null(all);
   all->options = *options;
   if (!all->options.hz) all->options.hz = 10;
+  all->node_count = options->nodes ? options->nodes : LAND_NODES;
+  cr_assert_leq(all->node_count, LAND_NODES_MAX);
   all->zones = LAND_ZONES * (options->rows ? options->rows : 1);
   cr_assert_leq(all->zones, LAND_ZONES_MAX);
   all->ledger = ledger_open();
   all->brokers = brokers_start(&options->brokers);
-  for (uint32_t i = 0; i < LAND_NODES; i++) {
+  for (uint32_t i = 0; i < all->node_count; i++) {
     daemon_prepare(&all->nodes[i]);
     write_node(all, i, brokers_open_door(all->brokers));
     launch_node(all, i);
@@ -109,7 +111,7 @@ land *land_start(const land_options *options) {
 }
 
 void land_end(land *all) {
-  for (uint32_t i = 0; i < LAND_NODES; i++) {
+  for (uint32_t i = 0; i < all->node_count; i++) {
     daemon_kill(&all->nodes[i]);
     daemon_clear(&all->nodes[i]);
   }
@@ -211,7 +213,7 @@ bool land_ask(land *all, uint32_t zone, const char *method, const char *path, co
 int land_owner(land *all, uint32_t zone) {
   uint32_t epoch;
   uint64_t arrived;
-  for (uint32_t i = 0; i < LAND_NODES; i++)
+  for (uint32_t i = 0; i < all->node_count; i++)
     if (ask_zone(all, i, zone, &epoch, &arrived)) return (int)i;
   return -1;
 }
@@ -232,14 +234,14 @@ static bool read_books(land *all, uint32_t node, uint32_t zone, bool at_end) {
 /* Takes what nodes tell the service manager, which this test is: unread, it would stop them. */
 static void drain_notices(const land *all) {
   char notice[1024];
-  for (uint32_t i = 0; i < LAND_NODES; i++)
+  for (uint32_t i = 0; i < all->node_count; i++)
     while (recv(all->nodes[i].notices, notice, sizeof notice, 0) > 0) continue;
 }
 
 static bool watch_zone(land *all, uint32_t zone) {
   bool seen = false;
   drain_notices(all);
-  for (uint32_t node = 0; node < LAND_NODES; node++) {
+  for (uint32_t node = 0; node < all->node_count; node++) {
     uint32_t epoch = 0;
     uint64_t arrived = 0;
     if (!ask_zone(all, node, zone, &epoch, &arrived)) continue;
@@ -257,12 +259,12 @@ static bool watch_zone(land *all, uint32_t zone) {
 
 void land_show(const land *all) {
   for (uint32_t zone = 0; zone < LAND_ZONES; zone++)
-    for (uint32_t node = 0; node < LAND_NODES; node++) {
+    for (uint32_t node = 0; node < all->node_count; node++) {
       uint32_t epoch;
       uint64_t arrived;
       if (ask_zone(all, node, zone, &epoch, &arrived)) fprintf(stderr, "%s: %s\n", names[zone], land_reply.body);
     }
-  for (uint32_t i = 0; i < LAND_NODES; i++) {
+  for (uint32_t i = 0; i < all->node_count; i++) {
     char *log = daemon_log(&all->nodes[i]);
     size_t length = strlen(log);
     fprintf(stderr, "%c: %s\n", 'a' + (int)i, log + (length > LOG_SHOWN ? length - LOG_SHOWN : 0));
@@ -302,9 +304,9 @@ void land_await_crossings(land *all, uint64_t count) {
 
 uint32_t land_busy_node(land *all, uint32_t from) {
   for (int tries = 0; tries < PATIENCE; tries++, land_watch(all))
-    for (uint32_t i = 0; i < LAND_NODES; i++)
+    for (uint32_t i = 0; i < all->node_count; i++)
       for (uint32_t zone = 0; zone < all->zones; zone++)
-        if (land_owner(all, zone) == (int)((from + i) % LAND_NODES)) return (from + i) % LAND_NODES;
+        if (land_owner(all, zone) == (int)((from + i) % all->node_count)) return (from + i) % all->node_count;
   cr_assert(false, "no zone runs");
   return 0;
 }

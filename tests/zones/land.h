@@ -17,7 +17,8 @@
 #include "daemon.h"
 
 enum {
-  LAND_NODES = 3,
+  LAND_NODES = 3, /* where not more are asked for */
+  LAND_NODES_MAX = 4,
   LAND_ZONES = 3,
   LAND_ROWS_MAX = 3,
   LAND_ZONES_MAX = LAND_ZONES * LAND_ROWS_MAX,
@@ -28,6 +29,7 @@ enum { LAND_SIDE = 100, LAND_BORDER = 10, LAND_MARGIN = 1, LAND_GHOST_HZ = 5, LA
 typedef struct land_options {
   brokers_options brokers;
   bool journal_stream;
+  uint32_t nodes;     /* 0 = LAND_NODES; those beyond have no zone in the beginning */
   uint32_t rows;      /* of LAND_ZONES zones each; 0 = 1 */
   uint32_t agents;    /* of each zone, in the beginning */
   uint32_t hz;        /* frames in a second; 0 = 10 */
@@ -44,8 +46,9 @@ typedef struct land_options {
 typedef struct land {
   land_options options;
   brokers *brokers;
-  musterd nodes[LAND_NODES];
-  bool paused[LAND_NODES], cut[LAND_NODES];
+  musterd nodes[LAND_NODES_MAX];
+  uint32_t node_count;
+  bool paused[LAND_NODES_MAX], cut[LAND_NODES_MAX];
   uint32_t zones; /* so many there are */
   ledger *ledger;
   uint64_t read[LAND_ZONES_MAX];  /* lines of books that were seen, */
