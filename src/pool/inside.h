@@ -41,7 +41,7 @@ struct muster_pool {
   shared_u64 dropped;          /* jobs that were dropped because the pool stops */
   shared_u32 placing;          /* held by the caller that moves workers apart */
   shared_u32 placed_by_others; /* and no more by the pool */
-  uint32_t processor_count;    /* that the process may use */
+  shared_u32 processor_count;  /* that the process may use; they belong to the thread that holds `placing` */
   uint32_t processor_room;
   uint32_t *processors;
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */

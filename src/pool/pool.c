@@ -123,8 +123,9 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
   }
   store_relaxed_u32(&pool->useful, workers);
   threads_keep_all_apart(pool);
-  if (workers > pool->processor_count)
-    log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", workers, pool->processor_count);
+  if (workers > load_relaxed_u32(&pool->processor_count))
+    log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", workers,
+              load_relaxed_u32(&pool->processor_count));
   return pool;
 }
 

@@ -55,7 +55,7 @@ bool threads_survey(struct muster_pool *pool) {
   pool->processor_room = processors > online ? processors : online;
   ARENA_ARRAY(&pool->arena, pool->processors, pool->processor_room);
   if (!pool->processors) return false;
-  pool->processor_count = list_processors(pool->processors, pool->processor_room);
+  store_relaxed_u32(&pool->processor_count, list_processors(pool->processors, pool->processor_room));
   pool->caller_processor = UINT32_MAX;
   if (sched_getaffinity(0, sizeof pool->seen, &pool->seen)) pool->follows = false;
   store_relaxed_u64(&pool->looked_ns, clock_now(&pool->clock));
@@ -90,14 +90,14 @@ static void place_workers(struct muster_pool *pool, uint32_t processor) {
 }
 
 static bool is_own_processor(const struct muster_pool *pool, uint32_t processor) {
-  for (uint32_t i = 0; i < pool->processor_count; i++)
+  for (uint32_t i = 0; i < load_relaxed_u32(&pool->processor_count); i++)
     if (pool->processors[i] == processor) return true;
   return false;
 }
 
 static bool keeps_apart(const struct muster_pool *pool) {
   return pool->def.affinity == MUSTER_AFFINITY_APART && threads_count(pool) > 1 &&
-         threads_count(pool) <= pool->processor_count && !load_relaxed_u32(&pool->placed_by_others);
+         threads_count(pool) <= load_relaxed_u32(&pool->processor_count) && !load_relaxed_u32(&pool->placed_by_others);
 }
 
 /* Whether all threads of the process have no more processors than the caller, and some that are no workers are among
@@ -108,7 +108,8 @@ static bool are_confined(const struct muster_pool *pool) {
   bool lacks = false, confined = true;
   uint32_t alike = 0;
   if (sched_getaffinity(0, sizeof callers, &callers)) return false;
-  for (uint32_t k = 0; k < pool->processor_count; k++) lacks |= !CPU_ISSET(pool->processors[k], &callers);
+  for (uint32_t k = 0; k < load_relaxed_u32(&pool->processor_count); k++)
+    lacks |= !CPU_ISSET(pool->processors[k], &callers);
   DIR *threads = lacks ? opendir("/proc/self/task") : NULL;
   if (!threads) return false;
   for (const struct dirent *entry; confined && (entry = readdir(threads)) != NULL;) {
@@ -130,7 +131,7 @@ static bool was_placed_by_others(const struct muster_pool *pool) {
     uint32_t processor = load_relaxed_u32(&pool->slots[i].processor);
     cpu_set_t own, now;
     CPU_ZERO(&own);
-    for (uint32_t k = 0; k < pool->processor_count; k++)
+    for (uint32_t k = 0; k < load_relaxed_u32(&pool->processor_count); k++)
       if (processor == UINT32_MAX || processor == pool->processors[k]) CPU_SET(pool->processors[k], &own);
     if (pthread_getaffinity_np(pool->threads[i], sizeof now, &now) || !CPU_EQUAL(&own, &now)) return true;
   }
@@ -139,11 +140,11 @@ static bool was_placed_by_others(const struct muster_pool *pool) {
 
 static void processors_make_room(struct muster_pool *pool, uint32_t processor) {
   uint32_t idle = 0;
-  if (!is_own_processor(pool, processor) || forked_since(pool->process)) return; /* the threads are the parent's */
+  if (forked_since(pool->process)) return; /* the threads are the parent's */
   /* Ordered: caller_processor and placed_ns belong to the thread that holds `placing`. */
   if (!compare_exchange_ordered_u32(&pool->placing, &idle, 1)) return;
   uint64_t now_ns = clock_now(&pool->clock);
-  if (processor != pool->caller_processor &&
+  if (is_own_processor(pool, processor) && processor != pool->caller_processor &&
       (pool->caller_processor == UINT32_MAX || now_ns - pool->placed_ns > between_moves_ns)) {
     if (was_placed_by_others(pool)) {
       store_relaxed_u32(&pool->placed_by_others, 1);
@@ -191,25 +192,26 @@ static bool find_processors(cpu_set_t *all) {
   return CPU_COUNT(all) > 0;
 }
 
-/* Some have come: they are the pool's, too. Workers whose places are those that the pool gave them may run anywhere,
- * until they are placed anew. */
+/* Some have come: these are the pool's now, and not those that have gone meanwhile. Workers whose places are those that
+ * the pool gave them may run anywhere, until they are placed anew. */
 static void take_in_processors(struct muster_pool *pool, const cpu_set_t *all) {
-  bool keeps_places = load_relaxed_u32(&pool->placed_by_others) || was_placed_by_others(pool);
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  for (uint32_t k = 0; k < pool->processor_count; k++) CPU_SET(pool->processors[k], &own);
-  for (uint32_t i = 0; i < CPU_SETSIZE && pool->processor_count < pool->processor_room; i++)
-    if (CPU_ISSET(i, all) && !CPU_ISSET(i, &own)) pool->processors[pool->processor_count++] = i;
-  for (uint32_t i = 1; i < threads_count(pool) && !keeps_places; i++) {
+  uint32_t count = 0;
+  if (was_placed_by_others(pool)) store_relaxed_u32(&pool->placed_by_others, 1);
+  for (uint32_t i = 0; i < CPU_SETSIZE && count < pool->processor_room; i++)
+    if (CPU_ISSET(i, all)) pool->processors[count++] = i;
+  store_relaxed_u32(&pool->processor_count, count);
+  if (load_relaxed_u32(&pool->placed_by_others)) return;
+  for (uint32_t i = 1; i < threads_count(pool); i++) {
     pthread_setaffinity_np(pool->threads[i], sizeof *all, all);
     store_relaxed_u32(&pool->slots[i].processor, UINT32_MAX);
   }
-  if (!keeps_places) pool->caller_processor = UINT32_MAX;
+  pool->caller_processor = UINT32_MAX;
 }
 
 static bool has_come(const struct muster_pool *pool, const cpu_set_t *all) {
   uint32_t known = 0;
-  for (uint32_t k = 0; k < pool->processor_count; k++) known += CPU_ISSET(pool->processors[k], all) != 0;
+  for (uint32_t k = 0; k < load_relaxed_u32(&pool->processor_count); k++)
+    known += CPU_ISSET(pool->processors[k], all) != 0;
   return (uint32_t)CPU_COUNT(all) > known;
 }
 

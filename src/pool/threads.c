@@ -34,9 +34,9 @@ static bool threads_create_thread(struct muster_pool *pool, uint32_t index) {
   pthread_attr_t attributes;
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (uint32_t i = 0; i < pool->processor_count; i++) CPU_SET(pool->processors[i], &set);
+  for (uint32_t i = 0; i < load_relaxed_u32(&pool->processor_count); i++) CPU_SET(pool->processors[i], &set);
   if (pthread_attr_init(&attributes)) return false;
-  if (pool->processor_count) pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+  if (load_relaxed_u32(&pool->processor_count)) pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
   int refused = pthread_create(&pool->threads[index], &attributes, worker_main, &pool->slots[index]);
   pthread_attr_destroy(&attributes);
   return !refused;

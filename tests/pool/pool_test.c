@@ -454,7 +454,7 @@ Test(processors, that_were_taken_away_are_not_taken_back) {
   muster_pool *pool = create(2);
   threads_keep_all_apart(pool);
   cr_assert_neq(load_relaxed_u32(&pool->slots[1].processor), UINT32_MAX, "the worker has one of its own");
-  for (uint32_t k = 0; k < pool->processor_count; k++) { /* whichever it was */
+  for (uint32_t k = 0; k < load_relaxed_u32(&pool->processor_count); k++) { /* whichever it was */
     give_one_processor(pool->processors[k]);
     for (uint32_t i = 0; i < 5; i++) {
       cpu_set_t now;
@@ -526,6 +526,24 @@ Test(processors, that_come_are_used) {
 
   give_processors(&all);
   cr_assert_eq(look_later(pool), processors);
+  muster_pool_destroy(pool);
+}
+
+/* It has another one instead of its first, and then both: the thread that is started has those that there are then. */
+Test(processors, that_went_before_others_came_are_forgotten) {
+  cpu_set_t all;
+  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+  uint32_t first = 0, second = 1;
+  if (muster_available_processors() < 2) return;
+  while (!CPU_ISSET(first, &all)) first++;
+  for (second = first + 1; !CPU_ISSET(second, &all);) second++;
+  give_one_processor(first);
+  muster_pool_def def = muster_pool_def_default();
+  muster_pool *pool = muster_pool_create(&def);
+  give_one_processor(second);
+  cr_assert_eq(look_later(pool), 1);
+  cr_assert_eq(load_relaxed_u32(&pool->processor_count), 1);
+  cr_assert_eq(pool->processors[0], second);
   muster_pool_destroy(pool);
 }
 
