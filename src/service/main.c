@@ -16,7 +16,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { STATUS_USAGE = 2, STACK_BYTES_LEAST = 1 << 20, STACK_BYTES_USUAL = 8 << 20 };
+enum {
+  STATUS_USAGE = 2,
+  STACK_BYTES_LEAST = 1 << 20,
+  STACK_BYTES_USUAL = 8 << 20,
+  FILES_LEAST = 64,
+  FILES_USUAL = 1024
+};
 
 static void complain(const char *where, const char *message, void *user) {
   (void)user;
@@ -45,12 +51,22 @@ static bool widen_stacks(char **arguments) {
   return false;
 }
 
+/* Its loop ends it without a word where no file can be opened, and the files are worlds, connections and journals. */
+static bool widen_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_LEAST) return true;
+  limit.rlim_cur = limit.rlim_max < FILES_USUAL ? limit.rlim_max : FILES_USUAL;
+  return limit.rlim_max >= FILES_LEAST && setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 int main(int count, char **arguments) {
   static struct settings settings;
   open_standard();
   if (!widen_stacks(arguments))
     return complain("", "it needs stacks of 1 MiB, and may have less: say `ulimit -s 1024`, or more", NULL),
            STATUS_USAGE;
+  if (!widen_files())
+    return complain("", "it needs 64 open files, and may have fewer: say `ulimit -n 64`, or more", NULL), STATUS_USAGE;
   settings_call call = {0};
   bool good = settings_load(&settings, &call, count, arguments, complain, NULL);
   if (call.help) return columns_print_help(settings_show_help), EXIT_SUCCESS;

@@ -190,6 +190,15 @@ Test(stop, runs_with_closed_standard_descriptors) {
   expect_life("", "<&- >&- 2>&-", "none");
 }
 
+Test(stop, runs_where_a_shell_allows_few_files_or_says_what_it_needs) {
+  musterd service;
+  expect_life("ulimit -S -n 10", "", "process");
+  launch_by(&service, "ulimit -n 10", "", "--isolation process --world main=wildlife --agents 300");
+  cr_expect_eq(daemon_wait(&service), 2);
+  daemon_await_log(&service, "it needs 64 open files");
+  daemon_clear(&service);
+}
+
 Test(stop, runs_where_a_shell_allows_small_stacks_or_says_what_it_needs) {
   musterd service;
   expect_life("ulimit -S -s 64", "", "process");
