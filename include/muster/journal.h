@@ -38,8 +38,11 @@
  * snapshots would cost more than a fiftieth of the time, that is told in the log and in the status.
  *
  * When it cannot go on. A full disk, a refused write, or a frame that no replay could repeat ends the journal, with a
- * warning in the log; frames go on, and the host still has its snapshots. The files are then removed: a journal that
- * ends before the world does would bring back a past.
+ * warning in the log, and frames go on. The files stay: after a crash the world goes back to the last frame that they
+ * have, which is no earlier than any that was safe. A host whose own snapshot is of a later frame goes on from that one
+ * (muster_journal_info.frames tells), and one that wants neither back ends the journal with `remove`. To have a journal
+ * again, such as when the disk has room, it ends this one and begins another at the same path, with `begins_beside`:
+ * the files of the old one are there until the first snapshot of the new one is complete.
  *
  * What can be replayed is what can be recorded: see muster/record.h. In a world whose types have parallel actions, or
  * sets on the wall clock, muster_journal_begin() is refused with the reason: only snapshots help there. While a world
@@ -131,8 +134,9 @@ MUSTER_API muster_result muster_journal_snapshot(muster_journal *journal);
 
 /* Ends the journal with a last snapshot, written at once, so that the world can go on from there; frees it. With
  * `remove` true its files are removed instead. To be called before muster_world_destroy(). Null is a no-op.
- * MUSTER_E_SYSTEM when the snapshot could not be written: then the journal's files are as after a crash. MUSTER_E_STATE
- * in a process that was forked from the one that began it. Thread of the frames, between frames. */
+ * MUSTER_E_SYSTEM when the snapshot could not be written: then the journal's files are as after a crash, and so are
+ * those of one that had ended by itself before, which is no error. MUSTER_E_STATE in a process that was forked from the
+ * one that began it. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_journal_end(muster_journal *journal, bool remove);
 
 typedef struct muster_journal_status {

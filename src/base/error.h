@@ -13,6 +13,11 @@
 /* Implements error_set(). The format must neither move nor change. */
 muster_result error_keep(muster_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether the system refused something, which may pass, and says nothing about what it was refused for. */
+static inline bool error_may_pass(muster_result result) {
+  return result == MUSTER_E_SYSTEM || result == MUSTER_E_MEMORY;
+}
+
 /* Sets the error that a required pointer is null; the message names it. Any thread. */
 muster_result error_missing(const char *what, const char *missing);
 

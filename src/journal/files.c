@@ -64,14 +64,17 @@ muster_result journal_file_map(const char *name, journal_bytes *bytes) {
   *bytes = (journal_bytes){.count = 0};
   int descriptor = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
   if (descriptor < 0)
-    return error_set(errno == ENOENT ? MUSTER_E_STALE : MUSTER_E_SYSTEM, "%s: %s", name, muster_last_error());
+    return error_set(errno == ENOENT ? MUSTER_E_STALE : muster_last_result(), "%s: %s", name, muster_last_error());
   void *place = MAP_FAILED;
   if (fstat(descriptor, &about) == 0 && about.st_size > 0)
     place = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
-  else if (!errno)
+  else if (!about.st_size)
     errno = ENODATA;
-  muster_result result =
-      place == MAP_FAILED ? error_set(MUSTER_E_INPUT, "%s: it is empty, or cannot be read", name) : MUSTER_OK;
+  muster_result result = MUSTER_OK;
+  if (place == MAP_FAILED && errno == ENODATA)
+    result = error_set(MUSTER_E_INPUT, "%s: it is empty", name);
+  else if (place == MAP_FAILED)
+    result = error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno));
   if (!result) *bytes = (journal_bytes){place, (size_t)about.st_size};
   close(descriptor);
   return result;
@@ -85,7 +88,7 @@ muster_result journal_file_map_growing(const char *name, journal_bytes *bytes) {
   *bytes = (journal_bytes){.count = 0};
   int descriptor = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
   if (descriptor < 0)
-    return error_set(errno == ENOENT ? MUSTER_E_STALE : MUSTER_E_SYSTEM, "%s: %s", name, muster_last_error());
+    return error_set(errno == ENOENT ? MUSTER_E_STALE : muster_last_result(), "%s: %s", name, muster_last_error());
   void *place =
       fstat(descriptor, &about) ? MAP_FAILED : mmap(NULL, growing_bytes, PROT_READ, MAP_SHARED, descriptor, 0);
   muster_result result = place == MAP_FAILED ? error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno)) : MUSTER_OK;

@@ -48,6 +48,7 @@ static muster_result check_repeatable(const muster_world *world) {
 /* Takes a section of the record. A new file that fails is given up; without the other one there is no journal. */
 static bool write_section(const void *bytes, size_t count, void *user) {
   muster_journal *journal = user;
+  if (journal->ended) return true; /* it did so by itself: its files have no end, as after a crash */
   bool fails = journal->next.descriptor >= 0 && !journal_file_write(journal->next.descriptor, bytes, count);
   if (fails && journal->current.descriptor >= 0) rotation_give_up(journal, strerror(errno));
   if (journal->current.descriptor < 0 ? fails : !journal_file_write(journal->current.descriptor, bytes, count)) {
@@ -222,11 +223,12 @@ muster_result muster_journal_end(muster_journal *journal, bool remove) {
   if (forked_since(journal->owner))
     return error_set(MUSTER_E_STATE, "journal end: this process was forked from the one that writes it, and leaves it");
   bool runs = recorder_records(journal->world->recorder) && !journal->status.ended_by[0];
+  journal->ended = !runs;
   if (runs && !remove) result = write_last(journal);
   rotation_give_up(journal, NULL);
   if (recorder_records(journal->world->recorder)) records_end(journal->world);
   syncer_end(&journal->syncer);
-  if (remove || !runs) journal_files_retire(journal->path, UINT64_MAX, 0);
+  if (remove) journal_files_retire(journal->path, UINT64_MAX, 0);
   release(journal);
   return result;
 }

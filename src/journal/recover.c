@@ -97,7 +97,8 @@ static muster_result open_number(const char *path, uint64_t number, struct found
   return result;
 }
 
-/* There are two only when the process died, or the power failed, while one took the place of the other. */
+/* There are two only when the process died, or the power failed, while one took the place of the other. An older one
+ * stands for the newest only where that is damaged. */
 static muster_result find_newest(const char *path, struct found *found) {
   journal_numbers numbers;
   journal_name name;
@@ -107,7 +108,7 @@ static muster_result find_newest(const char *path, struct found *found) {
   for (uint32_t i = 0; !result && i < numbers.count; i++) {
     struct found one;
     muster_result opened = open_number(path, numbers.numbers[i], &one);
-    if (opened && !wrong) {
+    if (opened && (!wrong || error_may_pass(opened))) {
       wrong = opened;
       snprintf(first, sizeof first, "%s", muster_last_error());
     }
@@ -119,8 +120,9 @@ static muster_result find_newest(const char *path, struct found *found) {
   }
   if (result == MUSTER_E_STALE && access(found_name(path, 0, ".snapshot", name), F_OK) == 0)
     return open_number(path, 0, found);
-  if (result || any) return result;
-  return error_set(wrong, "%s", first);
+  if (any && !error_may_pass(wrong)) return MUSTER_OK;
+  if (any) found_free(found);
+  return result ? result : error_set(wrong, "%s", first);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- look */

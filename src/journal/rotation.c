@@ -323,7 +323,7 @@ muster_result muster_journal_snapshot(muster_journal *journal) {
   return MUSTER_OK;
 }
 
-/* The record has ended by itself: its files would bring back a past. */
+/* The record has ended by itself. Its files have all that was safe. */
 static void end_by_itself(muster_journal *journal) {
   const struct recorder *recorder = journal->world->recorder;
   int problem = syncer_problem(&journal->syncer);
@@ -332,11 +332,9 @@ static void end_by_itself(muster_journal *journal) {
   if (!why[0]) snprintf(why, sizeof journal->status.ended_by, "%s", recorder->trouble);
   rotation_give_up(journal, NULL);
   if (recorder_records(recorder)) records_end(journal->world);
-  journal_files_retire(journal->path, UINT64_MAX, 0);
-  log_write(
-      &journal->world->def.log, MUSTER_LOG_WARNING,
-      "journal %s: it has ended after frame %llu: %s; after a crash the world goes back to the host's own snapshot",
-      journal->path, (unsigned long long)journal->frames, why);
+  log_write(&journal->world->def.log, MUSTER_LOG_WARNING,
+            "journal %s: it has ended after frame %llu: %s; after a crash the world goes back to what is safe",
+            journal->path, (unsigned long long)journal->frames, why);
 }
 
 void rotation_count_frames(muster_journal *journal) {

@@ -4,8 +4,7 @@
 
 #include <muster/journal.h>
 
-/* Counts the frames that ended since it was called last; or notices that the record has ended, whose files would bring
- * back a past: they are removed. */
+/* Counts the frames that ended since it was called last; or notices that the record has ended. */
 void rotation_count_frames(muster_journal *journal);
 
 /* A snapshot was written in so much processor time: how long loading one takes follows from that. */

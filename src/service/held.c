@@ -11,7 +11,8 @@ static const uint64_t again_ns = 1000000000u;
 /* False: nothing is waited for. */
 static bool held_read(const hosted_world *world, muster_journal_status *status) {
   *status = muster_journal_status_default();
-  return world->journal && muster_journal_status_read(world->journal, status) == MUSTER_OK && status->runs;
+  return world->journal && !world->kept.anew && muster_journal_status_read(world->journal, status) == MUSTER_OK &&
+         status->runs;
 }
 
 uint64_t held_last_frame(const hosted_world *world) {

@@ -107,7 +107,7 @@ muster_result hosting_open_again(struct service *service, hosted_world *world) {
 }
 
 /* Opens a world, which comes back by its journal, or is restored from a snapshot file that contains it; *refused tells
- * that this failed. */
+ * that the file is no good for this. */
 static muster_result hosting_begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
                                          bool *refused) {
   bool found = file && !world->settings.zone; /* a zone goes on from its journal alone, which may be of another node */
@@ -116,13 +116,16 @@ static muster_result hosting_begin_world(struct service *service, hosted_world *
   if (!result) result = open_empty(service, world);
   if (result) return result;
   journals_find_lost(&service->settings, world);
-  if (journals_bring_back(service, world, file, saved)) return zone_take_over(world);
+  bool back;
+  result = journals_bring_back(service, world, file, saved, &back);
+  if (result) return result;
+  if (back) return zone_take_over(world);
   if (!world->world) return muster_last_result();
   if (zone_must_restore(world))
     return error_set(MUSTER_E_INPUT, "the zone's files cannot be gone on from; the log says why");
   result = saved ? resume_world(world, saved) : populate_world(world);
   if (!result) result = zone_take_over(world);
-  *refused = result && saved;
+  *refused = result && saved && !error_may_pass(result);
   return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
 }
 
@@ -191,30 +194,37 @@ static bool leaves_out(struct service *service, const struct snapshot_file *file
   return any;
 }
 
-/* Restores all worlds from the newest snapshot from which all can be restored; else they begin anew. */
-static bool restore_worlds(struct service *service) {
+/* Restores all worlds from the newest snapshot from which all can be restored; else they begin anew. `any` tells
+ * whether one could be opened. */
+static muster_result restore_worlds(struct service *service, bool *any) {
   struct snapshot_file file;
-  bool refused = false;
+  bool refused = false, found = true;
   uint32_t which = 0;
-  while (!service_is_to_stop(service) && snapshots_next(&service->snapshots, &which, &file)) {
-    bool any = open_worlds(service, &file, &refused);
+  while (!service_is_to_stop(service)) {
+    muster_result result = snapshots_next(&service->snapshots, &which, &file, &found);
+    if (result) return result;
+    if (!found) break;
+    *any = open_worlds(service, &file, &refused);
     if (refused)
       snapshots_refuse(&service->snapshots, which);
-    else if (any && !service_is_to_stop(service))
+    else if (*any && !service_is_to_stop(service))
       snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
     snapshot_file_close(&file);
-    if (!refused) return any;
+    if (!refused) return MUSTER_OK;
     close_worlds(service);
     refused = false;
   }
-  return open_worlds(service, NULL, &refused);
+  *any = open_worlds(service, NULL, &refused);
+  return MUSTER_OK;
 }
 
 muster_result hosting_open(struct service *service) {
   muster_result result = snapshots_lock(service);
   if (!result) result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
-  if (!result && !restore_worlds(service)) result = error_set(MUSTER_E_STATE, "no world could be opened");
+  bool any = false;
+  if (!result && (result = restore_worlds(service, &any))) notify_problem(muster_last_error());
+  if (!result && !any) result = error_set(MUSTER_E_STATE, "no world could be opened");
   if (!result && !service_is_to_stop(service)) journals_begin(service);
   if (result && !service_is_to_stop(service)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
   return result;

@@ -6,6 +6,8 @@
 #include "service/service.h"
 
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/random.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,15 +15,18 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static const uint64_t look_gap_ns = 2000000u;
+static const uint64_t look_gap_ns = 2000000u, again_first_ns = 500000000u, again_most_ns = 10000000000u;
 
 void journals_give_up(hosted_world *world, bool broken, const char *format, ...) {
   world_journal *kept = &world->kept;
+  char why[sizeof kept->why];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(kept->why, sizeof kept->why, format, arguments);
+  vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
   kept->broken = broken;
+  if (strcmp(why, kept->why) == 0) return; /* as it was told */
+  memcpy(kept->why, why, sizeof kept->why);
   log_line(MUSTER_LOG_WARNING, "world %s: snapshots only: %s", world->name, kept->why);
 }
 
@@ -50,7 +55,8 @@ static size_t room_for_frame(void) {
   return limit.rlim_cur / PART > LEAST ? limit.rlim_cur / PART : LEAST;
 }
 
-static muster_result open_journal(struct service *service, hosted_world *world, const char *path) {
+/* `anew`: beside what was at the path, which stays until then. */
+static muster_result open_journal(struct service *service, hosted_world *world, const char *path, bool anew) {
   static char note[JOURNAL_NOTE_BYTES];
   muster_journal_def def = muster_journal_def_default();
   def.path = path;
@@ -62,13 +68,25 @@ static muster_result open_journal(struct service *service, hosted_world *world, 
   def.save_host = journals_save_host;
   def.end_frame = journals_end_frame;
   def.user = world;
-  def.begins_beside = zone_has_followed(world); /* what was followed is there until then */
+  def.begins_beside = anew;
+  if (anew) def.incidents_max = 0; /* what is replaced then is of this run */
   return muster_journal_begin(world->world, &def, &world->journal);
+}
+
+/* What the system refused may be had later: a journal is begun then. Each pause is twice as long as the last one, less
+ * up to a quarter by chance. A zone's neighbours have heard of what it did since: it goes on without. */
+static void begin_later(hosted_world *world) {
+  world_journal *kept = &world->kept;
+  uint64_t now_ns = clock_system(), pause_ns = kept->again_after_ns ? 2 * kept->again_after_ns : again_first_ns;
+  if (world->zone) return;
+  kept->again_after_ns = pause_ns < again_most_ns ? pause_ns : again_most_ns;
+  kept->again_ns = now_ns + kept->again_after_ns - muster_random_mix(now_ns) % (kept->again_after_ns / 4);
 }
 
 static void begin_one(struct service *service, hosted_world *world, uint64_t *incident) {
   char path[JOURNALS_PATH_BYTES];
   uint64_t newest;
+  muster_result result = MUSTER_OK;
   world_journal *kept = &world->kept;
   if (!world->world || *kept->why || !journals_path(&service->settings, world->name, path)) return;
   if (!service->settings.journal) {
@@ -81,8 +99,9 @@ static void begin_one(struct service *service, hosted_world *world, uint64_t *in
   kept->sync = service->settings.journal_sync;
   if (against)
     journals_give_up(world, false, "%s", against);
-  else if (open_journal(service, world, path))
-    journals_give_up(world, muster_last_result() == MUSTER_E_SYSTEM, "%s", muster_last_error());
+  else if ((result = open_journal(service, world, path, zone_has_followed(world))))
+    journals_give_up(world, error_may_pass(result), "%s", muster_last_error());
+  if (error_may_pass(result)) begin_later(world);
   kept->incidents = journals_count_incidents(path, incident);
   if (*incident <= newest) *incident = 0; /* the last run left none */
 }
@@ -121,12 +140,44 @@ void journals_end(struct service *service, hosted_world *world) {
   forget(&world->kept);
 }
 
-/* Its files go: a journal that ends before the world does would bring back a past. */
+/* Its files stay, which have what was safe: a crash brings that back. Not a zone's: neighbours have what it sends on.
+ */
 static void stop(hosted_world *world, const char *why) {
-  muster_journal_end(world->journal, true);
+  muster_journal_end(world->journal, world->zone != NULL);
   world->journal = NULL;
+  world->kept.anew = false;
   forget(&world->kept);
   journals_give_up(world, true, "%s", why);
+  publish_pace(world);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ again */
+
+/* Once it is time for that, and nothing else is against it. */
+static void journals_begin_anew(struct service *service, hosted_world *world) {
+  world_journal *kept = &world->kept;
+  if (!kept->again_ns || clock_system() < kept->again_ns || world->failed) return;
+  kept->again_ns = 0;
+  const char *against = obstacle(world);
+  if (against) {
+    journals_give_up(world, true, "%s", against);
+  } else if (open_journal(service, world, kept->path, true)) {
+    journals_give_up(world, true, "%s", muster_last_error());
+    begin_later(world);
+  } else {
+    kept->anew = true;
+    kept->changes = 0;
+  }
+  publish_pace(world);
+}
+
+/* Its first snapshot is complete. */
+static void be_whole_again(hosted_world *world) {
+  world_journal *kept = &world->kept;
+  log_line(MUSTER_LOG_INFO, "world %s: it has a journal again: no frame is lost from here on", world->name);
+  kept->anew = kept->broken = false;
+  kept->why[0] = '\0';
+  kept->again_after_ns = 0;
   publish_pace(world);
 }
 
@@ -156,10 +207,14 @@ void journals_hold(hosted_world *world, bool held) {
 static void turn_one(hosted_world *world, uint64_t spare_ns) {
   muster_journal_turn(world->journal, spare_ns);
   muster_journal_status status = read_status(world);
-  if (world->kept.too_large)
+  if (world->kept.too_large) {
     stop(world, "its module keeps more than 1 MiB beside its agents now");
-  else if (!status.runs)
+  } else if (!status.runs) {
     stop(world, status.ended_by);
+    begin_later(world);
+  } else if (world->kept.anew && status.snapshots) {
+    be_whole_again(world);
+  }
 }
 
 void journals_turn(struct service *service, uint64_t spare_ns) {
@@ -169,14 +224,19 @@ void journals_turn(struct service *service, uint64_t spare_ns) {
     hosted_world *world = &service->worlds[i];
     world->kept.number = number;
     uint64_t now_ns = clock_system();
-    if (world->journal) turn_one(world, now_ns < end_ns ? end_ns - now_ns : 0);
+    if (world->journal)
+      turn_one(world, now_ns < end_ns ? end_ns - now_ns : 0);
+    else
+      journals_begin_anew(service, world);
   }
 }
 
 /* Whether a snapshot is on its way that was asked for in a paused world, or a frame is, to the disk, for which answers
  * are held. */
 static bool waits(const hosted_world *world, bool held) {
-  if (!world->journal || !(held || world->kept.changes)) return false;
+  if (!world->journal) return false;
+  if (world->kept.anew) return true;
+  if (!held && !world->kept.changes) return false;
   const muster_journal_status status = read_status(world);
   return status.changes_safe < world->kept.changes || (held && status.frames_safe < status.frames_written);
 }
@@ -185,6 +245,10 @@ uint64_t journals_next_turn_ns(struct service *service, uint64_t until_ns) {
   bool any = false, held = frame_mailbox_holds(&service->mailbox);
   for (uint32_t i = 0; i < service->world_count; i++) any = any || waits(&service->worlds[i], held);
   uint64_t next_ns = any ? clock_system() + look_gap_ns : until_ns;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    uint64_t again_ns = service->worlds[i].kept.again_ns;
+    if (again_ns && again_ns < next_ns) next_ns = again_ns;
+  }
   return next_ns < until_ns ? next_ns : until_ns;
 }
 
@@ -201,7 +265,7 @@ void journals_publish(hosted_world *world, journal_published *published) {
   memcpy(published->why, kept->why, sizeof published->why);
   published->lost = kept->lost;
   if (!world->journal) return;
-  published->on = status.runs;
+  published->on = status.runs && !kept->anew;
   published->holds = status.holds;
   published->frames_written = status.frames_written;
   published->frames_safe = status.frames_safe;

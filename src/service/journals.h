@@ -12,7 +12,9 @@
  * since, or what was added. After a crash the pieces come back in this order: those of the snapshot, then the notes up
  * to the last complete frame.
  *
- * A world without a journal has its snapshots only, and says why. Frames' thread. */
+ * A world without a journal has its snapshots only, and says why. One whose journal the system has refused, as a full
+ * disk does, keeps the files: a crash takes it back to where that journal ended. It begins another one after a pause,
+ * which grows to ten seconds while that is refused. Frames' thread. */
 #ifndef SERVICE_JOURNALS_H
 #define SERVICE_JOURNALS_H
 
@@ -92,6 +94,8 @@ typedef struct world_journal {
   bool has_noted;
   bool too_large;   /* what the modules save */
   uint64_t changes; /* snapshots that were asked for */
+  bool anew;        /* it has another one, whose first snapshot is not complete: that one promises nothing yet */
+  uint64_t again_ns, again_after_ns; /* when one is to be begun, and how long it was waited for that; 0 = never */
 } world_journal;
 
 /* What others may know of it at any time. */
@@ -126,10 +130,11 @@ muster_result journals_check_folder(const char *folder);
 bool journals_path(const struct settings *settings, const char *world, char path[JOURNALS_PATH_BYTES]);
 
 /* Brings a world, which was opened and has nothing in it yet, to the end of the last complete frame of its journal,
- * where that is newer than `saved`, its part of the snapshot file (both may be null). False: the world is to go on from
- * `saved`, or to begin. It may be closed then, when it could not be opened again. */
-bool journals_bring_back(struct service *service, struct hosted_world *world, const struct snapshot_file *file,
-                         const struct snapshot_file_world *saved);
+ * where that is newer than `saved`, its part of the snapshot file (both may be null). `back` false: the world is to go
+ * on from `saved`, or to begin. It may be closed then, when it could not be opened again. MUSTER_E_SYSTEM and
+ * MUSTER_E_MEMORY: the system refuses what it takes to read the journal, which may pass; nothing has happened to it. */
+muster_result journals_bring_back(struct service *service, struct hosted_world *world, const struct snapshot_file *file,
+                                  const struct snapshot_file_world *saved, bool *back);
 
 /* Reads what earlier runs of the world have lost and nobody has acknowledged. Before journals_bring_back. */
 void journals_find_lost(const struct settings *settings, struct hosted_world *world);

@@ -418,50 +418,60 @@ static bool fall_back(struct service *service, journal_past *past, const snapsho
   return back;
 }
 
-static bool come_back(struct service *service, journal_past *past, const snapshot_file_world *saved) {
+static muster_result come_back(struct service *service, journal_past *past, const snapshot_file_world *saved,
+                               bool *back) {
   muster_result result = past->info.tried
                              ? error_set(MUSTER_E_STATE, "two processes died meanwhile, one after the other")
                              : past_run_again(service, past);
   if (result && zone_follows(past->world)) { /* it is another node's still, which has all of it */
     log_line(MUSTER_LOG_ERROR, "world %s: what another node runs cannot be followed: %s", past->world->name,
              muster_last_error());
-    return false;
+    return MUSTER_OK;
   }
   past_tell_progress(past, 0, 0);
-  bool back = !result || fall_back(service, past, saved);
+  if (error_may_pass(result)) return result; /* there is nothing wrong with the frames */
+  *back = !result || fall_back(service, past, saved);
   if (result) journals_put_aside(past->path, "differing");
-  return back;
+  return MUSTER_OK;
 }
 
 /* A world that ended in order is in the snapshot file as well: that one is gone on from. */
-static bool bring_back(struct service *service, journal_past *past, const struct snapshot_file *file,
-                       const snapshot_file_world *saved) {
+static muster_result bring_back(struct service *service, journal_past *past, const struct snapshot_file *file,
+                                const snapshot_file_world *saved, bool *back) {
   uint64_t begin_ns = clock_system();
-  if (!past_is_wanted(service, past, file, saved)) return false;
+  if (!past_is_wanted(service, past, file, saved)) return MUSTER_OK;
   bool same = saved && past->info.frames == saved->info.frames;
-  bool back = !same && come_back(service, past, saved);
-  if (!same && !back) return false;
+  muster_result result = same ? MUSTER_OK : come_back(service, past, saved, back);
+  if (result || (!same && !*back)) return result;
   set_pace(past);
   past_hand_out(past);
-  if (back) tell_back(past, begin_ns);
-  return back;
+  if (*back) tell_back(past, begin_ns);
+  return MUSTER_OK;
 }
 
-bool journals_bring_back(struct service *service, hosted_world *world, const struct snapshot_file *file,
-                         const snapshot_file_world *saved) {
+static muster_result past_put_off(muster_result result) {
+  char why[JOURNAL_REASON_BYTES];
+  snprintf(why, sizeof why, "%s", muster_last_error());
+  return error_set(result, "its journal cannot be gone on from now: %s", why);
+}
+
+muster_result journals_bring_back(struct service *service, hosted_world *world, const struct snapshot_file *file,
+                                  const snapshot_file_world *saved, bool *back) {
   journal_past past = {.world = world};
-  if (!service->settings.journal || !journals_path(&service->settings, world->name, past.path)) return false;
-  muster_result result = past_look(&past);
-  bool back = !result && bring_back(service, &past, file, saved);
+  *back = false;
+  if (!service->settings.journal || !journals_path(&service->settings, world->name, past.path)) return MUSTER_OK;
+  muster_result result = past_look(&past), problem = result;
+  if (!result) problem = bring_back(service, &past, file, saved, back);
+  if (error_may_pass(problem)) problem = past_put_off(problem);
   if (result == MUSTER_E_INPUT) {
     log_line(MUSTER_LOG_ERROR, "world %s: its journal is refused: %s%s%s", world->name, muster_last_error(),
              *past.refusal ? ": " : "", past.refusal);
     journals_lose(world, 0, "all frames of its journal are lost, since it is refused: %s%s%s", muster_last_error(),
                   *past.refusal ? ": " : "", past.refusal);
     journals_put_aside(past.path, "damaged");
-  } else if (result && result != MUSTER_E_STALE) {
+  } else if (result && result != MUSTER_E_STALE && !error_may_pass(result)) {
     log_line(MUSTER_LOG_ERROR, "world %s: its journal cannot be read: %s", world->name, muster_last_error());
   }
   free_past(&past);
-  return back;
+  return error_may_pass(problem) ? problem : MUSTER_OK;
 }

@@ -259,7 +259,7 @@ static muster_result snapshot_file_map(struct snapshot_file *file, int descripto
 
 muster_result snapshot_file_open(struct snapshot_file *file, const char *path) {
   int descriptor = files_open_regular(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW, 0);
-  if (descriptor < 0) return MUSTER_E_SYSTEM;
+  if (descriptor < 0) return muster_last_result(); /* what is there may be no file */
   muster_result result = snapshot_file_map(file, descriptor);
   close(descriptor);
   return result;

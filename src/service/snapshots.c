@@ -105,15 +105,21 @@ muster_result snapshots_check_module(const struct snapshots *snapshots, const ch
 
 /* ---------------------------------------------------------------------------------------------------------- restore */
 
-bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file) {
-  char path[SNAPSHOT_PATH_BYTES];
-  while (snapshots->path[0] && *which < CANDIDATES) {
+muster_result snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file, bool *found) {
+  char path[SNAPSHOT_PATH_BYTES], why[256];
+  *found = false;
+  while (snapshots->path[0] && *which < CANDIDATES && !*found) {
     path_of(snapshots, endings[(*which)++], path);
     if (access(path, F_OK) != 0) continue;
-    if (snapshot_file_open(file, path) == MUSTER_OK) return true;
-    snapshots_refuse(snapshots, *which);
+    muster_result result = snapshot_file_open(file, path);
+    *found = result == MUSTER_OK;
+    if (error_may_pass(result)) {
+      snprintf(why, sizeof why, "%s", muster_last_error());
+      return error_set(result, "%s: %s", path, why);
+    }
+    if (result) snapshots_refuse(snapshots, *which);
   }
-  return false;
+  return MUSTER_OK;
 }
 
 /* Gives a file another name, or one more: the first FILE.what-N that is free. Returns what was wrong; 0 = nothing. */

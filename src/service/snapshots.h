@@ -72,9 +72,10 @@ void snapshots_set_interval(struct snapshots *snapshots, uint64_t interval_ns);
 /* Whether there is a file and the module cannot be saved: MUSTER_E_STATE with what to do. Frames' thread. */
 muster_result snapshots_check_module(const struct snapshots *snapshots, const char *world, const muster_module *module);
 
-/* Opens the next file to restore from: begin with *which = 0. False when there is none. Frames' thread, like the
- * functions below up to snapshots_accept. */
-bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file);
+/* Opens the next file to restore from: begin with *which = 0. `found` is false when there is none. MUSTER_E_SYSTEM and
+ * MUSTER_E_MEMORY when the system refuses to, which says nothing about the file. Frames' thread, like the functions
+ * below up to snapshots_accept. */
+muster_result snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file, bool *found);
 
 /* The file that snapshots_next found last cannot be restored, for the reason in muster_last_error(): it is renamed. */
 void snapshots_refuse(struct snapshots *snapshots, uint32_t which);

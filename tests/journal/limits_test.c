@@ -8,9 +8,12 @@
 
 /* ------------------------------------------------------------------------------------------------------ a full disk */
 
+/* What the host does when its journal has ended. */
+static enum { THEN_DIES, THEN_REMOVES, THEN_BEGINS_AGAIN } then;
+
 static void full_live(void *user) {
   town_life *life = user;
-  struct rlimit limit = {120000, 120000};
+  struct rlimit limit = {120000, RLIM_INFINITY};
   uint32_t ended = 0;
   signal(SIGXFSZ, SIG_IGN);
   little_world little = town();
@@ -18,8 +21,11 @@ static void full_live(void *user) {
   muster_journal *journal = journal_begin_as(&little, life->def, life->path);
   must(setrlimit(RLIMIT_FSIZE, &limit) == 0, "no limit");
   for (uint32_t frame = 0; frame < 4000 && !ended; frame++) {
+    uint64_t safe = journal_status(journal).frames_safe;
     town_frame(&little, frame);
     if (!journal_status(journal).runs) ended = frame + 1;
+    if (ended) life->told->safe = safe;
+    told_frame(life->told, &little, frame + 1);
   }
   muster_journal_status status = journal_status(journal);
   must(ended && *status.ended_by, "it found room for all");
@@ -28,16 +34,88 @@ static void full_live(void *user) {
   must(journal_status(journal).frames_safe >= ended + 5, "answers wait for a journal that has ended");
   must(muster_journal_snapshot(journal) == MUSTER_E_STATE, "a snapshot of a journal that has ended");
   muster_journal_turn(journal, 0);
+  told_frame(life->told, &little, ended + 5);
+  if (then == THEN_DIES) return;
+  must(muster_journal_end(journal, then == THEN_REMOVES) == MUSTER_OK, "it cannot be ended");
+  if (then == THEN_REMOVES) return;
+  must(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}) == 0, "the limit stays");
+  life->def.begins_beside = true;
+  life->def.incidents_max = 0;
+  journal = journal_begin_as(&little, life->def, life->path);
+  for (uint32_t frame = 0; !journal_status(journal).snapshots; frame++) { /* the disk has room again */
+    town_frame(&little, frame);
+    muster_journal_turn(journal, 0);
+    told_frame(life->told, &little, ended + 6 + frame);
+  }
 }
 
-Test(journal_limits, a_full_disk_ends_it_with_the_reason_and_without_files) {
+static void expect_hash_of(const town_life *life, uint64_t frame) {
+  muster_journal_info info = muster_journal_info_default();
+  muster_journal_recover_def recover = muster_journal_recover_def_default();
+  little_world little = town();
+  recover.path = life->path;
+  cr_assert_eq(muster_journal_recover(little.world, &recover, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, frame);
+  cr_assert_not(info.clean);
+  cr_assert_eq(muster_world_hash(little.world), life->told->hashes[frame]);
+  little_world_destroy(&little);
+}
+
+Test(journal_limits, a_full_disk_ends_it_with_the_reason_and_costs_nothing_that_was_safe) {
+  journal_place place = place_make();
+  town_life life = {.path = place.path, .told = told_create(), .def = muster_journal_def_default()};
+  live_until_death(full_live, &life);
+  cr_assert_gt(life.told->safe, 0);
+  expect_hash_of(&life, life.told->safe);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
+Test(journal_limits, of_one_that_a_full_disk_has_ended_nothing_is_left_where_that_is_wanted) {
   journal_place place = place_make();
   muster_journal_info info;
   town_life life = {.path = place.path, .told = told_create(), .def = muster_journal_def_default()};
+  then = THEN_REMOVES;
   live_until_death(full_live, &life);
   cr_assert_eq(journal_look(place.path, &info), MUSTER_E_STALE, "a past can come back");
   cr_assert_eq(place_count(&place, "world-", ".journal"), 0);
   told_destroy(life.told);
+  place_remove(&place);
+}
+
+Test(journal_limits, another_one_begins_when_the_disk_has_room_again) {
+  journal_place place = place_make();
+  town_life life = {.path = place.path, .told = told_create(), .def = muster_journal_def_default()};
+  then = THEN_BEGINS_AGAIN;
+  live_until_death(full_live, &life);
+  expect_hash_of(&life, life.told->frames);
+  cr_assert_eq(place_count(&place, "world-incident", ".journal"), 0);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
+/* -------------------------------------------------------------------------------------- files that cannot be opened */
+
+/* For want of descriptors: nobody says that there is no journal, or a damaged one. */
+Test(journal_limits, a_file_that_the_system_does_not_open_is_no_damage) {
+  enum { FRAMES = 20 };
+  journal_place place = place_make();
+  muster_journal_info info;
+  struct rlimit usual;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) town_frame(&little, frame);
+  cr_assert_eq(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, usual.rlim_max}), 0);
+  muster_result result = journal_look(place.path, &info);
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  cr_assert_eq(result, MUSTER_E_SYSTEM, "%s", muster_last_error());
+  cr_assert(strstr(muster_last_error(), "Too many open files"), "%s", muster_last_error());
+  cr_assert_eq(journal_look(place.path, &info), MUSTER_OK);
+  cr_assert_eq(info.frames, FRAMES);
+  cr_assert_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
   place_remove(&place);
 }
 

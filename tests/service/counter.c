@@ -1,6 +1,7 @@
 /* counter.c - a module for tests that count what was carried out. POST .../module/count with a number counts it once
  * more, and .../module/counts answers how often each number was counted. Agents of type 'mark' stay where they are
- * spawned, so that a number can stand in their position. POST .../module/strike brings the process down in the next
+ * spawned, so that a number can stand in their position; there are as many to begin with as the world's settings say,
+ * three metres from each other. POST .../module/strike brings the process down in the next
  * update of one of the agents of type 'bomb': each crash costs one of them; .../module/die does so at once, with the
  * word "killed" as if from outside. All of it can be saved. */
 #include <muster/module.h>
@@ -10,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 2048, BOMBS = 32, MARKS_MAX = 4096 };
+enum { NUMBERS = 2048, BOMBS = 32, MARKS_MAX = 4096, ROW = 1000 };
 
 typedef struct counter {
   unsigned char counts[NUMBERS];
+  uint32_t marks;
   bool armed; /* changed between frames only; not saved: what comes back lives */
 } counter;
 
@@ -29,11 +31,13 @@ static muster_atom_result burn(muster_update *update) {
 }
 
 static muster_result open_counter(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  (void)options;
-  needs->agents = BOMBS;
-  needs->agents_max = MARKS_MAX;
-  *instance = calloc(1, sizeof(counter));
-  return *instance ? MUSTER_OK : muster_module_fail(MUSTER_E_MEMORY, "counter: no memory");
+  counter *made = calloc(1, sizeof *made);
+  if (!made) return muster_module_fail(MUSTER_E_MEMORY, "counter: no memory");
+  made->marks = options->agents;
+  needs->agents = BOMBS + made->marks;
+  needs->agents_max = MARKS_MAX + made->marks;
+  *instance = made;
+  return MUSTER_OK;
 }
 
 static muster_result register_types(void *instance, muster_world *world) {
@@ -53,11 +57,16 @@ static muster_result register_types(void *instance, muster_world *world) {
 }
 
 static muster_result populate(void *instance, muster_world *world) {
-  muster_agent_def bomb = muster_agent_def_default();
-  (void)instance;
+  const counter *self = instance;
+  muster_agent_def bomb = muster_agent_def_default(), mark = muster_agent_def_default();
   bomb.type = muster_type_find(world, "bomb");
+  mark.type = muster_type_find(world, "mark");
   for (int i = 0; i < BOMBS; i++)
     if (muster_agent_is_null(muster_agent_spawn(world, &bomb))) return MUSTER_E_FULL;
+  for (uint32_t i = 0; i < self->marks; i++) {
+    mark.position = (muster_position){3.0 * (i % ROW), 3.0 * (i / ROW), 0};
+    if (muster_agent_is_null(muster_agent_spawn(world, &mark))) return MUSTER_E_FULL;
+  }
   return MUSTER_OK;
 }
 

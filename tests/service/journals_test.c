@@ -396,12 +396,26 @@ Test(journals, a_refused_journal_is_a_loss_whose_size_nobody_knows, .timeout = 1
   daemon_stop(&service);
 }
 
-/* A file may be no longer than this for the service, as if its disk were full. */
-Test(journals, a_full_disk_is_told_and_frames_go_on, .timeout = 120) {
-  const struct rlimit small = {1 << 20, RLIM_INFINITY};
+#define BRISK VIRTUAL "--hz 1000 --budget 0.5ms --recovery-max 3600s "
+
+/* A file may be no longer for the service than its log will be, as if its disk were full. Returns a frame that was safe
+ * before. */
+static long long fill_disk(const musterd *service) {
+  const struct rlimit full = {1 << 15, RLIM_INFINITY};
+  json_t *journal = journal_of(service);
+  long long safe = control_count(journal, "frames_safe");
+  json_decref(journal);
+  cr_assert_eq(prlimit(service->process, RLIMIT_FSIZE, &full, NULL), 0);
+  return safe;
+}
+
+Test(journals, a_full_disk_is_told_and_costs_no_safe_frame, .timeout = 120) {
   musterd service;
-  begin(&service, VIRTUAL "--hz 1000 --budget 0.5ms --recovery-max 3600s ");
-  cr_assert_eq(prlimit(service.process, RLIMIT_FSIZE, &small, NULL), 0);
+  unsigned long long again;
+  begin(&service, BRISK);
+  run_to(&service, 500);
+  long long safe = fill_disk(&service);
+  cr_assert_geq(safe, 500);
   daemon_await_log(&service, "world main: snapshots only: ");
   run_to(&service, frames_of(&service) + 10);
   json_t *journal = journal_of(&service);
@@ -410,7 +424,28 @@ Test(journals, a_full_disk_is_told_and_frames_go_on, .timeout = 120) {
   json_decref(journal);
   daemon_kill(&service);
   launch(&service, VIRTUAL);
-  expect_log(&service, "600 agents to begin with", true); /* a journal that ended brings back no past */
+  cr_expect_geq((long long)recovered(&service, &again).frame, safe);
+  daemon_stop(&service);
+}
+
+Test(journals, a_journal_begins_again_when_the_disk_has_room, .timeout = 120) {
+  musterd service;
+  unsigned long long again;
+  begin(&service, BRISK);
+  run_to(&service, 500);
+  fill_disk(&service);
+  daemon_await_log(&service, "world main: snapshots only: ");
+  cr_assert_eq(prlimit(service.process, RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}, NULL), 0);
+  daemon_await_log(&service, "world main: it has a journal again");
+  json_t *journal = journal_of(&service);
+  cr_expect(control_is_true(journal, "on") && !control_is_true(journal, "broken"));
+  cr_expect_str_eq(control_text(journal, "why"), "");
+  json_decref(journal);
+  long long last = frames_of(&service) + 100;
+  run_to(&service, last);
+  daemon_kill(&service);
+  launch(&service, VIRTUAL);
+  cr_expect_geq((long long)recovered(&service, &again).frame, last);
   daemon_stop(&service);
 }
 

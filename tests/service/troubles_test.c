@@ -1,6 +1,6 @@
 /* Troubles of the machine that pass: worlds wait for their end, and run again by themselves. The musterd of these tests
  * has calls of the system that fail when it is told (unlucky.c). */
-#include "control.h"
+#include "unlucky.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -19,23 +19,12 @@
 
 static musterd service;
 
-/* In the file of the module, which its worlds may read: "none" is what it is to do. */
 static void set_trouble(const char *trouble) {
-  char text[64];
-  snprintf(text, sizeof text, "none 0\n%s\n", trouble);
-  daemon_write(&service, "fine", text);
+  unlucky_set(&service, trouble);
 }
 
 static void prepare(void) {
-  char path[DAEMON_PATH_BYTES + 16];
-  daemon_expect_deaths();
-  daemon_prepare(&service);
-  service.program = getenv("MUSTERD_UNLUCKY");
-  cr_assert_not_null(service.program, "run this by ctest");
-  snprintf(path, sizeof path, "%s/fine", service.folder);
-  setenv("MUSTER_TEST_TROUBLE", path, 1);
-  set_trouble("");
-  daemon_write(&service, "log", "");
+  unlucky_prepare(&service);
 }
 
 static void stop(void) {
@@ -51,16 +40,8 @@ static void start(const char *more) {
   cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
 }
 
-/* The entry of a world's process, which the caller releases. */
 static json_t *process_of(const char *world) {
-  json_t *found = NULL, *one, *all = control_ask(&service, "GET", "/v1/worlds", NULL, 200);
-  size_t i;
-  json_array_foreach(json_object_get(all, "processes"), i, one) {
-    if (strcmp(control_text(one, "world"), world) == 0) found = json_incref(one);
-  }
-  cr_assert_not_null(found, "no process of %s", world);
-  json_decref(all);
-  return found;
+  return unlucky_process_of(&service, world);
 }
 
 /* Until the world is in a state and has been started so often; the entry then. */
@@ -111,6 +92,59 @@ Test(troubles, a_daemon_that_begins_in_one_lives_until_it_is_over) {
   json_decref(await_state("main", "running", 4));
   json_decref(await_state("forest", "running", 4));
 }
+
+/* ------------------------------------------------------------------------------------- files that cannot be opened now
+ */
+
+#define COUNTER                                                                                                        \
+  "--isolation process --modules " MUSTER_TEST_MODULES " --snapshot-file @/state --world forest=counter --path "       \
+  "@/fine --hz 100 --budget 1ms "
+
+/* It is the same world afterwards, which was not taken for damaged, and did not begin anew meanwhile. */
+static void expect_files_awaited(const char *flags, const char *trouble, const char *reason) {
+  daemon_reply *reply = calloc(1, sizeof *reply);
+  cr_assert_not_null(reply);
+  daemon_launch(&service, flags);
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
+  daemon_ask_once(&service, "POST", "/v1/worlds/forest/module/count", NULL, "7", reply);
+  cr_assert_eq(reply->status, 200, "%s", reply->text);
+  if (strstr(flags, "--journal=no")) {
+    json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+    daemon_await_log(&service, "snapshot 1: ");
+  }
+  json_t *forest = await_state("forest", "running", 1);
+  set_trouble(trouble);
+  cr_assert_eq(kill((pid_t)control_count(forest, "process"), SIGKILL), 0);
+  json_t *down = await_state("forest", "waiting", 4);
+  cr_expect(strstr(control_text(down, "reason"), reason), "%s", control_text(down, "reason"));
+  set_trouble("");
+  json_decref(await_state("forest", "running", 5));
+  daemon_ask_once(&service, "POST", "/v1/worlds/forest/module/counts", NULL, "", reply);
+  cr_assert_eq(reply->status, 200, "%s", reply->text);
+  cr_expect_eq(strncmp(reply->body, "[0,0,0,0,0,0,0,1,", 17), 0, "%.40s", reply->body);
+  json_decref(forest), json_decref(down);
+  free(reply);
+}
+
+Test(troubles, a_world_waits_while_its_journal_cannot_be_opened) {
+  expect_files_awaited(COUNTER, "open:.journal$ 23", "Too many open files in system");
+}
+
+Test(troubles, a_world_waits_while_the_snapshot_of_its_journal_cannot_be_opened) {
+  expect_files_awaited(COUNTER, "open:.snapshot$ 12", "Cannot allocate memory");
+}
+
+Test(troubles, a_world_waits_while_its_snapshot_cannot_be_opened) {
+  expect_files_awaited(COUNTER "--journal=no ", "open:/state$ 24", "Too many open files");
+}
+
+Test(troubles, a_world_waits_while_no_thread_can_be_made) {
+  expect_files_awaited(COUNTER, "pthread_create 11", "temporarily unavailable");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * log
+ */
 
 /* How often the log has a text. */
 static uint32_t count_told(const char *text) {

@@ -1,29 +1,54 @@
 /* unlucky.c - a part of musterd_unlucky, whose calls of the system fail while the file that MUSTER_TEST_TROUBLE names
- * says so: by lines such as "fork 11" and "posix_fallocate 28", a call with the number of its error. */
+ * says so: by lines such as "fork 11" and "posix_fallocate 28", a call with the number of its error. "fork" is of the
+ * supervisor; "write" is of worlds, to regular files; "open:WORD" is of Muster's own files with WORD in their path,
+ * or at its end with "open:WORD$". */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define FAILS __attribute__((visibility("default")))
 
-/* The number of the error that a call has now; 0 = none. */
-static int trouble_of(const char *call) {
+/* Whether the word is in the path, or ends it where a dollar sign ends the word. */
+static bool is_meant(const char *word, const char *path) {
+  size_t length = strlen(word), bytes = strlen(path);
+  if (!length || word[length - 1] != '$') return strstr(path, word) != NULL;
+  return bytes >= length - 1 && strncmp(path + bytes - (length - 1), word, length - 1) == 0;
+}
+
+/* The number of the error that a call has now; 0 = none. `path` is what it opens, or null. */
+static int trouble_of(const char *call, const char *path) {
   char word[32];
   int number, found = 0;
-  const char *path = getenv("MUSTER_TEST_TROUBLE");
-  FILE *file = path ? fopen(path, "re") : NULL;
-  while (file && fscanf(file, "%31s %d", word, &number) == 2)
-    if (strcmp(word, call) == 0) found = number;
+  size_t length = strlen(call);
+  const char *from = getenv("MUSTER_TEST_TROUBLE");
+  FILE *file = from ? fopen(from, "re") : NULL;
+  while (file && fscanf(file, "%31s %d", word, &number) == 2) {
+    bool same = path ? strncmp(word, call, length) == 0 && is_meant(word + length, path) : strcmp(word, call) == 0;
+    if (same) found = number;
+  }
   if (file) fclose(file);
   return found;
+}
+
+static bool is_of_world(void) {
+  return getenv("MUSTERD_WORLD") != NULL;
 }
 
 FAILS pid_t fork(void);
 FAILS int execvp(const char *file, char *const arguments[]);
 FAILS int posix_fallocate(int file, off_t offset, off_t length);
+FAILS ssize_t write(int file, const void *bytes, size_t count);
+FAILS int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
+FAILS long syscall(long number, ...);
 
 /* Of the library: what is defined here stands before it. */
 static void find_real(const char *name, void *function) {
@@ -31,27 +56,57 @@ static void find_real(const char *name, void *function) {
   memcpy(function, &found, sizeof found);
 }
 
-FAILS pid_t fork(void) {
-  pid_t (*real)(void);
-  int trouble = getenv("MUSTERD_WORLD") ? 0 : trouble_of("fork");
-  find_real("fork", &real);
-  if (!trouble) return real();
+static int refused(int trouble) {
   errno = trouble;
   return -1;
+}
+
+FAILS pid_t fork(void) {
+  pid_t (*real)(void);
+  int trouble = is_of_world() ? 0 : trouble_of("fork", NULL);
+  find_real("fork", &real);
+  return trouble ? refused(trouble) : real();
 }
 
 FAILS int execvp(const char *file, char *const arguments[]) {
   int (*real)(const char *, char *const *);
-  int trouble = trouble_of("execvp");
+  int trouble = trouble_of("execvp", NULL);
   find_real("execvp", &real);
-  if (!trouble) return real(file, arguments);
-  errno = trouble;
-  return -1;
+  return trouble ? refused(trouble) : real(file, arguments);
 }
 
 FAILS int posix_fallocate(int file, off_t offset, off_t length) {
   int (*real)(int, off_t, off_t);
-  int trouble = trouble_of("posix_fallocate");
+  int trouble = trouble_of("posix_fallocate", NULL);
   find_real("posix_fallocate", &real);
   return trouble ? trouble : real(file, offset, length);
+}
+
+FAILS ssize_t write(int file, const void *bytes, size_t count) {
+  ssize_t (*real)(int, const void *, size_t);
+  struct stat status;
+  bool regular = is_of_world() && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  int trouble = regular ? trouble_of("write", NULL) : 0;
+  find_real("write", &real);
+  return trouble ? refused(trouble) : real(file, bytes, count);
+}
+
+FAILS int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument) {
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  int trouble = trouble_of("pthread_create", NULL);
+  find_real("pthread_create", &real);
+  return trouble ? trouble : real(thread, attributes, begin, argument);
+}
+
+/* Muster's files are opened by a call for which the library has no name. */
+FAILS long syscall(long number, ...) {
+  long (*real)(long, ...);
+  long given[6];
+  va_list arguments;
+  va_start(arguments, number);
+  for (int i = 0; i < 6; i++) given[i] = va_arg(arguments, long);
+  va_end(arguments);
+  int trouble = number == SYS_openat2 ? trouble_of("open:", (const char *)given[1]) : 0;
+  find_real("syscall", &real);
+  return trouble ? refused(trouble) : real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
 }

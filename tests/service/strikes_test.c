@@ -1,0 +1,338 @@
+/* Strikes at a daemon and its worlds: they are killed or stopped at any moment, several at once, while calls of the
+ * system fail, for a while. By itself each world runs again within RETURN_MOST_S of the end of that, with a journal,
+ * and has everything that was told to be safe before. As many strikes as MUSTER_STRIKES in the environment says, else a
+ * few; drawn by MUSTER_STRIKE_SEED, else from the clock; at worlds of MUSTER_STRIKE_AGENTS. */
+#include "base/clock.h"
+#include "base/random.h"
+#include "unlucky.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+  WORLDS = 2,
+  STRIKES = 20,
+  STRIKES_MOST = 2000, /* each is a number of counter.c */
+  AGENTS = 1000,
+  RETURN_MOST_S = 30,
+  LOOK_US = 10000,
+  STARTS_SETTLED = 5, /* after so many pauses grow: a person starts the world then, so that the test goes on */
+  LASTS_MS = 500,
+  LONG_LASTS_MS = 12000 /* one in sixteen, where there are many: tries come seldom then */
+};
+
+/* One of the things that happen. `trouble` = calls that fail; else a signal to a world, or to the supervisor. */
+typedef struct kind {
+  const char *name, *trouble;
+  int number;
+  bool supervisor;
+} kind;
+
+enum { KILLS, STOPS, SUPERVISOR_KILLS, SUPERVISOR_STOPS, FEW_FILES, TROUBLES_FROM };
+
+static const kind kinds[] = {
+    [KILLS] = {"kill -9 of a world", NULL, SIGKILL, false},
+    [STOPS] = {"SIGSTOP of a world", NULL, SIGSTOP, false},
+    [SUPERVISOR_KILLS] = {"kill -9 of the supervisor", NULL, SIGKILL, true},
+    [SUPERVISOR_STOPS] = {"SIGSTOP of the supervisor", NULL, SIGSTOP, true},
+    [FEW_FILES] = {"EMFILE in the supervisor", NULL, 0, true}, /* by its limit */
+    {"a full disk", "write 28\nposix_fallocate 28\n", 0, false},
+    {"EAGAIN of fork", "fork 11\n", 0, true},
+    {"EAGAIN of threads", "pthread_create 11\n", 0, false},
+    {"no /proc", "execvp 2\n", 0, true},
+    {"EMFILE in worlds", "open:/state. 24\n", 0, false},
+    {"ENFILE in worlds", "open:.journal 23\n", 0, false},
+    {"EIO of snapshots", "open:.snapshot 5\n", 0, false},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds, AT_ONCE_MOST = 4 };
+
+typedef struct strike {
+  uint64_t random;
+  uint32_t count, kinds[AT_ONCE_MOST], targets[AT_ONCE_MOST];
+  rlim_t files;
+} strike;
+
+/* A world, and what was told of it that must stay. */
+typedef struct target {
+  const char *name;
+  pid_t process;
+  long long starts, safe; /* frames */
+  bool dies;
+  uint32_t told[STRIKES_MOST], told_count;
+} target;
+
+static musterd service;
+static target worlds[WORLDS] = {{.name = "main"}, {.name = "forest"}};
+static uint32_t struck[KINDS];
+static double slowest_s;
+static bool launched; /* during this strike, by the test, as the system's manager would */
+
+static uint64_t strikes_environment(const char *name, uint64_t otherwise) {
+  const char *given = getenv(name);
+  return given ? strtoull(given, NULL, 10) : otherwise;
+}
+
+static uint32_t draw(strike *now, uint32_t below) {
+  now->random = muster_random_mix(now->random + 1);
+  return (uint32_t)(now->random % below);
+}
+
+/* Chooses when; nothing is waited for. */
+static void let_pass(uint32_t ms) {
+  usleep(1000 * ms);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the daemon */
+
+static void strikes_launch(void) {
+  daemon_launch(&service, "--isolation process --modules " MUSTER_TEST_MODULES
+                          " --config @/musterd.conf --snapshot-file @/state --flight-file @/flight");
+}
+
+static void write_settings(uint64_t agents) {
+  char text[1024], world[256];
+  snprintf(text, sizeof text, "[server]\nstuck_kill = 1s\nstop_grace = 2s\n");
+  for (int i = 0; i < WORLDS; i++) {
+    snprintf(world, sizeof world, "[world %s]\nmodule = counter\nagents = %lu\nhz = 30\nbudget = 4ms\npath = %s/fine\n",
+             worlds[i].name, agents, service.folder);
+    strcat(text, world);
+  }
+  daemon_write(&service, "musterd.conf", text);
+}
+
+/* The daemon waits for who has to read what it tells. */
+static void take_notices(void) {
+  char notice[1024];
+  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+}
+
+static bool has_died(void) {
+  siginfo_t about = {0};
+  return waitid(P_PID, (id_t)service.process, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid;
+}
+
+static void expect_alive(void) {
+  if (has_died()) cr_assert_fail("the supervisor has ended with %d: %s", daemon_wait(&service), daemon_log(&service));
+}
+
+/* --------------------------------------------------------------------------------------------------------- promises */
+
+static daemon_reply reply;
+
+static void ask_module(const target *world, const char *command, const char *body) {
+  char path[64];
+  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", world->name, command);
+  daemon_ask_once(&service, "POST", path, NULL, body, &reply);
+  take_notices();
+}
+
+static json_t *read_world(const target *world) {
+  char path[64];
+  snprintf(path, sizeof path, "/v1/worlds/%s", world->name);
+  daemon_ask(&service, "GET", path, NULL, &reply);
+  take_notices();
+  return reply.status == 200 ? json_loads(reply.body, 0, NULL) : NULL;
+}
+
+static bool has_journal(const target *world) {
+  json_t *document = read_world(world);
+  bool has = document && control_is_true(document, "journal.on");
+  json_decref(document);
+  return has;
+}
+
+static long long frame_of_reply(void) {
+  char value[24];
+  cr_assert(daemon_header(&reply, "Muster-Frame", value, sizeof value), "%s", reply.text);
+  return atoll(value);
+}
+
+/* A change whose answer says that it is safe. */
+static void make_promise(target *world, uint32_t number) {
+  char body[16];
+  snprintf(body, sizeof body, "%u", number);
+  ask_module(world, "count", body);
+  cr_assert_eq(reply.status, 200, "%s: %s: %s", world->name, reply.text, daemon_log(&service));
+  world->safe = frame_of_reply();
+  world->told[world->told_count++] = number;
+}
+
+static void expect_promises_kept(const target *world) {
+  ask_module(world, "counts", "");
+  cr_assert_eq(reply.status, 200, "%s: %s", world->name, reply.text);
+  cr_assert_gt(frame_of_reply(), world->safe, "safe frames of %s are lost: %s", world->name, daemon_log(&service));
+  json_t *counts = json_loads(reply.body, 0, NULL);
+  for (uint32_t i = 0; i < world->told_count; i++)
+    cr_assert_eq(json_integer_value(json_array_get(counts, world->told[i])), 1, "change %u of %s: %s", world->told[i],
+                 world->name, daemon_log(&service));
+  json_decref(counts);
+  json_t *now = read_world(world);
+  cr_assert(now && control_count(now, "journal.losses") == 0, "%s: %s", world->name, daemon_log(&service));
+  json_decref(now);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- strikes */
+
+static strike draw_strike(uint64_t random) {
+  strike now = {.random = random, .count = 1};
+  if (draw(&now, 3) == 0) now.count += 1 + draw(&now, AT_ONCE_MOST - 2);
+  for (uint32_t i = 0; i < now.count; i++) {
+    now.kinds[i] = draw(&now, KINDS);
+    now.targets[i] = draw(&now, WORLDS);
+  }
+  /* What fails is of interest where somebody needs it. */
+  bool alone = now.count == 1 && now.kinds[0] >= FEW_FILES;
+  if (alone && draw(&now, 4)) now.kinds[now.count] = KILLS, now.targets[now.count++] = draw(&now, WORLDS);
+  now.files = 3 + draw(&now, 45);
+  return now;
+}
+
+static bool strike_has(const strike *now, uint32_t which) {
+  for (uint32_t i = 0; i < now->count; i++)
+    if (now->kinds[i] == which) return true;
+  return false;
+}
+
+static void print_strike(const strike *now, uint32_t number) {
+  fprintf(stderr, "strike %u:", number);
+  for (uint32_t i = 0; i < now->count; i++)
+    fprintf(stderr, "%s %s (%s)", i ? "," : "", kinds[now->kinds[i]].name, worlds[now->targets[i]].name);
+  fprintf(stderr, "\n");
+}
+
+/* Of all troubles of this strike: they begin together, before or after who is struck. */
+static void begin_troubles(const strike *now) {
+  char troubles[192] = "";
+  for (uint32_t i = 0; i < now->count; i++)
+    if (kinds[now->kinds[i]].trouble && strlen(troubles) + strlen(kinds[now->kinds[i]].trouble) < sizeof troubles)
+      strcat(troubles, kinds[now->kinds[i]].trouble);
+  unlucky_set(&service, troubles);
+  if (strike_has(now, FEW_FILES) && !launched) {
+    struct rlimit usual;
+    cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, NULL, &usual), 0);
+    cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &(struct rlimit){now->files, usual.rlim_max}, NULL), 0);
+  }
+}
+
+static void begin_signals(strike *now) {
+  for (uint32_t i = 0; i < now->count; i++) {
+    const kind *which = &kinds[now->kinds[i]];
+    if (!which->number || which->supervisor) continue;
+    kill(worlds[now->targets[i]].process, which->number);
+    worlds[now->targets[i]].dies = true;
+    let_pass(draw(now, 3));
+  }
+  if (strike_has(now, SUPERVISOR_STOPS)) daemon_signal(&service, SIGSTOP);
+  if (!strike_has(now, SUPERVISOR_KILLS)) return;
+  daemon_kill(&service);
+  for (int i = 0; i < WORLDS; i++) worlds[i].dies = true;
+  let_pass(draw(now, 100));
+  strikes_launch();
+  launched = true;
+}
+
+/* Ends what would not end by itself. */
+static void end_troubles(const strike *now) {
+  struct rlimit usual;
+  unlucky_set(&service, "");
+  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, NULL, &usual), 0);
+  usual.rlim_cur = usual.rlim_max;
+  if (strike_has(now, FEW_FILES)) cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &usual, NULL), 0);
+  daemon_signal(&service, SIGCONT);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- return */
+
+static bool runs_again(target *world) {
+  json_t *entry = unlucky_process_of(&service, world->name), *process = json_object_get(entry, "process");
+  pid_t now = (pid_t)json_integer_value(process);
+  bool runs = strcmp(control_text(entry, "state"), "running") == 0 && (!world->dies || now != world->process);
+  cr_assert_str_neq(control_text(entry, "state"), "failed", "it has given up: %s", daemon_log(&service));
+  long long starts = control_count(entry, "starts");
+  json_decref(entry);
+  take_notices();
+  if (!runs || !has_journal(world)) return false;
+  world->process = now;
+  world->starts = starts;
+  return true;
+}
+
+static double await_return_of_all(void) {
+  uint64_t begin_ns = clock_system();
+  for (int i = 0; i < WORLDS; usleep(LOOK_US)) {
+    expect_alive();
+    i += runs_again(&worlds[i]);
+    cr_assert_lt(clock_system() - begin_ns, RETURN_MOST_S * 1000000000ull, "%s does not return: %s", worlds[i].name,
+                 daemon_log(&service));
+  }
+  return (double)(clock_system() - begin_ns) / 1e9;
+}
+
+/* A daemon that begins anew waits for no more tries than a few until it says that it is ready. */
+static void await_daemon(void) {
+  if (launched && !daemon_await(&service, "READY=1"))
+    cr_assert_fail("it ended with %d: %s", service.status, daemon_log(&service));
+  launched = false;
+}
+
+static void settle(target *world) {
+  char path[64];
+  if (world->starts <= STARTS_SETTLED) return;
+  snprintf(path, sizeof path, "/v1/worlds/%s/restart", world->name);
+  json_decref(control_ask(&service, "POST", path, NULL, 202));
+  world->dies = true;
+}
+
+/* As it is called by no one but the seed. */
+static void strike_once(uint32_t number, uint64_t random, bool many) {
+  strike now = draw_strike(random);
+  print_strike(&now, number);
+  daemon_write(&service, "log", "");
+  for (uint32_t i = 0; i < now.count; i++) struck[now.kinds[i]]++;
+  for (int i = 0; i < WORLDS; i++) {
+    make_promise(&worlds[i], number);
+    worlds[i].dies = false;
+  }
+  bool first = draw(&now, 2);
+  uint32_t lasts_ms = many && draw(&now, 16) == 0 ? LONG_LASTS_MS : LASTS_MS;
+  if (first) begin_troubles(&now);
+  let_pass(draw(&now, 50));
+  begin_signals(&now);
+  if (!first) begin_troubles(&now);
+  let_pass(draw(&now, lasts_ms));
+  end_troubles(&now);
+  await_daemon();
+  double took_s = await_return_of_all();
+  fprintf(stderr, "  %.2f s after its end all run again\n", took_s);
+  if (took_s > slowest_s) slowest_s = took_s;
+  for (int i = 0; i < WORLDS; i++) expect_promises_kept(&worlds[i]);
+}
+
+Test(strikes, every_world_returns_by_itself_and_loses_nothing_that_was_safe, .timeout = 14400) {
+  uint32_t count = (uint32_t)strikes_environment("MUSTER_STRIKES", STRIKES);
+  uint64_t seed = strikes_environment("MUSTER_STRIKE_SEED", clock_system());
+  cr_assert(count > 0 && count < STRIKES_MOST);
+  fprintf(stderr, "MUSTER_STRIKE_SEED=%lu\n", seed);
+  unlucky_prepare(&service);
+  write_settings(strikes_environment("MUSTER_STRIKE_AGENTS", AGENTS));
+  strikes_launch();
+  launched = true;
+  await_daemon();
+  await_return_of_all();
+  for (uint32_t i = 0; i < count; i++) {
+    strike_once(i, muster_random_mix(muster_random_mix(seed) + i), count > STRIKES);
+    for (int k = 0; k < WORLDS; k++) worlds[k].dies = false, settle(&worlds[k]);
+    await_return_of_all();
+  }
+  for (uint32_t i = 0; i < KINDS; i++) fprintf(stderr, "%4u x %s\n", struck[i], kinds[i].name);
+  fprintf(stderr, "%u strikes: the slowest return took %.2f s\n", count, slowest_s);
+  daemon_stop(&service);
+}
