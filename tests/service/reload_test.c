@@ -156,9 +156,35 @@ Test(reload, many_signals_at_once_end_with_the_last_settings) {
   musterd service;
   begin(&service);
   daemon_write(&service, "musterd.conf", "[world main]\nmodule = fixed\nagents = 500\nbudget = 4ms\nhz = 20\n");
-  for (int i = 0; i < 20; i++) daemon_signal(&service, SIGHUP);
+  for (int i = 0; i < 5000; i++) {
+    char notice[1024];
+    daemon_signal(&service, SIGHUP);
+    while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue; /* it waits for who reads them */
+  }
   daemon_write(&service, "musterd.conf", "[world main]\nmodule = fixed\nagents = 500\nbudget = 5ms\nhz = 20\n");
   daemon_signal(&service, SIGHUP);
   await_budget(&service, 5000000);
+  daemon_stop(&service);
+}
+
+/* A daemon that was stopped for a while is neither restless nor forgetful. */
+Test(reload, a_service_that_was_stopped_and_goes_on_has_its_frames_and_its_signals) {
+  musterd service;
+  begin(&service);
+  for (int i = 0; i < 50; i++) {
+    daemon_signal(&service, SIGSTOP);
+    daemon_signal(&service, SIGCONT);
+  }
+  daemon_signal(&service, SIGSTOP);
+  daemon_write(&service, "musterd.conf", "[world main]\nmodule = fixed\nagents = 500\nbudget = 5ms\nhz = 20\n");
+  daemon_signal(&service, SIGHUP);
+  daemon_signal(&service, SIGCONT);
+  await_budget(&service, 5000000);
+  json_t *world = ask(&service, "/v1/worlds/main");
+  json_int_t frames = number(world, "frames"), now = frames;
+  for (json_decref(world); now < frames + 5; json_decref(world)) {
+    world = ask(&service, "/v1/worlds/main");
+    now = number(world, "frames");
+  }
   daemon_stop(&service);
 }

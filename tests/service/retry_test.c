@@ -208,6 +208,43 @@ static long long times_counted(const char *number) {
   return times;
 }
 
+Test(retry_counted, one_key_on_sixty_connections_is_carried_out_once) {
+  enum { MANY = 60 };
+  int connections[MANY];
+  unsigned done = 0;
+  for (int i = 0; i < MANY; i++)
+    connections[i] = daemon_begin_once(&service, "POST", WORLD "/module/count", "of-all", "9");
+  for (int i = 0; i < MANY; i++) {
+    daemon_end(connections[i], &reply);
+    cr_assert(reply.status == 200 || reply.status == 409, "%s", reply.text);
+    if (reply.status == 200) cr_assert_str_eq(reply.body, "9 was counted 1 times");
+    done += reply.status == 200;
+  }
+  cr_expect_gt(done, 0);
+  cr_expect_eq(times_counted("9"), 1);
+}
+
+/* Three times as many as are kept: of the oldest nothing is known. */
+Test(retry_counted, twelve_thousand_keys_leave_the_newest_known) {
+  enum { MANY = 12000, TOGETHER = 200 };
+  int connections[TOGETHER];
+  char key[32];
+  for (int i = 0; i < MANY; i++) {
+    snprintf(key, sizeof key, "key-%d", i);
+    connections[i % TOGETHER] =
+        daemon_begin_once(&service, "POST", WORLD "/module/count", key, i + 1 < MANY ? "10" : "11");
+    for (int k = 0; k < TOGETHER && (i + 1) % TOGETHER == 0; k++) {
+      daemon_end(connections[k], &reply);
+      cr_assert_eq(reply.status, 200, "%s", reply.text);
+    }
+  }
+  ask_once("POST", WORLD "/module/count", key, "11", 200, &again);
+  cr_expect(is_replayed(&again));
+  cr_expect_eq(times_counted("11"), 1);
+  ask_once("POST", WORLD "/module/count", "key-0", "11", 200, &again);
+  cr_expect(!is_replayed(&again));
+}
+
 Test(retry_counted, a_command_of_a_module_is_carried_out_once) {
   ask_once("POST", WORLD "/module/count", "count", "7", 200, &reply);
   ask_once("POST", WORLD "/module/count", "count", "7", 200, &again);

@@ -1,0 +1,318 @@
+/* Rates, times, places and numbers as hosts have them at the edge of what is sensible: nothing is lost, and every agent
+ * is told the exact time that passed. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What an update has told. */
+typedef struct told_time {
+  uint64_t runs, now_ns, sum_ns, gap_most_ns;
+  bool wrong; /* it was told another time than passed since its last run */
+} told_time;
+
+static muster_atom_result keep_time(muster_update *update) {
+  told_time *own = update->state;
+  if (own->runs && update->now_ns - own->now_ns != update->elapsed_ns) own->wrong = true;
+  if (own->runs && update->elapsed_ns > own->gap_most_ns) own->gap_most_ns = update->elapsed_ns;
+  own->runs++;
+  own->now_ns = update->now_ns;
+  own->sum_ns += update->elapsed_ns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static const muster_atom keeps_time = {keep_time, MUSTER_ROLE_BEHAVIOUR, 1000};
+
+static little_world timed_world(uint32_t agents_max, uint64_t period_ns) {
+  muster_world_def world = muster_world_def_default();
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = agents_max;
+  little_world little = little_world_create(2, &world);
+  muster_type_def type = type_with(&keeps_time, 1);
+  type.state_bytes = sizeof(told_time);
+  type.period_ns = period_ns;
+  register_type(&little, &type);
+  return little;
+}
+
+static muster_frame_report run_to(little_world *little, uint64_t now_ns) {
+  little->now_ns = now_ns - FRAME_NS;
+  return run_frame(little);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- time */
+
+enum { FEW = 50 };
+
+/* Sums of what all were told; each was told right. */
+static uint64_t sum_of_runs(const little_world *little, const muster_agent *agents, uint32_t count, uint64_t *sum_ns) {
+  uint64_t runs = 0;
+  *sum_ns = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const told_time *own = info_of(little, agents[i]).state;
+    cr_assert_not(own->wrong, "agent %u", i);
+    runs += own->runs;
+    *sum_ns += own->sum_ns;
+  }
+  return runs;
+}
+
+Test(extremes, frames_of_1_to_1000_a_second_tell_the_exact_time) {
+  static const uint64_t rates[] = {20, 1, 144, 1000};
+  const uint64_t period_ns = 250000000u;
+  for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
+    muster_agent agents[FEW];
+    uint64_t sum_ns, frame_ns = 1000000000u / rates[k], frames = rates[k] > 20 ? 4 * rates[k] : 20 * rates[k];
+    little_world little = timed_world(FEW, period_ns);
+    for (uint32_t i = 0; i < FEW; i++) agents[i] = spawn_at(&little, i);
+    for (uint64_t i = 1; i <= frames; i++) run_to(&little, i * frame_ns);
+    uint64_t runs = sum_of_runs(&little, agents, FEW, &sum_ns);
+    uint64_t each = frames * frame_ns / (frame_ns > period_ns ? frame_ns : period_ns);
+    cr_expect(runs >= FEW * (each - each / 10 - 1) && runs <= FEW * (each + 1), "%lu Hz: %lu runs of %lu", rates[k],
+              runs, FEW * each);
+    little_world_destroy(&little);
+  }
+}
+
+/* As hosts begin that count from the start of the machine, or of an epoch. */
+Test(extremes, where_time_begins_makes_no_difference) {
+  const uint64_t year_ns = 365 * 86400 * 1000000000ull;
+  const uint64_t begins[] = {0, (1ull << 32) - 3 * FRAME_NS, 1ull << 32, 1000000ull << 32, year_ns, 100 * year_ns};
+  uint64_t runs[sizeof begins / sizeof *begins], sums_ns[sizeof begins / sizeof *begins];
+  for (size_t k = 0; k < sizeof begins / sizeof *begins; k++) {
+    muster_agent agents[FEW];
+    little_world little = timed_world(FEW, 30000000u);
+    little.now_ns = begins[k];
+    run_frame(&little);
+    for (uint32_t i = 0; i < FEW; i++) agents[i] = spawn_at(&little, i);
+    run_frames(&little, 200);
+    runs[k] = sum_of_runs(&little, agents, FEW, &sums_ns[k]);
+    cr_expect(runs[k] == runs[0] && sums_ns[k] == sums_ns[0], "from %lu ns on: %lu runs, %lu ns", begins[k], runs[k],
+              sums_ns[k]);
+    little_world_destroy(&little);
+  }
+}
+
+Test(extremes, a_jump_of_two_hours_is_told_once_and_costs_no_frame_more_than_usual) {
+  const uint64_t jump_ns = 7200 * 1000000000ull;
+  muster_agent agents[FEW];
+  uint64_t before_ns, after_ns;
+  little_world little = timed_world(FEW, 50000000u);
+  for (uint32_t i = 0; i < FEW; i++) agents[i] = spawn_at(&little, i);
+  run_frames(&little, 100);
+  uint64_t before = sum_of_runs(&little, agents, FEW, &before_ns);
+  little.now_ns += jump_ns;
+  run_frames(&little, 100);
+  uint64_t runs = sum_of_runs(&little, agents, FEW, &after_ns) - before;
+  cr_expect_leq(runs, before + FEW, "time that was missed is not run after");
+  for (uint32_t i = 0; i < FEW; i++) {
+    const told_time *own = info_of(&little, agents[i]).state;
+    cr_expect(own->gap_most_ns >= jump_ns && own->gap_most_ns < jump_ns + 200000000u);
+  }
+  cr_expect(after_ns - before_ns > FEW * jump_ns && after_ns - before_ns < FEW * (jump_ns + 2000000000u));
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ places
+ */
+
+Test(extremes, positions_that_are_none_move_nobody) {
+  static const double refused[] = {NAN, INFINITY, -INFINITY, 1.1e9, -1.1e9};
+  little_world little = timed_world(8, 50000000u);
+  muster_agent agent = spawn_at(&little, 5);
+  muster_agent_def def = muster_agent_def_default();
+  def.type = little.type;
+  run_frame(&little);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    const muster_position wrong[] = {{refused[i], 0, 0}, {0, refused[i], 0}, {0, 0, refused[i]}};
+    for (size_t k = 0; k < 3; k++) {
+      cr_expect_neq(muster_agent_move(little.world, agent, wrong[k]), MUSTER_OK, "%g in %zu", refused[i], k);
+      def.position = wrong[k];
+      cr_expect(muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%g in %zu", refused[i], k);
+    }
+  }
+  run_frame(&little);
+  cr_expect_eq(info_of(&little, agent).position.x, 5.0);
+  little_world_destroy(&little);
+}
+
+Test(extremes, steps_of_a_millimetre_add_up_a_million_kilometres_away) {
+  enum { STEPS = 1000 };
+  const double begin_m = 999000000;
+  little_world little = timed_world(8, 50000000u);
+  muster_agent agent = spawn_at(&little, begin_m);
+  run_frame(&little);
+  for (uint32_t i = 1; i <= STEPS; i++) {
+    cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){begin_m + 0.001 * i, 0, 0}), MUSTER_OK);
+    run_frame(&little);
+    cr_assert_float_eq(info_of(&little, agent).position.x, begin_m + 0.001 * i, 0.00051, "step %u", i);
+  }
+  little_world_destroy(&little);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- numbers
+ */
+
+static uint32_t count_active(little_world *little) {
+  return run_frame(little).agents;
+}
+
+Test(extremes, fifty_thousand_come_at_once_and_go_at_once) {
+  enum { MANY = 50000 };
+  muster_agent *agents = calloc(MANY, sizeof *agents);
+  little_world little = timed_world(MANY, 1000000000u);
+  for (uint32_t round = 0; round < 3; round++) {
+    for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, i % 1000);
+    while (count_active(&little) < MANY) continue;
+    for (uint32_t i = 0; i < MANY; i++) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
+    for (uint32_t i = 0; i < MANY; i++) cr_assert_not(muster_agent_exists(little.world, agents[i]));
+    cr_assert_eq(count_active(&little), 0);
+  }
+  free(agents);
+  little_world_destroy(&little);
+}
+
+/* Without periods, so that they run for nothing else. */
+Test(extremes, a_hundred_thousand_times_in_one_instant_are_all_kept) {
+  enum { MANY = 100000 };
+  const uint64_t at_ns = 5000000000u;
+  muster_agent *agents = calloc(MANY, sizeof *agents);
+  muster_world_def world = muster_world_def_default();
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = MANY;
+  world.limits.commands_max = MANY;
+  little_world little = little_world_create(2, &world);
+  muster_type_def type = type_with(&keeps_time, 1);
+  type.state_bytes = sizeof(told_time);
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, i);
+  while (count_active(&little) < MANY) continue;
+  cr_assert_lt(little.now_ns, at_ns);
+  for (uint32_t i = 0; i < MANY; i++) cr_assert_eq(muster_agent_wake_at(little.world, agents[i], at_ns), MUSTER_OK);
+  run_frame(&little);
+  uint64_t sum_ns, before = sum_of_runs(&little, agents, MANY, &sum_ns), runs = before;
+  run_to(&little, at_ns);
+  for (uint32_t frame = 0; frame < 1000 && runs < before + MANY; frame++) {
+    run_frames(&little, 5);
+    runs = sum_of_runs(&little, agents, MANY, &sum_ns);
+  }
+  run_frames(&little, 20);
+  cr_expect_eq(sum_of_runs(&little, agents, MANY, &sum_ns), before + MANY, "%lu before", before);
+  for (uint32_t i = 0; i < MANY; i++)
+    cr_assert_geq(((const told_time *)info_of(&little, agents[i]).state)->now_ns, at_ns);
+  free(agents);
+  little_world_destroy(&little);
+}
+
+static muster_atom_result look_about(muster_update *update) {
+  muster_neighbour near[8];
+  told_time *own = update->state;
+  own->runs++;
+  own->sum_ns += muster_update_nearby(update, 1, (muster_type){0}, near, 8);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(extremes, five_thousand_on_one_spot_all_run_and_see_as_many_as_they_ask_for) {
+  enum { MANY = 5000 };
+  static const muster_atom looks = {look_about, MUSTER_ROLE_PERCEPTION, 1000};
+  muster_agent *agents = calloc(MANY, sizeof *agents);
+  little_world little = timed_world(MANY, 100000000u);
+  muster_type_def type = type_with(&looks, 1);
+  type.state_bytes = sizeof(told_time);
+  type.period_ns = 100000000u;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, 7);
+  while (count_active(&little) < MANY) continue;
+  run_frames(&little, 60);
+  for (uint32_t i = 0; i < MANY; i++) {
+    const told_time *own = info_of(&little, agents[i]).state;
+    cr_assert_gt(own->runs, 0, "agent %u", i);
+    cr_assert_geq(own->sum_ns, 7 * (own->runs - 1), "agent %u", i);
+  }
+  free(agents);
+  little_world_destroy(&little);
+}
+
+#ifdef NDEBUG
+enum { BIRTHS = 3000000 };
+#else
+enum { BIRTHS = 600000 }; /* assertions look at each */
+#endif
+
+Test(extremes, three_million_births_in_a_small_world_find_an_id) {
+  enum { SMALL = 1024 };
+  static muster_agent agents[SMALL];
+  little_world little = timed_world(SMALL, 1000000000u);
+  for (uint32_t born = 0; born < BIRTHS; born += SMALL) {
+    for (uint32_t i = 0; i < SMALL; i++) agents[i] = spawn_at(&little, i);
+    for (uint32_t i = 0; i < SMALL; i++) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
+    run_frame(&little);
+  }
+  cr_expect_eq(count_active(&little), 0);
+  spawn_at(&little, 1);
+  cr_expect_eq(count_active(&little), 1);
+  little_world_destroy(&little);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- process
+ */
+
+static volatile sig_atomic_t interrupts;
+
+static void be_profiled(int number) {
+  (void)number;
+  interrupts++;
+}
+
+static uint64_t hash_of_life(int interrupts_least) {
+  little_world little = timed_world(1000, 20000000u);
+  for (uint32_t i = 0; i < 1000; i++) spawn_at(&little, i);
+  run_frames(&little, 300);
+  uint64_t hash = muster_world_hash(little.world);
+  while (interrupts < interrupts_least) run_frame(&little);
+  little_world_destroy(&little);
+  return hash;
+}
+
+Test(extremes, a_profiler_that_interrupts_a_thousand_times_a_second_changes_nothing) {
+  const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+  uint64_t quiet = hash_of_life(0);
+  signal(SIGPROF, be_profiled);
+  cr_assert_eq(setitimer(ITIMER_PROF, &often, NULL), 0);
+  uint64_t profiled = hash_of_life(50);
+  setitimer(ITIMER_PROF, &never, NULL);
+  cr_expect_eq(profiled, quiet);
+}
+
+static muster_atom_result leave_all(muster_update *update) {
+  (void)update;
+  exit(3);
+}
+
+static void live_until_exit(void) {
+  static const muster_atom leaves = {leave_all, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(2, NULL);
+  muster_type_def type = type_with(&leaves, 1);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 100; i++) spawn_at(&little, i);
+  run_frames(&little, 100);
+}
+
+Test(extremes, a_process_may_exit_in_a_frame, .timeout = 60) {
+  int status = 0;
+  fflush(NULL);
+  pid_t process = fork();
+  cr_assert_geq(process, 0);
+  if (process == 0) {
+    live_until_exit();
+    _exit(9);
+  }
+  cr_assert_eq(waitpid(process, &status, 0), process);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 3, "%x", (unsigned)status);
+}
