@@ -99,7 +99,8 @@ static void strikes_launch(void) {
 
 static void write_settings(uint64_t agents) {
   char text[1024], world[256];
-  snprintf(text, sizeof text, "[server]\nstuck_kill = 1s\nstop_grace = 2s\n");
+  bool large = agents > 10 * AGENTS; /* what is large takes some seconds to save itself */
+  snprintf(text, sizeof text, "[server]\nstuck_kill = 1s\nstop_grace = %ds\n", large ? 10 : 2);
   for (int i = 0; i < WORLDS; i++) {
     snprintf(world, sizeof world, "[world %s]\nmodule = counter\nagents = %lu\nhz = 30\nbudget = 4ms\npath = %s/fine\n",
              worlds[i].name, agents, service.folder);
