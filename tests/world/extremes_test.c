@@ -239,6 +239,42 @@ Test(extremes, five_thousand_on_one_spot_all_run_and_see_as_many_as_they_ask_for
   little_world_destroy(&little);
 }
 
+/* They all stand in one town, are all elsewhere, and back again. What a frame looks at is bounded. */
+Test(extremes, ten_thousand_players_in_one_town_come_and_go_together) {
+  enum { PLAYERS = 10000, PEOPLE = 200, JUMPS = 4, SEEN_WITHIN = 500 /* frames */ };
+  static muster_observer players[PLAYERS];
+  static muster_agent people[PEOPLE];
+  muster_world_def world = muster_world_def_default();
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = PEOPLE;
+  world.limits.observers_max = PLAYERS;
+  world.limits.commands_max = 2 * PLAYERS;
+  little_world little = little_world_create(2, &world);
+  muster_type_def type = type_with(&keeps_time, 1);
+  muster_observer_def player = muster_observer_def_default();
+  type.state_bytes = sizeof(told_time);
+  type.period_ns = 50000000u;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < PEOPLE; i++) people[i] = spawn_at(&little, i % 50);
+  for (uint32_t i = 0; i < PLAYERS; i++) {
+    player.position = (muster_position){i % 50, i % 7, 0};
+    players[i] = muster_observer_add(little.world, &player);
+  }
+  run_frames(&little, 2);
+  for (uint32_t jump = 0; jump < JUMPS; jump++) {
+    bool here = jump % 2;
+    for (uint32_t i = 0; i < PLAYERS; i++)
+      cr_assert_eq(muster_observer_move(little.world, players[i],
+                                        (muster_position){(double)(i % 50) + (here ? 0.0 : 10000.0), i % 7, 0}),
+                   MUSTER_OK, "%s", muster_last_error());
+    run_frames(&little, SEEN_WITHIN);
+    for (uint32_t i = 0; i < PEOPLE; i++)
+      cr_assert_eq(info_of(&little, people[i]).importance, here ? 1.0f : 0.0f, "agent %u, jump %u: %g", i, jump,
+                   (double)info_of(&little, people[i]).importance);
+  }
+  little_world_destroy(&little);
+}
+
 #ifdef NDEBUG
 enum { BIRTHS = 3000000 };
 #else
