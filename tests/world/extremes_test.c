@@ -1,6 +1,7 @@
 /* Rates, times, places and numbers as hosts have them at the edge of what is sensible: nothing is lost, and every agent
  * is told the exact time that passed. */
 #include "support/little_world.h"
+#include "support/sanitized.h"
 
 #include <math.h>
 #include <signal.h>
@@ -340,7 +341,8 @@ static void live_until_exit(void) {
   run_frames(&little, 100);
 }
 
-Test(extremes, a_process_may_exit_in_a_frame, .timeout = 60) {
+/* LeakSanitizer, at the exit, wants to stop threads that are ending. */
+Test(extremes, a_process_may_exit_in_a_frame, .timeout = 60, .disabled = UNDER_SANITIZER) {
   int status = 0;
   fflush(NULL);
   pid_t process = fork();
