@@ -242,7 +242,7 @@ typedef struct muster_load {
 typedef struct muster_zone_def {
   uint32_t number; /* default 0 = the world is no zone; 1 .. MUSTER_ZONES_MAX: no other zone of the larger world has the
                       same. A zone has at most 2^20 agents_max, and no planner_workers */
-  uint32_t epoch;  /* which owner of the zone this is: ids that are given from here on carry it. Default 0;
+  uint32_t epoch;  /* of births (muster/zone.h): ids that are given from here on carry it. Default 0;
                       0 .. MUSTER_EPOCHS_MAX. A snapshot, or a journal, brings its own */
   double x_min, y_min, x_max, y_max; /* its rectangle of the ground, in metres, for modules (muster_zone_read): Muster
                                         itself does not look at it. Default 0; finite and within +-1e9 */

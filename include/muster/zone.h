@@ -15,9 +15,12 @@
  *
  * Ids. An agent's id is valid in all zones for as long as the agent lives, and an observer's until it is removed: it is
  * made of the zone in which the agent was born, the epoch in which that was, and what tells apart the agents that were
- * born there. An epoch is the time in which the zone has one owner: an owner that has only an older state of the zone
- * begins a new epoch (muster_zone_set_epoch), so that it gives no id that its predecessor gave to another agent. The
- * index of a zone's agent serves for 65,536 agents of one epoch, and rests until the next one after that.
+ * born there. Zone and epoch are the birth space of an id, its upper 28 bits. An owner that has only an older state of
+ * the zone than the one before it goes on in another epoch (muster_zone_set_epoch), so that it gives no id that its
+ * predecessor gave to another agent; one that has the very state goes on in the same. The index of a zone's agent
+ * serves for 65,536 agents of one epoch, and rests until the next one after that (ids_resting in muster_zone_status).
+ * Epochs need not rise, and one may come again: when nothing in any zone names its birth space, nor anything on its way
+ * between two (muster_zone_spaces). So ids do not end.
  *
  * Crossings. An agent counts its crossings: its hop. Whoever carries agents between worlds may come twice, or late,
  * when a machine failed; the hop tells which of two packed agents is the newer one. A world that an agent has left
@@ -65,11 +68,22 @@ extern "C" {
 /* The zone that a world is, with the epoch in force. MUSTER_E_STATE when it is none. Any thread. O(1). */
 MUSTER_API muster_result muster_zone_read(const muster_world *world, muster_zone_def *zone);
 
-/* A new owner has the zone: ids that are given from here on carry the new epoch, and messages to other zones sequences
- * that no older owner can have given. MUSTER_E_ARGUMENT when the epoch is not higher than the one in force, or beyond
- * MUSTER_EPOCHS_MAX; MUSTER_E_STATE when the world is no zone. Thread of the frames, between frames; recorded.
- * O(agents_max). */
+/* Ids that are given from here on carry another epoch, indices that rested can be taken again, and messages to other
+ * zones have sequences that no older owner can have given. The caller answers for it that nothing names the birth
+ * space. MUSTER_E_ARGUMENT when the epoch is the one in force, or beyond MUSTER_EPOCHS_MAX; MUSTER_E_STATE when the
+ * world is no zone. Thread of the frames, between frames; recorded. O(agents_max). */
 MUSTER_API muster_result muster_zone_set_epoch(muster_world *world, uint32_t epoch);
+
+/* So many birth spaces muster_zone_spaces() tells apart. */
+enum { MUSTER_ZONE_SPACES_MAX = 4096 };
+
+/* The birth spaces that something in this world names, or has named since the last call: agents, ghosts and observers
+ * that are here, that came, or that left and are known by a mark; their companions; senders and receivers of messages
+ * that wait, or are known for a while; and the epochs in force. Each is zone << 14 | epoch. Returns how many there are,
+ * of which `room` are written at most, in no order; UINT32_MAX when they are more than MUSTER_ZONE_SPACES_MAX: then
+ * each may be named. Ids that modules keep in their own states are not looked at. 0 with a message when the world is no
+ * zone. Thread of the frames, between frames. O(agents and messages). */
+MUSTER_API uint32_t muster_zone_spaces(muster_world *world, uint32_t *spaces, uint32_t room);
 
 /* So far ahead of the receiver a zone is taken for a moment early: hosts hold what comes from it back until the
  * receiver is there, so that nobody lives through any time twice. */
@@ -120,7 +134,7 @@ typedef struct muster_zone_status {
   uint32_t ghosts;             /* that it has now */
   uint32_t marks;              /* agents that left and whose mark it has now */
   uint32_t messages;           /* messages to other zones that wait for muster_zone_messages() */
-  uint32_t ids_resting;        /* indices of agents that rest until the next epoch */
+  uint32_t ids_resting;        /* indices of agents that rest until another epoch */
   uint64_t departed;           /* agents that left, herds' members not counted */
   uint64_t arrived;            /* agents that came */
   uint64_t marks_dropped;      /* marks that were dropped for newer ones */
@@ -134,7 +148,11 @@ typedef struct muster_zone_status {
   uint64_t observers_arrived;  /* and that came */
   uint32_t messages_held;      /* messages that wait now for one that was sent before them, or behind it for room */
   uint32_t reserved;
-  int64_t offset_ns; /* muster_zone_set_offset() */
+  int64_t offset_ns;             /* muster_zone_set_offset() */
+  uint32_t ids_free;             /* indices of agents that can be taken now, about */
+  uint32_t observer_ids_resting; /* as ids_resting and ids_free, */
+  uint32_t observer_ids_free;    /* of observers */
+  uint32_t reserved_again;
 } muster_zone_status;
 
 MUSTER_DEFAULTS(muster_zone_status);

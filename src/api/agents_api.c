@@ -17,6 +17,19 @@
 #include <math.h>
 #include <string.h>
 
+/* Why no index can be taken. */
+static void refuse_birth(const muster_world *world) {
+  uint32_t all = world->def.limits.agents_max, resting = world->zone ? zone_ids_resting(&world->zone->ids) : 0;
+  if (resting)
+    error_set(
+        MUSTER_E_FULL,
+        "of the ids of agents_max = %u, %u rest: each was that of 65,536 agents in epoch %u, and is free again in "
+        "another one (muster_zone_set_epoch); %u are agents' or set aside for spawns from updates",
+        all, resting, zone_ids_epoch(&world->zone->ids), all > resting ? all - resting : 0);
+  else
+    error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates", all);
+}
+
 muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
   const muster_agent none = {0};
   muster_agent_def def;
@@ -27,8 +40,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     if (index != IDENTITY_NONE) identity_give_back(&world->agents.ids, index);
-    error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates",
-              world->def.limits.agents_max);
+    refuse_birth(world);
     return none;
   }
   if (world->recorder) spawn_log_add(&world->recorder->spawn_log, index);
@@ -230,6 +242,18 @@ static muster_result check_observer(const muster_observer_def *def) {
   return MUSTER_OK;
 }
 
+static void refuse_observer(const muster_world *world) {
+  uint32_t all = world->def.limits.observers_max,
+           resting = world->zone ? zone_ids_resting(&world->zone->observer_ids) : 0;
+  if (resting)
+    error_set(MUSTER_E_FULL,
+              "of the ids of observers_max = %u, %u rest: each was that of 65,536 observers in epoch %u, and is free "
+              "again in another one (muster_zone_set_epoch)",
+              all, resting, zone_ids_epoch(&world->zone->observer_ids));
+  else
+    error_set(MUSTER_E_FULL, "observers_max = %u observers exist", all);
+}
+
 muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
   const muster_observer none = {0};
   muster_observer_def def = muster_observer_def_default();
@@ -238,7 +262,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   if (recorder_replays(world->recorder)) return muster_observer_make(world->recorder->observers_given++, 1);
   uint32_t index = identity_take(&world->observers->ids);
   if (index == IDENTITY_NONE) {
-    error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.limits.observers_max);
+    refuse_observer(world);
     return none;
   }
   muster_observer id = observer_ids_open(world, index);

@@ -96,8 +96,12 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
     if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agents.ids, index);
-    error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update (spawns_max), and ids must be left (agents_max)",
-              context->type->name, context->type->def.spawns_max);
+    uint32_t resting = world->zone ? zone_ids_resting(&world->zone->ids) : 0;
+    error_set(
+        MUSTER_E_FULL,
+        "type '%s' may spawn %u per update (spawns_max), and ids must be left (agents_max); %u rest until another "
+        "epoch",
+        context->type->name, context->type->def.spawns_max, resting);
     return agent;
   }
   context->result->spawned++;

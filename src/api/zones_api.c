@@ -3,6 +3,7 @@
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
+#include "world/world_observers.h"
 #include "world/world_record.h"
 #include "world/world_zone.h"
 #include "world/zone_mail.h"
@@ -20,13 +21,26 @@ muster_result muster_zone_read(const muster_world *world, muster_zone_def *zone)
 muster_result muster_zone_set_epoch(muster_world *world, uint32_t epoch) {
   muster_result result = zone_check(world, "zone epoch", false);
   if (result || recorder_replays(world->recorder)) return result;
-  if (epoch <= world->def.zone.epoch || epoch > MUSTER_EPOCHS_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "zone epoch: %u must be above %u, and at most %u", epoch, world->def.zone.epoch,
+  if (epoch == world->def.zone.epoch || epoch > MUSTER_EPOCHS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "zone epoch: %u must be another than the one in force, and at most %u", epoch,
                      MUSTER_EPOCHS_MAX);
   const zone_call call = {.kind = ZONE_CALL_EPOCH, .number = epoch};
   world_record_zone(world, &call, NULL, 0);
   zone_set_epoch(world, epoch);
   return MUSTER_OK;
+}
+
+uint32_t muster_zone_spaces(muster_world *world, uint32_t *found, uint32_t room) {
+  if (zone_check(world, "zone spaces", false)) return 0;
+  if (!found && room) return error_missing("zone spaces", "spaces"), 0;
+  struct zone_spaces *spaces = &world->zone->spaces;
+  uint32_t count = 0;
+  zone_spaces_look(world);
+  for (uint32_t i = 0; i < ZONE_SPACES_SLOTS && count < room; i++)
+    if (spaces->slots[i]) found[count++] = spaces->slots[i];
+  count = spaces->many ? UINT32_MAX : spaces->count;
+  zone_spaces_clear(spaces);
+  return count;
 }
 
 muster_result muster_zone_set_offset(muster_world *world, int64_t offset_ns) {
@@ -50,7 +64,10 @@ muster_result muster_zone_status_read(const muster_world *world, muster_zone_sta
   whole.marks_dropped = zone->ids.marks.dropped;
   whole.messages = zone->queued;
   whole.messages_held = zone->early_count;
-  whole.ids_resting = zone->ids.resting_count;
+  whole.ids_resting = zone_ids_resting(&zone->ids);
+  whole.ids_free = identity_available(&world->agents.ids);
+  whole.observer_ids_resting = zone_ids_resting(&zone->observer_ids);
+  whole.observer_ids_free = identity_available(&world->observers->ids);
   whole.offset_ns = zone->offset_ns;
   return sized_write(SIZED(zone_status), &whole, status);
 }

@@ -130,7 +130,7 @@ bool zone_ids_rests(uint32_t generation) {
 void zone_ids_rest(struct zone_ids *zone, uint32_t index) {
   ASSERT(!bits_has(zone->resting, index) && !(identity_generation(zone->agents, index) & 1));
   bits_set(zone->resting, index);
-  zone->resting_count++;
+  store_relaxed_u32(&zone->resting_count, load_relaxed_u32(&zone->resting_count) + 1);
 }
 
 void zone_ids_give_back(struct zone_ids *zone, uint32_t index) {
@@ -141,14 +141,14 @@ void zone_ids_give_back(struct zone_ids *zone, uint32_t index) {
 }
 
 void zone_ids_set_epoch(struct zone_ids *zone, uint32_t epoch) {
-  uint32_t words = bits_words(zone->maximum), index = 0;
+  uint32_t words = bits_words(zone->maximum), index = 0, left = load_relaxed_u32(&zone->resting_count);
   store_relaxed_u32(&zone->epoch, epoch);
-  while (zone->resting_count) {
+  for (; left; left--) {
     index = bits_next(zone->resting, words, index);
     bits_clear(zone->resting, index);
-    zone->resting_count--;
     identity_give_back(zone->agents, index);
   }
+  store_relaxed_u32(&zone->resting_count, 0);
 }
 
 muster_agent zone_ids_find(const struct zone_ids *zone, muster_agent id) {

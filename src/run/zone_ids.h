@@ -15,7 +15,7 @@
  * generation; everything else is written by the frame's thread.
  *
  * The generation in an id is half of its index's, modulo 2^16. So that none comes again in one epoch, an index rests
- * when its next one would be 0: it is given back when a new epoch begins. */
+ * when its next one would be 0: it is given back when another epoch begins. */
 #ifndef RUN_ZONE_IDS_H
 #define RUN_ZONE_IDS_H
 
@@ -32,14 +32,14 @@ struct zone_ids {
   uint32_t maximum, mask;
   shared_u32 epoch;
   struct identity *agents;
-  shared_u64 *ids;    /* by index: of the agent or ghost that is there, or was last */
-  shared_u64 *ghosts; /* bitmap */
-  shared_u32 *nexts;  /* by index: the next index of its chain + 1 */
-  shared_u32 *chains; /* by hash: the first index + 1 */
-  shared_u32 version; /* of the chains: odd while they are changed */
-  uint64_t *resting;  /* bitmap: indices that rest */
-  uint32_t resting_count;
-  struct recent marks; /* by id: where agents went that left */
+  shared_u64 *ids;          /* by index: of the agent or ghost that is there, or was last */
+  shared_u64 *ghosts;       /* bitmap */
+  shared_u32 *nexts;        /* by index: the next index of its chain + 1 */
+  shared_u32 *chains;       /* by hash: the first index + 1 */
+  shared_u32 version;       /* of the chains: odd while they are changed */
+  uint64_t *resting;        /* bitmap: indices that rest */
+  shared_u32 resting_count; /* frame's thread writes */
+  struct recent marks;      /* by id: where agents went that left */
 };
 
 /* What a mark says. */
@@ -89,7 +89,12 @@ static inline muster_agent zone_ids_at(const struct zone_ids *zone, uint32_t ind
   return (muster_agent){load_relaxed_u64(&zone->ids[index])};
 }
 
-/* A new epoch begins: indices that rest are given back. Frame's thread. */
+/* How many indices rest. Any thread. */
+static inline uint32_t zone_ids_resting(const struct zone_ids *zone) {
+  return load_relaxed_u32(&zone->resting_count);
+}
+
+/* Another epoch begins: indices that rest are given back. Frame's thread. */
 void zone_ids_set_epoch(struct zone_ids *zone, uint32_t epoch);
 
 /* The handle of an agent's id, or of a ghost's; null when neither is here. Any thread. */

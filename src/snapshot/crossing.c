@@ -359,4 +359,5 @@ void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser) {
   snapshot_state(snapshot, snapshot_checks(snapshot) ? &crosser->saved->row : world_row(world, crosser->index));
   if (snapshot_loads(snapshot)) crossing_enter(world, crosser);
   crossing_order(snapshot, crosser->index);
+  if (snapshot_loads(snapshot)) zone_spaces_note_agent(world, crosser->index);
 }

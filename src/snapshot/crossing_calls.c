@@ -213,7 +213,7 @@ bool crossing_repeat(struct muster_world *world, const zone_call *call, const vo
   if (!world->zone) return false;
   switch ((zone_call_kind)call->kind) {
   case ZONE_CALL_EPOCH:
-    if (call->number <= world->def.zone.epoch || call->number > MUSTER_EPOCHS_MAX) return false;
+    if (call->number == world->def.zone.epoch || call->number > MUSTER_EPOCHS_MAX) return false;
     zone_set_epoch(world, call->number);
     return true;
   case ZONE_CALL_DEPART:

@@ -124,6 +124,7 @@ static void observer_comes(struct muster_world *world, const packed_observer *pa
   observer_ids_assign(world, index, generation, id);
   world->zone->observer_hops[index] = packed->hop;
   zone_ids_unmark(&world->zone->observer_ids, id);
+  zone_spaces_note(&world->zone->spaces, id);
   observers_add(&world->observers->table, index, &def);
   world->zone->counts.observers_arrived++;
 }

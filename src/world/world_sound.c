@@ -234,7 +234,7 @@ bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
   for (; !found->broken && ring_peek(&ids->given_back, free, &index); free++)
     SOUND(found, index < high && !(identity_generation(ids, index) & 1), "agent %u is there, and its index free",
           index);
-  if (world->zone) aside += world->zone->ids.resting_count;
+  if (world->zone) aside += zone_ids_resting(&world->zone->ids);
   return SOUND(found, live + free + aside == high, "%u agents, %u free indices and %u set aside are not %u", live, free,
                aside, high);
 }

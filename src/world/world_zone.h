@@ -6,6 +6,7 @@
 #include "run/recent.h"
 #include "run/zone_ids.h"
 #include "world/world.h"
+#include "world/zone_spaces.h"
 
 #include <muster/zone.h>
 
@@ -53,7 +54,8 @@ struct world_zone {
   struct channels out, in; /* of senders and of receivers that are here; the host's index is agents_max */
   zone_early *early;
   uint32_t early_count, early_high, early_free, early_oldest, early_newest; /* of limits.sends_per_frame; place + 1 */
-  bool early_waits; /* one whose turn has come waits for room in a box */
+  bool early_waits;          /* one whose turn has come waits for room in a box */
+  struct zone_spaces spaces; /* named since the last look, and then */
   muster_zone_status counts;
 };
 
@@ -101,7 +103,7 @@ muster_result zone_check_other(const struct muster_world *world, const char *wha
 /* A record begins with the rectangle and the epoch that its world had. */
 void zone_restore(struct muster_world *world, const muster_zone_def *def);
 
-/* Applies a new epoch. */
+/* Applies another epoch. */
 void zone_set_epoch(struct muster_world *world, uint32_t epoch);
 
 #endif

@@ -32,6 +32,7 @@ void zone_create(struct muster_world *world, struct world_zone *zone) {
   channels_create(&zone->out, ZONE_CHANNELS, def->limits.agents_max + 1, arena);
   channels_create(&zone->in, ZONE_CHANNELS, def->limits.agents_max + 1, arena);
   ARENA_ARRAY(arena, zone->early, def->limits.sends_per_frame);
+  ARENA_ARRAY(arena, zone->spaces.slots, ZONE_SPACES_SLOTS);
   world->agents.zone = &zone->ids;
   world->zone = zone;
 }
@@ -75,7 +76,8 @@ static uint64_t later_sequence(uint64_t sent) {
 }
 
 void zone_set_epoch(struct muster_world *world, uint32_t epoch) {
-  ASSERT(epoch > world->def.zone.epoch && epoch <= MUSTER_EPOCHS_MAX);
+  ASSERT(epoch != world->def.zone.epoch && epoch <= MUSTER_EPOCHS_MAX);
+  zone_spaces_note(&world->zone->spaces, zone_ids_of(&world->zone->ids, 0, 0, world->def.zone.epoch));
   world->def.zone.epoch = epoch;
   zone_ids_set_epoch(&world->zone->ids, epoch);
   zone_ids_set_epoch(&world->zone->observer_ids, epoch);

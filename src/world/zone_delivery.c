@@ -59,6 +59,8 @@ void zone_deliver(struct muster_world *world, const muster_zone_message *message
   struct world_zone *zone = world->zone;
   ASSERT(!zone_came_before(world, message) && message->size <= MUSTER_MESSAGE_BYTES_MAX);
   bool here = world_is_live(world, world_find(world, message->to));
+  zone_spaces_note(&zone->spaces, message->from);
+  zone_spaces_note(&zone->spaces, message->to);
   zone_outgoing taken = delivery_of(world, message, given);
   taken.zone = here ? world->def.zone.number : zone_of_absent(world, message->to);
   if (!here) {

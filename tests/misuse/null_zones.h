@@ -49,6 +49,8 @@ static inline null_zones null_zones_open(void) {
     REFUSES(muster_zone_read(NULL, &with.zone)) && REFUSES(muster_zone_read(with.little.world, NULL)))                 \
   X(muster_zone_message_follows, muster_zone_message_follows(NULL) == 0)                                               \
   X(muster_zone_set_offset, REFUSES(muster_zone_set_offset(NULL, 1)))                                                  \
+  X(muster_zone_spaces,                                                                                                \
+    REFUSES(!muster_zone_spaces(NULL, &with.hop, 1)) && REFUSES(!muster_zone_spaces(with.little.world, NULL, 1)))      \
   X(muster_zone_set_epoch, REFUSES(muster_zone_set_epoch(NULL, 1)))                                                    \
   X(muster_agent_hop, REFUSES(muster_agent_hop(NULL, with.agent, &with.hop)) &&                                        \
                           REFUSES(muster_agent_hop(with.little.world, with.agent, NULL)))                              \

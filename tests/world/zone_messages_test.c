@@ -201,7 +201,7 @@ Test(zone_messages, a_new_owner_repeats_no_sequence) {
   write_to_one_that_crosses(&a, &b);
   run_frames(&a, 6);
   taken_messages before = take_messages(&a);
-  cr_assert_eq(muster_zone_set_epoch(a.world, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_zone_set_epoch(a.world, 1), MUSTER_E_ARGUMENT, "it is in force");
   cr_assert_eq(muster_zone_set_epoch(a.world, 9), MUSTER_OK);
   run_frames(&a, 6);
   taken_messages after = take_messages(&a);
