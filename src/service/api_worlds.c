@@ -35,10 +35,11 @@ static void write_journal(json_writer *writer, const journal_published *journal)
 static void write_zone(json_writer *writer, const zone_published *zone) {
   if (!zone->number) return;
   json_print(writer,
-             "zone{ number=%u epoch=%u frozen=%d ghosts=%u parcels_waiting=%u departed=%lu arrived=%lu refused=%lu "
+             "zone{ number=%u epoch=%lu space=%u spaces_used=%u ids_resting=%u frozen=%d ghosts=%u parcels_waiting=%u "
+             "departed=%lu arrived=%lu refused=%lu "
              "messages_sent=%lu messages_delivered=%lu messages_lost=%lu }",
-             zone->number, zone->epoch, zone->frozen, zone->ghosts, zone->waiting, zone->departed, zone->arrived,
-             zone->refused, zone->sent, zone->delivered, zone->lost);
+             zone->number, zone->epoch, zone->space, zone->spaces_used, zone->ids_resting, zone->frozen, zone->ghosts,
+             zone->waiting, zone->departed, zone->arrived, zone->refused, zone->sent, zone->delivered, zone->lost);
 }
 
 /* What frames left though NPCs waited. */

@@ -172,6 +172,9 @@ static const struct field fields[] = {
 
     ZONED(number, "muster_zone", "The number of the zone; 0 = the world is none."),
     ZONED(epoch, "muster_zone_epoch", "How often the zone has had a new owner."),
+    ZONED(space, "muster_zone_birth_space", "The birth space in which its ids are given."),
+    ZONED(spaces_used, "muster_zone_birth_spaces_used", "Birth spaces that something may name, of 16383."),
+    ZONED(ids_resting, "muster_zone_ids_resting", "Indices of agents that wait for another birth space."),
     ZONED(frozen, "muster_zone_frozen",
           "1 while it stands still: its lease was not renewed in time, or it is being moved."),
     ZONED(ghosts, "muster_zone_ghosts", "Agents of neighbours that it perceives."),

@@ -24,7 +24,7 @@
  * lets that message go. A message that is lost is put again: so what can be lost here is an answer.
  *
  * Abstracted: names of nodes, since nothing rests on them: a second daemon of one name (holder_name.c) that had its
- * leases would be one more owner of a later epoch; everything but the agent; frames whose record is not on the disk, which have had no effect; where the
+ * leases would be one more owner of a later epoch; which birth space ids are of (spaces.h); everything but the agent; frames whose record is not on the disk, which have had no effect; where the
  * bytes of a version are, and that those before it go; how long anything takes.
  *
  * Checked in every state: owners with the lease that run frames never have the agent in two zones; with -DSTREAM what

@@ -96,7 +96,8 @@ Test(zones_parts, settings_that_contradict_are_told) {
 static void expect_counts(const uint32_t (*messages)[2], size_t count, const char *expected) {
   zone_pair pair = {0};
   char got[64] = "";
-  for (size_t i = 0; i < count; i++) got[i] = pair_takes(&pair, i + 1, messages[i][0], messages[i][1]) ? '+' : '-';
+  for (size_t i = 0; i < count; i++)
+    got[i] = pair_takes(&pair, (zone_place){1, i + 1}, messages[i][0], messages[i][1]) ? '+' : '-';
   got[count] = '\0';
   cr_expect_str_eq(got, expected);
 }
@@ -116,9 +117,9 @@ Test(zones_parts, what_counts_is_the_next_one_or_the_first_of_an_owner) {
 
 Test(zones_parts, a_message_is_seen_once) {
   zone_pair pair = {0};
-  cr_assert(pair_takes(&pair, 7, 1, 1));
-  cr_expect(!(pair_takes(&pair, 7, 1, 2)), "the sequence was seen");
-  cr_expect(pair_takes(&pair, 8, 1, 2));
+  cr_assert(pair_takes(&pair, (zone_place){1, 7}, 1, 1));
+  cr_expect(!(pair_takes(&pair, (zone_place){1, 7}, 1, 2)), "the sequence was seen");
+  cr_expect(pair_takes(&pair, (zone_place){1, 8}, 1, 2));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- parcels */

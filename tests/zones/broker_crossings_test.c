@@ -16,7 +16,7 @@ typedef struct seen {
   bool done;
   muster_result result;
   uint32_t from[SEEN_MAX];
-  uint64_t places[SEEN_MAX];
+  zone_place places[SEEN_MAX];
   size_t sizes[SEEN_MAX];
   char texts[SEEN_MAX][16];
 } seen;
@@ -34,7 +34,7 @@ static struct broker *open_as(uint32_t place, const char *node) {
   return lab_open(&here, place, &settings, true);
 }
 
-static void see(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user) {
+static void see(uint32_t from, zone_place place, const void *bytes, size_t count, void *user) {
   seen *to = user;
   cr_assert_lt(to->count, (uint32_t)SEEN_MAX);
   to->from[to->count] = from;
@@ -64,7 +64,7 @@ static muster_result cross(struct broker *broker, const broker_lease *lease, uin
   return cross_bytes(broker, lease, to, number, text, strlen(text));
 }
 
-static void read_all(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind) {
+static void read_all(struct broker *broker, uint32_t from, uint32_t to, zone_place behind) {
   memset(&all, 0, sizeof all);
   cr_assert_eq(broker_crossed(broker, from, to, behind, see, see_end, &all), MUSTER_OK, "%s", muster_last_error());
   LAB_AWAIT(&here, all.done);
@@ -93,17 +93,17 @@ Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
   cr_assert_eq(cross(a, &lease, 12, 52, ""), MUSTER_OK);
   const broker_message too_large[] = {{12, 53, large, LARGE - 2}, {1, 2, large, 3}};
   cr_expect_eq(broker_cross(a, &lease, too_large, 2, lab_done, NULL), MUSTER_E_ARGUMENT);
-  read_all(a, 2, 12, 0);
+  read_all(a, 2, 12, (zone_place){0});
   cr_assert_eq(all.count, 52);
   for (uint32_t i = 0; i < 50; i++) {
     snprintf(text, sizeof text, "m%u", i + 1);
-    cr_expect_eq(all.places[i], broker_place(lease.epoch, i + 1));
+    cr_expect(place_equal(all.places[i], (zone_place){lease.epoch, i + 1}));
     cr_expect_str_eq(all.texts[i], text);
   }
   cr_expect(all.sizes[50] == LARGE && all.sizes[51] == 0 && all.from[51] == 2);
-  read_all(a, 2, 12, broker_place(lease.epoch, 50));
+  read_all(a, 2, 12, (zone_place){lease.epoch, 50});
   cr_expect_eq(all.count, 2, "behind a place");
-  read_all(a, 3, 12, 0);
+  read_all(a, 3, 12, (zone_place){0});
   cr_expect_eq(all.count, 0, "another zone has sent nothing");
 }
 
@@ -118,9 +118,9 @@ Test(broker_crossings, of_one_transaction_are_all_there_or_none) {
   cr_assert_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX, lab_done, &answer), MUSTER_OK);
   LAB_AWAIT(&here, answer.done);
   cr_assert_eq(answer.result, MUSTER_OK, "%s", answer.reason);
-  read_all(a, 2, 3, 0);
+  read_all(a, 2, 3, (zone_place){0});
   cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
-  read_all(a, 2, 4, 0);
+  read_all(a, 2, 4, (zone_place){0});
   cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
   next = take(a, 2);
   answer.done = false;
@@ -129,7 +129,7 @@ Test(broker_crossings, of_one_transaction_are_all_there_or_none) {
   LAB_AWAIT(&here, answer.done);
   cr_expect_eq(answer.result, MUSTER_E_STATE);
   cr_expect_eq(next.epoch, lease.epoch + 1);
-  read_all(a, 2, 3, broker_place(lease.epoch, BROKER_CROSSINGS_MAX / 2));
+  read_all(a, 2, 3, (zone_place){lease.epoch, BROKER_CROSSINGS_MAX / 2});
   cr_expect_eq(all.count, 0);
 }
 
@@ -146,21 +146,22 @@ Test(broker_crossings, are_of_the_owner_alone) {
   cr_assert_eq(cross(b, &second, 8, 1, "two"), MUSTER_OK);
   broker_lease third = take(b, 7);
   cr_expect_eq(cross(b, &second, 8, 2, "later"), MUSTER_E_STATE, "it itself does, in another epoch");
-  read_all(b, 7, 8, 0);
+  read_all(b, 7, 8, (zone_place){0});
   cr_assert_eq(all.count, 2);
-  cr_expect(all.places[0] == broker_place(1, 1) && all.places[1] == broker_place(second.epoch, 1));
+  cr_expect(place_equal(all.places[0], (zone_place){1, 1}) &&
+            place_equal(all.places[1], (zone_place){second.epoch, 1}));
   cr_expect_str_eq(all.texts[1], "two");
 
   lab_answer answer = {0};
-  cr_assert_eq(broker_forget(b, &second, 8, broker_place(9, 9), lab_done, &answer), MUSTER_OK);
+  cr_assert_eq(broker_forget(b, &second, 8, (zone_place){9, 9}, lab_done, &answer), MUSTER_OK);
   LAB_AWAIT(&here, answer.done);
-  read_all(b, 7, 8, 0);
+  read_all(b, 7, 8, (zone_place){0});
   cr_expect_eq(all.count, 2, "an owner of before lets nothing be forgotten");
   answer.done = false;
-  cr_assert_eq(broker_forget(b, &third, 8, broker_place(1, 1), lab_done, &answer), MUSTER_OK);
+  cr_assert_eq(broker_forget(b, &third, 8, (zone_place){1, 1}, lab_done, &answer), MUSTER_OK);
   LAB_AWAIT(&here, answer.done);
-  read_all(b, 7, 8, 0);
-  cr_expect(all.count == 1 && all.places[0] == broker_place(second.epoch, 1));
+  read_all(b, 7, 8, (zone_place){0});
+  cr_expect(all.count == 1 && place_equal(all.places[0], (zone_place){second.epoch, 1}));
 }
 
 static char noted[64];
@@ -182,7 +183,7 @@ static const char *read_note(struct broker *broker, uint32_t zone) {
 
 static muster_result note(struct broker *broker, const broker_lease *lease, const char *text) {
   lab_answer answer = {0};
-  cr_assert_eq(broker_note_stored(broker, lease, text, strlen(text), lab_done, &answer), MUSTER_OK);
+  cr_assert_eq(broker_note_stored(broker, lease, text, strlen(text), NULL, 0, lab_done, &answer), MUSTER_OK);
   LAB_AWAIT(&here, answer.done);
   return answer.result;
 }
@@ -204,11 +205,12 @@ Test(broker_crossings, so_is_the_note_of_what_is_stored) {
 
 /* Places of a pair rise by one, whatever comes twice. */
 static uint32_t count_new(const seen *what, uint32_t from) {
-  uint64_t last = 0;
+  zone_place last = {0};
   uint32_t count = 0;
   for (uint32_t i = 0; i < what->count; i++) {
-    if (what->from[i] != from || what->places[i] <= last) continue;
-    cr_assert(last == 0 || what->places[i] == last + 1, "a gap behind %lu", (unsigned long)last);
+    if (what->from[i] != from || !place_is_before(last, what->places[i])) continue;
+    cr_assert(place_is_none(last) || place_equal(what->places[i], place_next(last)), "a gap behind %" PRIu64,
+              last.number);
     last = what->places[i];
     count++;
   }
@@ -222,7 +224,7 @@ Test(broker_crossings, arrive_without_gaps_while_leaders_die) {
   struct broker *a = open_as(0, "a");
   broker_lease one = take(a, 1), two = take(a, 2);
   memset(&all, 0, sizeof all);
-  broker_arrivals *arrivals = broker_await_arrivals(a, 5, (broker_sender[]){{1, 0}, {2, 0}}, 2, see, &all);
+  broker_arrivals *arrivals = broker_await_arrivals(a, 5, (broker_sender[]){{1, {0}}, {2, {0}}}, 2, see, &all);
   cr_assert_not_null(arrivals);
   for (uint32_t i = 1; i <= EACH; i++) {
     snprintf(text, sizeof text, "%u", i);
@@ -249,7 +251,7 @@ Test(broker_crossings, arrive_from_those_that_are_named_behind_what_is_known) {
     cr_assert_eq(cross(a, &two, 6, i, "to another"), MUSTER_OK);
   }
   memset(&all, 0, sizeof all);
-  const broker_sender senders[] = {{3, 0}, {1, broker_place(one.epoch, 25)}};
+  const broker_sender senders[] = {{3, {0}}, {1, {one.epoch, 25}}};
   broker_arrivals *arrivals = broker_await_arrivals(a, 5, senders, 2, see, &all);
   LAB_AWAIT(&here, all.count >= 55);
   cr_assert_eq(cross(a, &one, 5, 41, "41"), MUSTER_OK);
@@ -258,13 +260,13 @@ Test(broker_crossings, arrive_from_those_that_are_named_behind_what_is_known) {
   cr_assert_eq(cross(a, &again, 5, 1, "anew"), MUSTER_OK);
   LAB_AWAIT(&here, all.count >= 57);
   broker_stop_arrivals(arrivals);
-  uint64_t last[4] = {0, broker_place(one.epoch, 25), 0, 0};
+  zone_place last[4] = {{0}, {one.epoch, 25}, {0}, {0}};
   for (uint32_t i = 0; i < all.count; i++) {
     cr_assert(all.from[i] == 1 || all.from[i] == 3, "of %u", all.from[i]);
-    cr_expect_gt(all.places[i], last[all.from[i]], "what is known comes again, or in another order");
+    cr_expect(place_is_before(last[all.from[i]], all.places[i]), "what is known comes again, or in another order");
     last[all.from[i]] = all.places[i];
   }
   cr_expect_eq(all.count, 57);
-  cr_expect_eq(last[1], broker_place(one.epoch, 41));
-  cr_expect_eq(last[3], broker_place(again.epoch, 1));
+  cr_expect(place_equal(last[1], (zone_place){one.epoch, 41}));
+  cr_expect(place_equal(last[3], (zone_place){again.epoch, 1}));
 }

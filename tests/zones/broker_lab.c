@@ -90,7 +90,7 @@ static lab_answer await_answer(struct lab *lab, muster_result called, lab_answer
 
 lab_answer lab_take(struct lab *lab, struct broker *broker, uint32_t zone, bool own_again) {
   lab_answer answer = {0};
-  return await_answer(lab, broker_lease_take(broker, zone, own_again, 0, lab_taken, &answer), &answer);
+  return await_answer(lab, broker_lease_take(broker, zone, own_again, 0, 0, lab_taken, &answer), &answer);
 }
 
 lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease *lease) {
@@ -100,5 +100,5 @@ lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease 
 
 lab_answer lab_release(struct lab *lab, struct broker *broker, const broker_lease *lease) {
   lab_answer answer = {0};
-  return await_answer(lab, broker_lease_release(broker, lease, lab_done, &answer), &answer);
+  return await_answer(lab, broker_lease_release(broker, lease, NULL, lab_done, &answer), &answer);
 }

@@ -110,6 +110,7 @@ static void greet_zone(cost_place *place, const world_settings *settings) {
   ground_of(&all, settings, &begin.ground);
   begin.clock = (land_reading){.boot_ns = clock_boot()};
   wire_put(&place->end, (wire_head){.kind = WIRE_BEGIN, .bytes = sizeof begin}, &begin);
+  wire_put(&place->end, (wire_head){.kind = WIRE_SPACE, .number = 1, .sequence = 1}, NULL);
   wire_put(&place->end, (wire_head){.kind = WIRE_CAUGHT_UP}, NULL);
   wire_put(&place->end, (wire_head){.kind = WIRE_ALL_CAME}, NULL);
   cr_assert(wire_flush(&place->end));
@@ -158,11 +159,11 @@ static void carry_one(uint32_t from, const wire_message *message) {
   if (message->head.kind == WIRE_PUBLISH) {
     cr_assert(to >= MIDDLE && to < PLACES);
     uint64_t sequence = ++place->stored[to];
-    wire_put(&place->end,
-             (wire_head){.kind = WIRE_STORED, .zone = to, .number = message->head.number, .sequence = sequence}, NULL);
-    wire_put(&places[to].end,
-             (wire_head){.kind = WIRE_INCOMING, .zone = from, .sequence = sequence, .bytes = message->head.bytes},
-             message->bytes);
+    wire_put(&place->end, (wire_head){.kind = WIRE_STORED, .zone = to, .epoch = 1, .number = sequence}, NULL);
+    wire_put(
+        &places[to].end,
+        (wire_head){.kind = WIRE_INCOMING, .zone = from, .epoch = 1, .number = sequence, .bytes = message->head.bytes},
+        message->bytes);
   } else if (message->head.kind == WIRE_TELL) {
     cr_assert(to >= MIDDLE && to < PLACES);
     wire_put(&places[to].end, (wire_head){.kind = WIRE_TOLD, .zone = from, .bytes = message->head.bytes},

@@ -26,7 +26,7 @@ Test(format, is_what_it_was) {
   cr_assert_eq(parcel_read_head(parcel.bytes, parcel.count, &head), MUSTER_OK);
   cr_expect_eq(head.version, 2);
   parcel_free(&parcel);
-  cr_expect_eq(sizeof(stored_note), 576);
+  cr_expect_eq(sizeof(stored_note), 840);
   cr_expect_eq(SNAPSHOT_VERSION, 13);
   cr_expect_eq(crossing_format().version, 3);
   cr_expect_eq(crossing_format().layout, 1726610036u, "%u", crossing_format().layout);

@@ -64,9 +64,9 @@ static size_t size;
 static void call_keep(uint32_t lane) {
   char name[32];
   snprintf(name, sizeof name, "zone-%u", lane);
-  cr_assert_eq(
-      broker_keep(broker, BROKER_JOURNAL, name, 1, ++numbers[lane], bytes, size, end_call, (void *)(uintptr_t)lane),
-      MUSTER_OK);
+  cr_assert_eq(broker_keep(broker, BROKER_JOURNAL, name, (zone_place){1, 1}, ++numbers[lane], bytes, size, end_call,
+                           (void *)(uintptr_t)lane),
+               MUSTER_OK);
 }
 
 static void call_tell(uint32_t lane) {

@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,14 +95,28 @@ static void await_no_order(land *all) {
   }
 }
 
+/* A figure of the zone, as its owner tells it. */
+static int64_t figure_of_middle(land *all, const char *name) {
+  static daemon_reply reply;
+  json_error_t error;
+  cr_assert(land_ask(all, MIDDLE, "GET", "", NULL, &reply) && reply.status == 200);
+  json_t *document = json_loads(reply.body, 0, &error);
+  int64_t figure = json_integer_value(json_object_get(json_object_get(document, "zone"), name));
+  json_decref(document);
+  return figure;
+}
+
 /* Moves the zone once; how long it stood still, in milliseconds. */
 static double move_once(land *all, uint32_t to) {
   land_await(all);
   uint32_t from = owner_of_middle(all), epoch = all->epoch[MIDDLE];
+  int64_t space = figure_of_middle(all, "space");
   cr_assert_neq(from, to);
+  cr_assert(space > 0 && figure_of_middle(all, "spaces_used") == space);
   land_move(all, MIDDLE, (int)to);
   await_moved(all, to, epoch);
   cr_assert_eq(all->epoch[MIDDLE], epoch + 1, "it had another owner meanwhile");
+  cr_assert_eq(figure_of_middle(all, "space"), space, "who is handed the very state takes no other birth space");
   double last = number_logged(all, from, epoch, "was given to node ", "behind frame "),
          first = number_logged(all, to, epoch + 1, "goes on with ", "frame ");
   cr_assert_eq(first, last + 1, "frame %.0f is the next behind frame %.0f", first, last);

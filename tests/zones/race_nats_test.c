@@ -50,10 +50,11 @@ static void print_rule(const said_by_sequence *replica, said end) {
   uint64_t counting = 0;
   for (uint64_t sequence = 1; sequence <= replica->last; sequence++) {
     said what = contest_noted(replica, sequence);
-    counting += pair_takes(&pair, sequence, what.epoch, what.number);
+    counting += pair_takes(&pair, (zone_place){1, sequence}, what.epoch, what.number);
   }
   fprintf(stderr,
-          "  a replica of %" PRIu64 " messages, of which %" PRIu64 " count: up to epoch %u, number %u of %u, %u\n",
+          "  a replica of %" PRIu64 " messages, of which %" PRIu64 " count: up to epoch %" PRIu64 ", number %" PRIu64
+          " of %u, %u\n",
           replica->last, counting, pair.epoch, pair.number, end.epoch, end.number);
 }
 

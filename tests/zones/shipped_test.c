@@ -212,10 +212,11 @@ Test(shipped, nats_lets_in_who_shows_a_certificate_and_gives_a_name) {
   lab_answer kept = {0};
   bool found = false;
   LAB_AWAIT(&here, here.all[0].nats);
-  cr_assert_eq(broker_keep(broker, BROKER_JOURNAL, "zone-1", 1, 1, "over", 4, lab_done, &kept), MUSTER_OK);
+  cr_assert_eq(broker_keep(broker, BROKER_JOURNAL, "zone-1", (zone_place){1, 1}, 1, "over", 4, lab_done, &kept),
+               MUSTER_OK);
   LAB_AWAIT(&here, kept.done);
   cr_expect_eq(kept.result, MUSTER_OK, "%s", kept.reason);
-  cr_assert_eq(broker_find(broker, BROKER_JOURNAL, "zone-1", 1, 1, note_found, &found), MUSTER_OK);
+  cr_assert_eq(broker_find(broker, BROKER_JOURNAL, "zone-1", (zone_place){1, 1}, 1, note_found, &found), MUSTER_OK);
   LAB_AWAIT(&here, found);
   close_broker();
   expect_forbidden(connection, "$JS.API.STREAM.RESTORE.muster-land-journal");

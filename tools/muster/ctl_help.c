@@ -30,7 +30,8 @@ static const struct help {
               "Example: muster ctl drain --undo\n"},
     {"zones", "A row for each zone of the cluster: its world, the node that has its lease (also one "
               "that has died, until another takes it), the node that is to have it, the epoch, which "
-              "version of it is stored and since when; and what it is on this node, and why. The exit "
+              "version of it is stored and since when; and what it is on this node, and why, or that more than "
+              "half of its birth spaces are used. The exit "
               "status is 1 when the brokers do not answer. `restore` is for a zone that the brokers have "
               "lost with all that was stored: on the node with the newest files it goes on from them. "
               "`move` has a zone go to a node; any node may be asked.\n"

@@ -70,8 +70,9 @@ static void take_balancer_lease(muster_result result, const broker_lease *lease,
 static void ask_for_lease(struct balancer *balancer) {
   bool silent = balancer->seen_revision && clock_boot() - balancer->seen_ns >= lease_ns(balancer);
   balancer->asked_ns = clock_boot();
-  balancer->asks = broker_lease_take(balancer->holder->broker, BROKER_BALANCER, true,
-                                     silent ? balancer->seen_revision : 0, take_balancer_lease, balancer) == MUSTER_OK;
+  balancer->asks =
+      broker_lease_take(balancer->holder->broker, BROKER_BALANCER, true, silent ? balancer->seen_revision : 0, 0,
+                        take_balancer_lease, balancer) == MUSTER_OK;
 }
 
 void balancer_look_at_lease(struct balancer *balancer) {
@@ -83,8 +84,8 @@ void balancer_look_at_lease(struct balancer *balancer) {
 }
 
 bool balancer_release(struct balancer *balancer, broker_done done, void *user) {
-  bool asked =
-      balancer->leased && broker_lease_release(balancer->holder->broker, &balancer->lease, done, user) == MUSTER_OK;
+  bool asked = balancer->leased &&
+               broker_lease_release(balancer->holder->broker, &balancer->lease, NULL, done, user) == MUSTER_OK;
   balancer->leased = false;
   return asked;
 }

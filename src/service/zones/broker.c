@@ -193,6 +193,10 @@ const char *broker_address(const struct broker *broker) {
   return etcd_local_address(broker->etcd);
 }
 
+int64_t broker_revision(const struct broker *broker) {
+  return etcd_revision(broker->etcd);
+}
+
 void broker_close(struct broker *broker, void (*closed)(void *user), void *user) {
   if (!broker) return;
   broker->closing = true;

@@ -9,12 +9,13 @@
  *            muster/W/zone/Z/lease           epoch, node and incarnation; put again by each renewal; of the balancer
  *                                            Z is 0; without an incarnation where it was given to that node
  *            muster/W/zone/Z/epoch           epoch, node and incarnation of the last owner; stays
- *            muster/W/move/Z                 the node that is to have the zone; absent: it stays where it is
- *            muster/W/clock                  land time, the leader's boot clock then, and which boot; every two
- *                                            seconds (land_clock.h)
- *            muster/W/stored/Z               what of the zone is stored
- *            muster/W/cross/B/A/E.N          what crosses from A to B: number N of A's epoch E
- *     NATS   muster.W.objects.NAME.V.K       stream muster-W-objects: part K of version V of a file (objects.c)
+ *            muster/W/zone/Z/space           the birth space in force: its number, whose epoch, how many are used; and
+ * the frame behind which it was closed (spaces.h) muster/W/spaces/Z               which of them are used; put with each
+ * that is taken, or is free again muster/W/named/Z                which spaces of all zones it names, with what is
+ * stored muster/W/move/Z                 the node that is to have the zone; absent: it stays where it is muster/W/clock
+ * land time, the leader's boot clock then, and which boot; every two seconds (land_clock.h) muster/W/stored/Z what of
+ * the zone is stored muster/W/cross/B/A/E.N          what crosses from A to B: number N of A's epoch E NATS
+ * muster.W.objects.NAME.V.K       stream muster-W-objects: part K of version V of a file (objects.c)
  *            muster.W.journal.NAME.V.K       stream muster-W-journal: chunk K of what follows that version
  *            muster.W.ghosts.A.B             no stream: what A tells B (telling.c)
  *            muster.W.settings               likewise: what nodes compare (told_settings.c)
@@ -36,13 +37,14 @@
 
 #include "service/settings.h"
 #include "service/zones/incarnation.h"
+#include "service/zones/place.h"
+#include "service/zones/spaces.h"
 
 #include <uv.h>
 
 enum {
   BROKER_ZONE_MAX = 16383,                /* zones are 1 to this; */
   BROKER_BALANCER = 0,                    /* the balancer's lease is under this number (balancer.h) */
-  BROKER_EPOCH_MAX = 16383,               /* epochs are 1 to this: an id has 14 bits for them */
   BROKER_MESSAGE_BYTES_MAX = 1024 * 1024, /* of one message: what servers take unless they are told otherwise */
   BROKER_SUBJECT_BYTES = 192,             /* of a subject, with its zero */
   BROKER_SERVERS_MAX = 7,                 /* of NATS */
@@ -125,46 +127,70 @@ muster_result broker_name_release(struct broker *broker, const broker_name *own,
 /* What etcd knows of a zone. */
 typedef struct broker_lease {
   uint32_t zone;
-  uint32_t epoch;              /* the last that was given */
+  uint64_t epoch;              /* the last that was given: 1 to ZONE_EPOCH_MAX */
   int64_t revision;            /* of the lease: another one after each renewal; 0 = the zone is free */
   char owner[NAME_BYTES];      /* the node that has the lease; "" = none */
   char last_owner[NAME_BYTES]; /* the node that had the last epoch: after a take, that of the one before it */
   incarnation owned_by;        /* which of that node has the lease; none = it was given to that node */
   incarnation last_owned_by;   /* which of that node had the last epoch, likewise */
+  zone_space space;            /* in force when it was taken */
 } broker_lease;
 
 /* `lease` is null unless the result is MUSTER_OK or MUSTER_E_STATE. */
 typedef void (*broker_lease_done)(muster_result result, const broker_lease *lease, void *user);
 
-/* Takes the lease of a zone with a new epoch, one above the last, and reads it back. With `own_again` a lease that this
- * incarnation of the node has is replaced, or an earlier one of the same state folder, which has ended, or one that was
- * given to this node; that of another daemon of the same name is not. `silent`: a revision that has stood there
- * for a lease's whole time, by this node's clock, since an answer had told of it: its owner has renewed nothing since,
- * and stands still; one of that revision is replaced, too. 0 = none. MUSTER_OK; MUSTER_E_STATE: another has it, and
- * `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has used up its epochs; MUSTER_E_SYSTEM:
- * no answer. After the last the lease may have been taken all the same: take it with `own_again`. The time from which
- * it counts is that before the call. */
-muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent,
+/* Takes the lease of a zone with a new epoch, one above the last and `above` (0 = any), and reads it back. With
+ * `own_again` a lease that this incarnation of the node has is replaced, or an earlier one of the same state folder,
+ * which has ended, or one that was given to this node; that of another daemon of the same name is not. `silent`: a
+ * revision that has stood there for a lease's whole time, by this node's clock, since an answer had told of it: its
+ * owner has renewed nothing since, and stands still; one of that revision is replaced, too. 0 = none. MUSTER_OK;
+ * MUSTER_E_STATE: another has it, and `lease` tells which (its epoch is the last given); MUSTER_E_FULL: the zone has
+ * used up its epochs; MUSTER_E_SYSTEM: no answer. After the last the lease may have been taken all the same: take it
+ * with `own_again`. The time from which it counts is that before the call. */
+muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent, uint64_t above,
                                 broker_lease_done done, void *user);
 
 /* Renews a lease that was taken. MUSTER_OK: it holds for its time from the moment BEFORE this call; MUSTER_E_STATE: it
  * is lost, for good; MUSTER_E_SYSTEM: no answer: try again. */
 muster_result broker_lease_renew(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
 
-/* Ends a lease, so that others can take it at once. MUSTER_OK also when it has ended before; MUSTER_E_SYSTEM: no
- * answer: release it again, or others wait for its time. */
-muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user);
+/* Ends a lease, so that others can take it at once, and closes its birth space with it (null: that stays open).
+ * MUSTER_OK also when it has ended before; MUSTER_E_SYSTEM: no answer: release it again, or others wait for its time.
+ */
+muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, const zone_space *closed,
+                                   broker_done done, void *user);
 
-/* Gives a lease to another node, which takes it with `own_again` at once. Others see a lease of that node that is not
- * renewed: they may take it as after its death. MUSTER_OK; MUSTER_E_STATE: it was given before, or is lost: this node's
- * it is no more; MUSTER_E_SYSTEM: no answer: it may have been given all the same, so its owner may not go on, but give
- * it again. */
-muster_result broker_lease_give(struct broker *broker, const broker_lease *lease, const char *node, broker_done done,
-                                void *user);
+/* Gives a lease to another node, which takes it with `own_again` at once, and closes its birth space as above. Others
+ * see a lease of that node that is not renewed: they may take it as after its death. MUSTER_OK; MUSTER_E_STATE: it was
+ * given before, or is lost: this node's it is no more; MUSTER_E_SYSTEM: no answer: it may have been given all the same,
+ * so its owner may not go on, but give it again. */
+muster_result broker_lease_give(struct broker *broker, const broker_lease *lease, const char *node,
+                                const zone_space *closed, broker_done done, void *user);
 
 /* Reads what is known of all zones that ever had an owner, by zone, then `done`. One request. */
 muster_result broker_leases_read(struct broker *broker, void (*each)(const broker_lease *lease, void *user),
                                  broker_done done, void *user);
+
+/* `space` is null unless the result is MUSTER_OK: as it is in force now. */
+typedef void (*broker_space_done)(muster_result result, const zone_space *space, void *user);
+
+/* What a zone asks for that needs another birth space. */
+typedef struct broker_space_wish {
+  uint64_t unborn; /* the epoch of an owner that gave no id: its space serves, if it is in force still; 0 = none */
+  uint32_t own;    /* the space that its world has: not that one; 0 = none */
+} broker_space_wish;
+
+/* Takes another birth space for a zone, as its owner. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good;
+ * MUSTER_E_FULL: each of its spaces may be named; MUSTER_E_SYSTEM: no answer: again is harmless. Two requests. */
+muster_result broker_space_take(struct broker *broker, const broker_lease *lease, const broker_space_wish *wish,
+                                broker_space_done done, void *user);
+
+/* Looks which spaces of a zone nothing names any more, as its owner, and notes that they are free. MUSTER_OK, also when
+ * none are; MUSTER_E_STATE and MUSTER_E_SYSTEM as above. Three requests at most, one of them of all zones' notes. */
+muster_result broker_space_sweep(struct broker *broker, const broker_lease *lease, broker_space_done done, void *user);
+
+/* A revision that etcd had when its last answer came, or before; 0 = none has come. */
+int64_t broker_revision(const struct broker *broker);
 
 /* The note of land time; `text` is null when there is none. */
 typedef void (*broker_clock_done)(muster_result result, const char *text, void *user);
@@ -198,14 +224,10 @@ muster_result broker_move_end(struct broker *broker, const broker_lease *lease, 
 
 /* What crosses from zone to zone stands in etcd, too: who has an agent follows from it. The owner of the
  * lease alone can put, in one transaction with the question whether it still is: so no message of an earlier owner
- * comes behind the begin of a new one. A place is the epoch of the owner in the upper 32 bits, and the number of the
- * message in the lower. */
-static inline uint64_t broker_place(uint32_t epoch, uint32_t number) {
-  return (uint64_t)epoch << 32 | number;
-}
-
+ * comes behind the begin of a new one. */
 typedef struct broker_message {
-  uint32_t to, number; /* the zone that it is for; its number in this epoch of the pair */
+  uint32_t to;     /* the zone that it is for */
+  uint64_t number; /* in this epoch of the pair */
   const void *bytes;
   size_t count;
 } broker_message;
@@ -216,17 +238,17 @@ typedef struct broker_message {
 muster_result broker_cross(struct broker *broker, const broker_lease *lease, const broker_message *messages,
                            uint32_t count, broker_done done, void *user);
 
-typedef void (*broker_crossing)(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user);
+typedef void (*broker_crossing)(uint32_t from, zone_place place, const void *bytes, size_t count, void *user);
 
 /* Gives what stands from a zone to another behind a place, in order, as of now; then `done`. With the lease of `from`
  * taken before, that is all that its earlier owners have put. */
-muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind, broker_crossing each,
+muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, zone_place behind, broker_crossing each,
                              broker_done done, void *user);
 
-/* A zone that something comes from: what stands behind that place, 0 = all. */
+/* A zone that something comes from: what stands behind that place; none = all. */
 typedef struct broker_sender {
   uint32_t from;
-  uint64_t behind;
+  zone_place behind;
 } broker_sender;
 
 typedef struct broker_arrivals broker_arrivals;
@@ -243,14 +265,15 @@ void broker_stop_arrivals(broker_arrivals *arrivals);
 
 /* Removes what stands from the lease's zone to another, up to a place, if the lease still holds. MUSTER_E_SYSTEM: no
  * answer; again is harmless. */
-muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, uint64_t through,
+muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, zone_place through,
                             broker_done done, void *user);
 
-/* Notes, as the owner of a zone, what of it is stored: its next owner begins with nothing older, and what that covers
- * may be forgotten. MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer: note it again.
+/* Notes, as the owner of a zone, what of it is stored, and which birth spaces that names (a spaces_note with its names;
+ * null = that is not known): its next owner begins with nothing older, and what that covers may be forgotten.
+ * MUSTER_OK; MUSTER_E_STATE: the lease is lost, for good; MUSTER_E_SYSTEM: no answer: note it again.
  */
 muster_result broker_note_stored(struct broker *broker, const broker_lease *lease, const void *bytes, size_t count,
-                                 broker_done done, void *user);
+                                 const void *named, size_t named_count, broker_done done, void *user);
 
 /* `bytes` is null when nothing was noted. */
 typedef void (*broker_stored)(muster_result result, const void *bytes, size_t count, void *user);
@@ -267,7 +290,7 @@ typedef enum broker_stream { BROKER_JOURNAL, BROKER_OBJECTS, BROKER_STREAMS } br
  * MUSTER_E_SYSTEM: too few have answered, and it may be kept all the same, or by less than a majority. Again with the
  * same bytes is harmless; other bytes are forbidden. MUSTER_E_STATE from the call: too few servers can be asked. The
  * bytes are copied once for each server; calls go side by side. */
-muster_result broker_keep(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+muster_result broker_keep(struct broker *broker, broker_stream stream, const char *name, zone_place version,
                           uint32_t number, const void *bytes, size_t count, broker_done done, void *user);
 
 /* `bytes` belong to the callee during the call; null unless MUSTER_OK. */
@@ -276,7 +299,7 @@ typedef void (*broker_found)(muster_result result, const void *bytes, size_t cou
 /* Finds what is kept, by the first server that has it. MUSTER_E_STALE: a majority has none: what was kept before the
  * call is always found, and what less than a majority has, perhaps; MUSTER_E_SYSTEM: too few have answered. Refused as
  * broker_keep(). */
-muster_result broker_find(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+muster_result broker_find(struct broker *broker, broker_stream stream, const char *name, zone_place version,
                           uint32_t number, broker_found found, void *user);
 
 /* How far each server's streams have come, as far as this broker has seen in the connection that it has: one that comes
@@ -297,7 +320,7 @@ void broker_remove(struct broker *broker, const char *name, const broker_ends *e
 
 /* A file that is kept. Whoever fetches it must know this of it. */
 typedef struct broker_object {
-  uint64_t version;         /* any number that no other file of this name had: the epoch and a count */
+  zone_place version;       /* one that no other file of this name had: the epoch and a count; none = there is none */
   uint64_t bytes, checksum; /* of the file; XXH3 */
 } broker_object;
 
@@ -305,7 +328,7 @@ typedef void (*broker_object_done)(muster_result result, const broker_object *ob
 
 /* Keeps a file of any size under a name (letters, digits, _ and -), and tells what it was. It is read by other threads
  * and must not change until `done`: MUSTER_OK; MUSTER_E_INPUT: the file; else as broker_keep(). */
-muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
+muster_result broker_store(struct broker *broker, const char *name, zone_place version, const char *path,
                            broker_object_done done, void *user);
 
 /* Reads it into a file: a new one beside `path`, checked and synced, is renamed to it at the end. MUSTER_OK;

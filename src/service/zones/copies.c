@@ -111,13 +111,13 @@ static muster_result ask_servers(copies_call *call, copies_send send, const char
   return begin_waiting(call);
 }
 
-static void name_message(const struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+static void name_message(const struct broker *broker, broker_stream stream, const char *name, zone_place version,
                          uint32_t number, char subject[BROKER_SUBJECT_BYTES]) {
-  snprintf(subject, BROKER_SUBJECT_BYTES, "muster.%s.%s.%s.%016" PRIx64 ".%" PRIu32, broker->settings.world,
-           server_stream_word(stream), name, version, number);
+  snprintf(subject, BROKER_SUBJECT_BYTES, "muster.%s.%s.%s.%016" PRIx64 "%016" PRIx64 ".%" PRIu32,
+           broker->settings.world, server_stream_word(stream), name, version.epoch, version.number, number);
 }
 
-muster_result broker_keep(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+muster_result broker_keep(struct broker *broker, broker_stream stream, const char *name, zone_place version,
                           uint32_t number, const void *bytes, size_t count, broker_done done, void *user) {
   char subject[BROKER_SUBJECT_BYTES];
   ASSERT(count <= BROKER_MESSAGE_BYTES_MAX);
@@ -127,7 +127,7 @@ muster_result broker_keep(struct broker *broker, broker_stream stream, const cha
   return ask_servers(call, asks_send, subject, bytes, count);
 }
 
-muster_result broker_find(struct broker *broker, broker_stream stream, const char *name, uint64_t version,
+muster_result broker_find(struct broker *broker, broker_stream stream, const char *name, zone_place version,
                           uint32_t number, broker_found found, void *user) {
   char subject[BROKER_SUBJECT_BYTES], get[BROKER_SUBJECT_BYTES], stream_name[STREAM_BYTES_MAX];
   char document[DOCUMENT_BYTES];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-  CROSSING_KEY_BYTES = NAME_BYTES + 96,
+  CROSSING_KEY_BYTES = NAME_BYTES + 128,
   SMALL_BODY_BYTES = 2048,
   REQUEST_BYTES = 256,
   LOOK_BYTES = 512,
@@ -48,21 +48,20 @@ static crossing_call *crossing_begin(struct broker *broker, void *user) {
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
-/* All digits, so that keys are in the order of places. */
-static void crossing_key(const struct broker *broker, uint32_t from, uint32_t to, uint64_t place,
+/* All digits of each part, so that keys are in the order of places. */
+static void crossing_key(const struct broker *broker, uint32_t from, uint32_t to, zone_place place,
                          char key[CROSSING_KEY_BYTES]) {
-  snprintf(key, CROSSING_KEY_BYTES, "muster/%s/cross/%05u/%05u/%010u.%010u", broker->settings.world, to, from,
-           (unsigned)(place >> 32), (unsigned)place);
+  snprintf(key, CROSSING_KEY_BYTES, "muster/%s/cross/%05u/%05u/%020" PRIu64 ".%020" PRIu64, broker->settings.world, to,
+           from, place.epoch, place.number);
 }
 
 /* Of which zone a message is, and at which place. False: the key is none that a broker has put. */
-static bool crossing_read_key(const char *key, uint32_t *from, uint64_t *place) {
-  unsigned epoch, number, to;
+static bool crossing_read_key(const char *key, uint32_t *from, zone_place *place) {
+  unsigned to;
   char rest;
   const char *at = strstr(key, "/cross/");
-  if (!at || sscanf(at, "/cross/%u/%" SCNu32 "/%u.%u%c", &to, from, &epoch, &number, &rest) != 4) return false;
-  *place = broker_place(epoch, number);
-  return true;
+  return at && sscanf(at, "/cross/%u/%" SCNu32 "/%" SCNu64 ".%" SCNu64 "%c", &to, from, &place->epoch, &place->number,
+                      &rest) == 4;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- put */
@@ -113,7 +112,7 @@ muster_result broker_cross(struct broker *broker, const broker_lease *lease, con
   json_start(&writer, body, room);
   transaction_begin(&writer, broker, lease);
   for (uint32_t i = 0; i < count; i++) {
-    crossing_key(broker, lease->zone, messages[i].to, broker_place(lease->epoch, messages[i].number), key);
+    crossing_key(broker, lease->zone, messages[i].to, (zone_place){lease->epoch, messages[i].number}, key);
     transaction_request(&writer, "requestPut", key, "value", messages[i].bytes, messages[i].count);
   }
   transaction_end(&writer);
@@ -122,22 +121,28 @@ muster_result broker_cross(struct broker *broker, const broker_lease *lease, con
 
 /* ----------------------------------------------------------------------------------------------------------- stored */
 
+static void named_key(const struct broker *broker, uint32_t zone, char key[CROSSING_KEY_BYTES]) {
+  snprintf(key, CROSSING_KEY_BYTES, "muster/%s/named/%05u", broker->settings.world, zone);
+}
+
 static void stored_key(const struct broker *broker, uint32_t zone, char key[CROSSING_KEY_BYTES]) {
   snprintf(key, CROSSING_KEY_BYTES, "muster/%s/stored/%05u", broker->settings.world, zone);
 }
 
 muster_result broker_note_stored(struct broker *broker, const broker_lease *lease, const void *bytes, size_t count,
-                                 broker_done done, void *user) {
+                                 const void *named, size_t named_count, broker_done done, void *user) {
   char key[CROSSING_KEY_BYTES], *body;
   json_writer writer;
   if (count > BROKER_CROSSING_BYTES_MAX) return error_set(MUSTER_E_ARGUMENT, "a note of %zu bytes", count);
-  size_t room = SMALL_BODY_BYTES + room_of(count);
+  size_t room = SMALL_BODY_BYTES + room_of(count) + room_of(named_count);
   crossing_call *call = begin_puts(broker, done, user, room, &body);
   if (!call) return muster_last_result();
   stored_key(broker, lease->zone, key);
   json_start(&writer, body, room);
   transaction_begin(&writer, broker, lease);
   transaction_request(&writer, "requestPut", key, "value", bytes, count);
+  named_key(broker, lease->zone, key);
+  transaction_request(&writer, "requestPut", key, "value", named, named_count);
   transaction_end(&writer);
   return send_puts(call, body);
 }
@@ -182,7 +187,7 @@ static void crossing_end(crossing_call *call, muster_result result) {
 
 /* What a key holds, and its place; null: it cannot be read. Freed by the caller. */
 static void *crossing_read(const struct document *entry, char key[CROSSING_KEY_BYTES - 2], uint32_t *from,
-                           uint64_t *place, size_t *count) {
+                           zone_place *place, size_t *count) {
   *count = 0;
   if (!etcd_read_text(entry, "key", key, CROSSING_KEY_BYTES - 2) || !crossing_read_key(key, from, place)) return NULL;
   return etcd_read_bytes(entry, "value", count);
@@ -195,7 +200,7 @@ static muster_result crossing_is_damaged(void) {
 /* False: it cannot be read; what stands behind it must not be given then. */
 static bool crossing_give(crossing_call *call, const struct document *entry) {
   uint32_t from;
-  uint64_t place;
+  zone_place place;
   size_t count;
   char key[CROSSING_KEY_BYTES - 2];
   void *bytes = crossing_read(entry, key, &from, &place, &count);
@@ -235,14 +240,14 @@ static void crossing_ask(crossing_call *call) {
     crossing_end(call, MUSTER_E_SYSTEM);
 }
 
-muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, uint64_t behind, broker_crossing each,
+muster_result broker_crossed(struct broker *broker, uint32_t from, uint32_t to, zone_place behind, broker_crossing each,
                              broker_done done, void *user) {
   crossing_call *call = crossing_begin(broker, user);
   if (!call) return muster_last_result();
   call->each = each;
   call->done = done;
-  crossing_key(broker, from, to, behind + 1, call->next);
-  crossing_key(broker, from + 1, to, 0, call->end);
+  crossing_key(broker, from, to, place_next(behind), call->next);
+  crossing_key(broker, from + 1, to, (zone_place){0}, call->end);
   crossing_ask(call);
   return MUSTER_OK;
 }
@@ -257,7 +262,7 @@ typedef struct arrivals_call {
 /* Gives what came from a sender. False: it cannot be read, and stays where it is. */
 static bool arrivals_give(broker_arrivals *arrivals, broker_sender *sender, const struct document *entry) {
   uint32_t from;
-  uint64_t place;
+  zone_place place;
   size_t count;
   char key[CROSSING_KEY_BYTES - 2];
   void *bytes = crossing_read(entry, key, &from, &place, &count);
@@ -314,9 +319,9 @@ static void arrivals_write(const broker_arrivals *arrivals, char *body, size_t r
     const broker_sender *sender = &arrivals->senders[i];
     json_begin_object(&writer, NULL);
     json_begin_object(&writer, "requestRange");
-    crossing_key(arrivals->broker, sender->from, arrivals->to, sender->behind + 1, key);
+    crossing_key(arrivals->broker, sender->from, arrivals->to, place_next(sender->behind), key);
     etcd_write_text(&writer, "key", key);
-    crossing_key(arrivals->broker, sender->from + 1, arrivals->to, 0, key);
+    crossing_key(arrivals->broker, sender->from + 1, arrivals->to, (zone_place){0}, key);
     etcd_write_text(&writer, "range_end", key);
     etcd_write_number(&writer, "limit", each);
     json_end_object(&writer);
@@ -386,7 +391,7 @@ static void end_of_forgetting(muster_result result, const struct document *answe
   if (call.done) call.done(result == MUSTER_OK ? MUSTER_OK : MUSTER_E_SYSTEM, call.user);
 }
 
-muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, uint64_t through,
+muster_result broker_forget(struct broker *broker, const broker_lease *lease, uint32_t to, zone_place through,
                             broker_done done, void *user) {
   char body[SMALL_BODY_BYTES], key[CROSSING_KEY_BYTES], end[CROSSING_KEY_BYTES];
   json_writer writer;
@@ -395,8 +400,8 @@ muster_result broker_forget(struct broker *broker, const broker_lease *lease, ui
   call->done = done;
   json_start(&writer, body, sizeof body);
   transaction_begin(&writer, broker, lease);
-  crossing_key(broker, lease->zone, to, 0, key);
-  crossing_key(broker, lease->zone, to, through + 1, end);
+  crossing_key(broker, lease->zone, to, (zone_place){0}, key);
+  crossing_key(broker, lease->zone, to, place_next(through), end);
   transaction_request(&writer, "requestDeleteRange", key, "range_end", end, strlen(end));
   transaction_end(&writer);
   return broker_send_call(call->broker, "/v3/kv/txn", body, end_of_forgetting, call);

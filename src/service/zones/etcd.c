@@ -56,6 +56,7 @@ struct etcd {
   char address[BROKER_HOST_BYTES];
   bool answers, probing, closing;
   uint64_t seen_ms; /* when a call was last answered, or has failed */
+  int64_t revision; /* that the last answer told */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
@@ -131,6 +132,15 @@ static void free_request(etcd_request *request) {
   free(request->body);
   free(request->bytes);
   free(request);
+}
+
+static void note_revision(struct etcd *etcd, const struct document *answer) {
+  int64_t revision = etcd_read_number(document_member(answer, "header"), "revision");
+  if (revision > 0) etcd->revision = revision;
+}
+
+int64_t etcd_revision(const struct etcd *etcd) {
+  return etcd->revision;
 }
 
 static void give_request(etcd_request *request, muster_result result, const struct document *answer) {
@@ -282,6 +292,7 @@ static void end_answered(etcd_request *request, const struct document *answer, l
     etcd->good = request->server;
     note_address(request);
     set_answers(etcd, true);
+    note_revision(etcd, answer);
     give_request(request, good ? MUSTER_OK : error_set(MUSTER_E_STALE, "%s: %s", cause, reason), answer);
   } else {
     try_next(request, reason);

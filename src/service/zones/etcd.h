@@ -31,6 +31,9 @@ muster_result etcd_call(struct etcd *etcd, const char *path, const char *body, e
 /* This machine's address on the connection that had the last answer; "" = none has come. */
 const char *etcd_local_address(const struct etcd *etcd);
 
+/* The revision that the last answer told, or an answer before; 0 = none has come. */
+int64_t etcd_revision(const struct etcd *etcd);
+
 /* Asks whether somebody answers, when that was not seen for some seconds. Called some times a second. */
 void etcd_look_after(struct etcd *etcd);
 

@@ -123,7 +123,10 @@ static void holding_take_renewal(muster_result result, void *user) {
   }
   if (result) return; /* the next frame, or the next turn, tries again */
   holding->leased_ns = holding->asked_ns;
-  holding_put(holding, (wire_head){.kind = WIRE_LEASE, .number = holding->leased_ns}, NULL);
+  births_take_renewal(holding, holding->asked_ns);
+  const wire_head head = {
+      .kind = WIRE_LEASE, .number = holding->leased_ns, .sequence = (uint64_t)broker_revision(holding->holder->broker)};
+  holding_put(holding, head, NULL);
 }
 
 static void renew(struct holding *holding) {
@@ -169,7 +172,7 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   struct holding *holding = call->holding;
   holding->asks = false;
   if (!holding_call_end(call)) {
-    if (!result) broker_lease_release(holding->holder->broker, lease, NULL, NULL);
+    if (!result) broker_lease_release(holding->holder->broker, lease, NULL, NULL, NULL);
     return;
   }
   if (result) {
@@ -181,10 +184,15 @@ static void take_lease(muster_result result, const broker_lease *lease, void *us
   holding->leased_ns = holding->asked_ns;
   holding->told_owner[0] = '\0';
   holding->seen_revision = 0;
+  holding->above = 0;
   holding->renewals_at_start = 0;
   holding->stage = HOLDING_FETCHING;
-  log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %u", holding->process->name,
+  births_begin(holding);
+  log_line(MUSTER_LOG_INFO, "world %s: zone %u is this node's, epoch %lu", holding->process->name,
            holding->ground.number, lease->epoch);
+  if (lease->epoch > ZONE_EPOCH_MAX / 2)
+    log_line(MUSTER_LOG_WARNING, "world %s: zone %u has used more than half of its epochs", holding->process->name,
+             holding->ground.number);
   holding_tell(holding, false, "its zone is this node's, and what is stored of it is being brought");
   holding_later(holding, TURN_MS);
   if (!follow_take(holding)) stored_bring(holding);
@@ -214,7 +222,7 @@ static void ask(struct holding *holding) {
   holding_call *call = holding_call_begin(holding, NULL);
   holding->asked_ns = clock_boot();
   holding->asks = call && broker_lease_take(holder->broker, holding->ground.number, true, silent_revision(holding),
-                                            take_lease, call) == MUSTER_OK;
+                                            holding->above, take_lease, call) == MUSTER_OK;
   if (holding->asks) return;
   free(call);
   holding_later(holding, FAILED_AGAIN_MS);
@@ -258,6 +266,7 @@ static void holding_turn(uv_timer_t *timer) {
   if (holding->stage == HOLDING_RUNNING) stored_want(holding);
   if (holding->stage == HOLDING_RUNNING) journal_stream_go_on(holding);
   if (holding->stage == HOLDING_GIVING) moves_turn(holding);
+  births_turn(holding);
 }
 
 void holding_later(struct holding *holding, uint64_t ms) {
@@ -301,6 +310,7 @@ static void take_frame(struct holding *holding, const wire_message *message) {
   holding->frames = head->number;
   note_load(holding, message);
   if (holding->stage != HOLDING_RUNNING) return;
+  holding->births.unborn = 0;
   if (head->sequence == holding->file_snapshots) holding->file_frames = head->number;
   renew(holding);
   if (head->sequence != holding->snapshots) {
@@ -324,6 +334,8 @@ static void take_wire(uv_poll_t *poll, int status, int events) {
       follow_take_frame(holding, message.head.number);
     else if (message.head.kind == WIRE_HELD || message.head.kind == WIRE_STOPPED)
       moves_take_told(holding, &message.head);
+    else if (message.head.kind == WIRE_SPACE || message.head.kind == WIRE_NAMED)
+      births_take_message(holding, &message);
     else
       pairs_take_message(holding, &message);
   if (holding->tenure == tenure) listen_for_process(holding);
@@ -350,7 +362,12 @@ bool holding_open_wire(struct holding *holding) {
 
 /* The process is told that the zone is its own. */
 void holding_hand_over(struct holding *holding, bool restores) {
+  const zone_space *space = &holding->births.space;
   const wire_begin begin = {.epoch = holding->lease.epoch,
+                            .space = space_goes_on(space, holding->lease.epoch) ? space->space : 0,
+                            .space_frame = space->frame,
+                            .spaces_used = space->used,
+                            .revision = broker_revision(holding->holder->broker),
                             .restores = restores,
                             .ttl_ns = ttl_ns(holding),
                             .leased_ns = holding->leased_ns,
@@ -419,10 +436,11 @@ void holding_ask_again(struct holding *holding) {
   ask(holding);
 }
 
-/* The zone is given back, so that another node can have it at once. */
-static void holding_release(struct holding *holding) {
+/* The zone is given back, so that another node can have it at once; with its birth space, if that is closed. */
+static void holding_release(struct holding *holding, const zone_space *closed) {
   holding_call *call = holding->leased ? holding_call_begin(holding, NULL) : NULL;
-  bool asked = call && broker_lease_release(holding->holder->broker, &holding->lease, take_release, call) == MUSTER_OK;
+  bool asked =
+      call && broker_lease_release(holding->holder->broker, &holding->lease, closed, take_release, call) == MUSTER_OK;
   holding->leased = false;
   if (asked) return;
   free(call);
@@ -432,7 +450,7 @@ static void holding_release(struct holding *holding) {
 void holding_stand_by(struct holding *holding, const char *why) {
   holding_tell(holding, false, "%s", why);
   holding->stands_by = true;
-  holding_release(holding);
+  holding_release(holding, NULL);
   call_idle(holding->holder);
 }
 
@@ -441,7 +459,7 @@ static void leave_to_others(struct holding *holding) {
   if (!holding->leased) return;
   log_line(MUSTER_LOG_WARNING, "world %s: zone %u is left to others, since it does not start here",
            holding->process->name, holding->ground.number);
-  broker_lease_release(holding->holder->broker, &holding->lease, NULL, NULL);
+  broker_lease_release(holding->holder->broker, &holding->lease, NULL, NULL, NULL);
   holding->leased = false;
 }
 
@@ -465,7 +483,7 @@ void holder_note_change(struct holder *holder, const world_process *process) {
   holding_close_socket(holding);
   pairs_close(holding);
   if (!store) {
-    holding_release(holding);
+    holding_release(holding, NULL);
     return;
   }
   holding->stage = HOLDING_STORING;
@@ -476,7 +494,7 @@ void holder_note_change(struct holder *holder, const world_process *process) {
 
 void holding_stored(struct holding *holding) {
   if (holding->stage != HOLDING_STORING || holding->store_again) return;
-  holding_release(holding);
+  holding_release(holding, births_close(holding, holding->stored_note.head.frames));
   call_idle(holding->holder);
 }
 

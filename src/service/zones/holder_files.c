@@ -185,7 +185,7 @@ static void take_note_of_stored(muster_result result, const void *bytes, size_t 
     holding_lose(holding, result ? muster_last_error() : "the note of what is stored is of another build");
     return;
   }
-  bool stored = holding->stored_note.object.version;
+  bool stored = !place_is_none(holding->stored_note.object.version);
   if (!stored && holding->has_files) {
     holding_start(holding, true); /* nothing had gone out */
     return;
@@ -207,9 +207,10 @@ void stored_bring_again(struct holding *holding) {
 /* The brokers know nothing of the zone, and this node had it: they have lost all. Whether to go on from these files is
  * for a person to say, who knows of the other nodes'. */
 static bool is_to_be_restored(struct holding *holding, bool files, bool *this_boot) {
-  uint32_t before = stored_read_epoch(holding, this_boot);
+  uint64_t before = stored_read_epoch(holding, this_boot);
   if (holding->lease.epoch > before || !files) return false;
-  if (holding->restores) { /* ids of an epoch before are given: a higher one */
+  if (holding->restores) { /* what crossed under the epochs before counts no more behind a higher one only */
+    holding->above = before;
     holding_ask_again(holding);
     return true;
   }
@@ -217,7 +218,7 @@ static bool is_to_be_restored(struct holding *holding, bool files, bool *this_bo
   snprintf(why, sizeof why,
            "the brokers have lost its zone: `muster ctl zones restore %s` goes on from this node's files",
            holding->process->name);
-  log_line(MUSTER_LOG_ERROR, "world %s: %s, of epoch %u", holding->process->name, why, before);
+  log_line(MUSTER_LOG_ERROR, "world %s: %s, of epoch %lu", holding->process->name, why, before);
   holding->restorable = true;
   holding_stand_by(holding, why);
   return true;
@@ -316,6 +317,7 @@ static void take_note_stored(muster_result result, void *user) {
   holding->stored_ns = clock_system();
   holding->stored_note = holding->storing_note;
   pairs_cover(holding);
+  births_stored(holding);
   broker_remove(holding->holder->broker, holding->name, &holding->storing_ends);
   journal_stream_stored(holding);
   pairs_publish(holding);
@@ -333,8 +335,10 @@ static void take_kept(muster_result result, const broker_object *object, void *u
   }
   holding->storing_note.object = *object;
   call = holding_call_begin(holding, NULL);
-  if (call && broker_note_stored(holding->holder->broker, &holding->lease, &holding->storing_note,
-                                 sizeof holding->storing_note, take_note_stored, call) == MUSTER_OK)
+  size_t named = births_named_bytes(holding);
+  if (call &&
+      broker_note_stored(holding->holder->broker, &holding->lease, &holding->storing_note, sizeof holding->storing_note,
+                         &holding->births.storing, named, take_note_stored, call) == MUSTER_OK)
     return;
   free(call);
   store_failed(holding, "etcd cannot be asked");
@@ -349,7 +353,7 @@ static void take_packed(uv_work_t *work, int status) {
   bool good = !late && !stored->result && !status;
   if (good) holding->storing_note.head = stored->head;
   if (good &&
-      broker_store(holding->holder->broker, holding->name, broker_place(holding->lease.epoch, ++holding->store_count),
+      broker_store(holding->holder->broker, holding->name, (zone_place){holding->lease.epoch, ++holding->store_count},
                    whole, take_kept, stored->call) == MUSTER_OK) {
     free(stored);
     return;
@@ -392,6 +396,7 @@ void stored_put(struct holding *holding) {
   *stored = (stored_work){.call = call, .head = {.number = number, .frames = holding->frames}, .work.data = stored};
   snprintf(stored->path, sizeof stored->path, "%s", holding->path);
   pairs_fill_note(holding, &holding->storing_note);
+  births_store(holding);
   broker_read_ends(holding->holder->broker, &holding->storing_ends);
   holding->store_again = false;
   holding->storing_snapshots = holding->snapshots;

@@ -109,10 +109,10 @@ void stored_read_boot(char boot[LAND_BOOT_BYTES]) {
 
 /* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
  * the machine was started. */
-uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot) {
-  char name[JOURNALS_PATH_BYTES + 64], text[LAND_BOOT_BYTES + 16] = "", boot[LAND_BOOT_BYTES],
+uint64_t stored_read_epoch(const struct holding *holding, bool *this_boot) {
+  char name[JOURNALS_PATH_BYTES + 64], text[LAND_BOOT_BYTES + 32] = "", boot[LAND_BOOT_BYTES],
                                                               noted[LAND_BOOT_BYTES] = "";
-  uint32_t epoch = 0;
+  uint64_t epoch = 0;
   *this_boot = false;
   snprintf(name, sizeof name, "%s.epoch", holding->path);
   int file = files_open_regular(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW, 0);
@@ -120,16 +120,17 @@ uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot) {
   ssize_t count = read(file, text, sizeof text - 1);
   close(file);
   stored_read_boot(boot);
-  if (count > 0) sscanf(text, "%" SCNu32 " %39s", &epoch, noted);
+  if (count > 0) sscanf(text, "%" SCNu64 " %39s", &epoch, noted);
   *this_boot = *boot && strcmp(boot, noted) == 0;
   return epoch;
 }
 
 void stored_write_epoch(const struct holding *holding) {
-  char name[JOURNALS_PATH_BYTES + 64], text[LAND_BOOT_BYTES + 16], boot[LAND_BOOT_BYTES];
+  char name[JOURNALS_PATH_BYTES + 64], text[LAND_BOOT_BYTES + 32], boot[LAND_BOOT_BYTES];
   stored_read_boot(boot);
   snprintf(name, sizeof name, "%s.epoch", holding->path);
-  int length = snprintf(text, sizeof text, "%u %s\n", holding->lease.epoch, boot), file = stored_create_file(name);
+  int length = snprintf(text, sizeof text, "%" PRIu64 " %s\n", holding->lease.epoch, boot),
+      file = stored_create_file(name);
   if (file < 0 || write(file, text, (size_t)length) != length)
     log_line(MUSTER_LOG_WARNING, "world %s: %s: %s", holding->process->name, name, strerror(errno));
   if (file >= 0) close(file);

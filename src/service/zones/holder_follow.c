@@ -102,8 +102,8 @@ static void take_followed_note(muster_result result, const void *bytes, size_t c
   stored_note note;
   if (!holding_call_end(call) || result || !bytes || count != sizeof note || !is_wanted_here(holding)) return;
   memcpy(&note, bytes, sizeof note);
-  if (!note.object.version) return;
-  if (holding->follow.stage != FOLLOW_NONE && note.object.version != holding->stored_note.object.version)
+  if (place_is_none(note.object.version)) return;
+  if (holding->follow.stage != FOLLOW_NONE && !place_equal(note.object.version, holding->stored_note.object.version))
     follow_drop(holding, "the zone that it follows was stored anew");
   else if (holding->follow.stage == FOLLOW_NONE && !holding->process->has_process) {
     holding->follow.stage = FOLLOW_FETCHING;
@@ -217,7 +217,7 @@ static void take_note_with_lease(muster_result result, const void *bytes, size_t
   bool known = !result && bytes && count == sizeof note;
   if (known) memcpy(&note, bytes, sizeof note);
   holding->follow.noted = true;
-  holding->follow.same = known && note.object.version == holding->stored_note.object.version;
+  holding->follow.same = known && place_equal(note.object.version, holding->stored_note.object.version);
   go_on_with_lease(holding);
 }
 

@@ -215,14 +215,14 @@ static void tell_safe(struct holding *holding, uint64_t frames) {
 /* A chunk of a version that another has followed meanwhile is of no interest. */
 typedef struct chunk_call {
   holding_call *call;
-  uint64_t version;
+  zone_place version;
 } chunk_call;
 
 static void take_chunk_kept(muster_result result, void *user) {
   chunk_call *chunk = user;
   struct holding *holding = chunk->call->holding;
   bool good = holding_call_end(chunk->call);
-  bool current = good && chunk->version == holding->stored_note.object.version;
+  bool current = good && place_equal(chunk->version, holding->stored_note.object.version);
   free(chunk);
   if (!current) return;
   holding->journal_busy = false;
@@ -237,7 +237,7 @@ static void take_chunk_kept(muster_result result, void *user) {
 static void keep_chunk(struct holding *holding, const void *bytes, size_t count) {
   chunk_call *chunk = calloc(1, sizeof *chunk);
   holding_call *call = holding_call_begin(holding, NULL);
-  const uint64_t version = holding->stored_note.object.version;
+  const zone_place version = holding->stored_note.object.version;
   if (chunk) *chunk = (chunk_call){.call = call, .version = version};
   holding->journal_busy = chunk && call &&
                           broker_keep(holding->holder->broker, BROKER_JOURNAL, holding->name, version,

@@ -105,7 +105,7 @@ static void take_given(muster_result result, void *user) {
     holding_later(holding, GIVE_AGAIN_MS);
     return;
   }
-  log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u, was given to node %s behind frame %lu",
+  log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %lu, was given to node %s behind frame %lu",
            holding->process->name, holding->ground.number, holding->lease.epoch, holding->move.to, holding->move.frame);
   holding->leased = false;
   holding->move.stage = MOVE_GIVEN;
@@ -119,8 +119,8 @@ static void give(struct holding *holding) {
   holding->move.stage = MOVE_GIVING;
   holding_later(holding, GIVE_AGAIN_MS);
   holding_call *call = holding_call_begin(holding, NULL);
-  if (call &&
-      broker_lease_give(holding->holder->broker, &holding->lease, holding->move.to, take_given, call) == MUSTER_OK) {
+  if (call && broker_lease_give(holding->holder->broker, &holding->lease, holding->move.to,
+                                births_close(holding, holding->move.frame), take_given, call) == MUSTER_OK) {
     uv_timer_stop(&holding->timer); /* the answer goes on */
     return;
   }
@@ -216,7 +216,8 @@ static void take_follow_told(const void *bytes, size_t count, void *user) {
   told.node[NAME_BYTES - 1] = '\0';
   if (strcmp(told.node, move->to) != 0) return;
   if (moves_by_stream(holding) && !move->paused) {
-    if (!will_stay(holding) || told.version != holding->stored_note.object.version || told.frame > holding->frames)
+    if (!will_stay(holding) || !place_equal(told.version, holding->stored_note.object.version) ||
+        told.frame > holding->frames)
       return;
     move->behind = holding->frames - told.frame;
     if (!is_near(holding, move->behind)) return;

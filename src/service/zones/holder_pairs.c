@@ -52,9 +52,11 @@ static holding_link *pairs_find(struct holding *holding, uint32_t zone) {
 
 /* ---------------------------------------------------------------------------------------------------------- coming */
 
-static void take_arriving(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user) {
+static void take_arriving(uint32_t from, zone_place place, const void *bytes, size_t count, void *user) {
   struct holding *holding = user;
-  holding_put(holding, (wire_head){.kind = WIRE_INCOMING, .zone = from, .sequence = place, .bytes = count}, bytes);
+  const wire_head head = {
+      .kind = WIRE_INCOMING, .zone = from, .epoch = place.epoch, .number = place.number, .bytes = count};
+  holding_put(holding, head, bytes);
 }
 
 static void take_seen(const void *bytes, size_t count, void *user) {
@@ -75,7 +77,7 @@ static broker_listener *pairs_listen(holding_link *link, const char *what, broke
 static void pairs_follow(struct holding *holding) {
   broker_sender senders[NEIGHBOURS_MAX];
   for (uint32_t i = 0; i < holding->link_count; i++)
-    senders[i] = (broker_sender){holding->links[i].zone, holding->links[i].in_known.sequence};
+    senders[i] = (broker_sender){holding->links[i].zone, holding->links[i].in_known.place};
   holding->arrivals = broker_await_arrivals(holding->holder->broker, holding->ground.number, senders,
                                             holding->link_count, take_arriving, holding);
   if (!holding->arrivals) {
@@ -101,12 +103,17 @@ void pairs_tell_all_came(struct holding *holding) {
 
 /* ------------------------------------------------------------------------------------------------------------- sent */
 
-static void take_sent(uint32_t from, uint64_t place, const void *bytes, size_t count, void *user) {
+static void take_sent(uint32_t from, zone_place place, const void *bytes, size_t count, void *user) {
   const holding_call *call = user;
   struct holding *holding = call->holding;
   (void)from;
   if (call->tenure != holding->tenure) return;
-  holding_put(holding, (wire_head){.kind = WIRE_OUTGOING, .zone = call->link->zone, .sequence = place, .bytes = count},
+  holding_put(holding,
+              (wire_head){.kind = WIRE_OUTGOING,
+                          .zone = call->link->zone,
+                          .epoch = place.epoch,
+                          .number = place.number,
+                          .bytes = count},
               bytes);
 }
 
@@ -141,12 +148,10 @@ static void tell_stored(holding_link *link) {
   struct holding *holding = link->holding;
   holding_parcel *parcel = STAILQ_FIRST(&link->waiting);
   STAILQ_REMOVE_HEAD(&link->waiting, link);
-  holding_put(holding,
-              (wire_head){.kind = WIRE_STORED,
-                          .zone = link->zone,
-                          .number = parcel->number,
-                          .sequence = broker_place(holding->lease.epoch, parcel->number)},
-              NULL);
+  holding_put(
+      holding,
+      (wire_head){.kind = WIRE_STORED, .zone = link->zone, .epoch = holding->lease.epoch, .number = parcel->number},
+      NULL);
   free(parcel);
 }
 
@@ -226,10 +231,10 @@ void pairs_fill_note(const struct holding *holding, stored_note *note) {
   }
 }
 
-static uint64_t covered_by(const stored_note *note, uint32_t zone, bool outgoing) {
+static zone_place covered_by(const stored_note *note, uint32_t zone, bool outgoing) {
   for (uint32_t i = 0; i < note->count && i < 2 * NEIGHBOURS_MAX; i++)
-    if (note->positions[i].zone == zone && note->positions[i].outgoing == outgoing) return note->positions[i].sequence;
-  return 0;
+    if (note->positions[i].zone == zone && note->positions[i].outgoing == outgoing) return note->positions[i].place;
+  return (zone_place){0};
 }
 
 /* What both sides' stored states have is of no use any more. */
@@ -240,9 +245,10 @@ static void take_note_of_neighbour(muster_result result, const void *bytes, size
   stored_note note;
   if (!holding_call_end(call) || result || !bytes || count != sizeof note) return;
   memcpy(&note, bytes, sizeof note);
-  uint64_t there = covered_by(&note, holding->ground.number, false),
-           here = covered_by(&holding->stored_note, link->zone, true), covered = there < here ? there : here;
-  if (covered) broker_forget(holding->holder->broker, &holding->lease, link->zone, covered, NULL, NULL);
+  zone_place there = covered_by(&note, holding->ground.number, false),
+             here = covered_by(&holding->stored_note, link->zone, true),
+             covered = place_is_before(there, here) ? there : here;
+  if (!place_is_none(covered)) broker_forget(holding->holder->broker, &holding->lease, link->zone, covered, NULL, NULL);
 }
 
 void pairs_cover(struct holding *holding) {
@@ -267,7 +273,7 @@ static void take_positions(struct holding *holding, const wire_message *message)
   if (holding->stage != HOLDING_STARTING) return;
   for (uint32_t i = 0; i < holding->link_count; i++) {
     holding_link *link = &holding->links[i];
-    link->out_from = link->out_known.sequence;
+    link->out_from = link->out_known.place;
   }
   holding->stage = HOLDING_READING;
   pairs_read(holding);

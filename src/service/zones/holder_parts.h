@@ -27,7 +27,7 @@ typedef enum holding_stage {
 /* A parcel that is not stored yet, for as long as that takes. */
 typedef struct holding_parcel {
   STAILQ_ENTRY(holding_parcel) link;
-  uint32_t number;
+  uint64_t number;
   size_t bytes;
   unsigned char parcel[];
 } holding_parcel;
@@ -39,8 +39,8 @@ typedef struct holding_link {
   struct holding *holding;
   uint32_t zone;
   char ghosts_out[BROKER_SUBJECT_BYTES];
-  uint64_t out_from; /* what it sent up to this place its process knows */
-  bool read;         /* the rest of that */
+  zone_place out_from; /* what it sent up to this place its process knows */
+  bool read;           /* the rest of that */
   broker_listener *ghosts;
   holding_parcels waiting;           /* not stored */
   bool asked;                        /* a call has no answer yet */
@@ -79,6 +79,33 @@ typedef struct holding_follow {
   uint64_t frame;         /* the last that its process has run */
   uint32_t next;          /* chunk that is read next */
 } holding_follow;
+
+/* A look of its process at what is named, as it was told. */
+typedef struct holding_look {
+  uint64_t told_ns; /* CLOCK_BOOTTIME; 0 = there was none */
+  int64_t revision; /* that etcd had later; 0 = not known yet */
+} holding_look;
+
+typedef struct holding_named {
+  spaces_note note;
+  uint32_t names[SPACES_NAMED_MAX];
+} holding_named;
+
+enum { HOLDING_LOOKS = 3 }; /* as the process tells together */
+
+/* The birth spaces of a zone that this daemon runs (holder_births.c). */
+typedef struct holding_births {
+  zone_space space;          /* in force, as etcd has it */
+  bool wanted, asks;         /* its process needs another one; a call has no answer yet */
+  bool swept;                /* since there was none to be had */
+  bool half_told, lack_told; /* the log has told that half is used; that none is free */
+  uint32_t own;              /* that its world has */
+  uint64_t unborn;           /* the epoch in which the space was taken, as long as its process has told of no frame */
+  uint64_t swept_ns;         /* CLOCK_BOOTTIME */
+  holding_look looks[HOLDING_LOOKS]; /* the last first */
+  holding_look storing_look;         /* the first of those in what is being stored */
+  holding_named told, storing;       /* the newest; that of what is being stored */
+} holding_births;
 
 /* How far a zone is that is to be moved away (holder_moves.c). */
 typedef enum move_stage {
@@ -120,6 +147,7 @@ struct holding {
   bool stands_by, restores;    /* until a person says otherwise; a person has: from this node's files */
   bool restorable;             /* it stands by for that */
   char told_owner[NAME_BYTES]; /* that the log has told of */
+  uint64_t above;              /* the next epoch is above this, too: of files that are restored */
   int64_t seen_revision;       /* of the owner's lease, */
   uint64_t seen_ns;            /* CLOCK_BOOTTIME since which it has not changed */
   uv_timer_t timer;
@@ -141,17 +169,18 @@ struct holding {
   uint32_t store_count;
   stored_note storing_note, stored_note; /* that is being stored; that etcd has */
   broker_ends storing_ends;              /* what was kept before is not needed once it is stored */
-  bool brings_again;                     /* the files were not there yet */
-  bool fetching;                         /* a file is being fetched, or unpacked, perhaps for nobody any more */
-  bool has_files;                        /* of its own, which may be older than what is stored */
-  char name[32];                         /* of the object */
-  uint64_t journal_file, journal_at;     /* the file whose bytes are streamed, and how many have been */
-  uint32_t journal_chunk;                /* so many chunks follow the version that is stored */
-  int journal_descriptor;                /* of it; -1 = none */
-  uint64_t file_snapshots, file_frames;  /* frames that were told while the journal had so many snapshots are in it: up
-                                            to this one */
-  bool journal_busy;                     /* a chunk has no answer yet, */
-  size_t chunk_bytes;                    /* this one; it stays the same until it is kept. 0 = none */
+  holding_births births;
+  bool brings_again;                    /* the files were not there yet */
+  bool fetching;                        /* a file is being fetched, or unpacked, perhaps for nobody any more */
+  bool has_files;                       /* of its own, which may be older than what is stored */
+  char name[32];                        /* of the object */
+  uint64_t journal_file, journal_at;    /* the file whose bytes are streamed, and how many have been */
+  uint32_t journal_chunk;               /* so many chunks follow the version that is stored */
+  int journal_descriptor;               /* of it; -1 = none */
+  uint64_t file_snapshots, file_frames; /* frames that were told while the journal had so many snapshots are in it: up
+                                           to this one */
+  bool journal_busy;                    /* a chunk has no answer yet, */
+  size_t chunk_bytes;                   /* this one; it stays the same until it is kept. 0 = none */
   uint64_t chunk_frames;
   struct journal_reading *journal_reading;    /* of what earlier owners have streamed */
   uint64_t safe_frames;                       /* that the process was told */
@@ -256,6 +285,18 @@ void stored_put(struct holding *holding);
 void stored_want(struct holding *holding);
 void stored_follow(struct holding *holding, const stored_note *note);
 
+/* holder_births.c: the zone is this node's; its process asks, or tells; a frame of it is complete; its lease was
+ * renewed by a request of that time; a version is being stored, and is; each turn. `births_close`: the space as it is
+ * closed behind a frame; null = it stays open. */
+void births_begin(struct holding *holding);
+void births_take_message(struct holding *holding, const wire_message *message);
+void births_take_renewal(struct holding *holding, uint64_t asked_ns);
+void births_store(struct holding *holding);
+size_t births_named_bytes(struct holding *holding);
+void births_stored(struct holding *holding);
+void births_turn(struct holding *holding);
+const zone_space *births_close(struct holding *holding, uint64_t frame);
+
 /* holder_folder.c: the newest number of its files; false = there are none. Removes them: another node had the zone
  * since. Whether a process died while it ran their frames again. */
 bool stored_newest(const struct holding *holding, uint64_t *number);
@@ -272,7 +313,7 @@ void stored_read_boot(char boot[LAND_BOOT_BYTES]);
 
 /* The epoch in which this node had the zone last, as it noted beside the files; 0 = never. And whether that was since
  * the machine was started. */
-uint32_t stored_read_epoch(const struct holding *holding, bool *this_boot);
+uint64_t stored_read_epoch(const struct holding *holding, bool *this_boot);
 void stored_write_epoch(const struct holding *holding);
 
 /* A new file, or an old one that is emptied; -1 with errno. */
@@ -311,7 +352,8 @@ void moves_name(const struct holding *holding, char subject[BROKER_SUBJECT_BYTES
 /* What the node that follows tells the owner, again and again. */
 typedef struct follow_told {
   char node[NAME_BYTES];
-  uint64_t version, frame; /* that is followed, and the last frame of it; 0 = it does not, yet */
+  zone_place version; /* that is followed, and the last frame of it; none = it does not, yet */
+  uint64_t frame;
 } follow_told;
 
 /* holder_follow.c: what the node does that wants a zone. Looks after it; its files are there; more of the record is; it

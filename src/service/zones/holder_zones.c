@@ -17,7 +17,7 @@ typedef struct zones_row {
   struct zones_list *list;
   const struct holding *holding;
   broker_lease lease; /* zero: it never had an owner */
-  uint64_t version;   /* that is stored; 0 = none */
+  zone_place version; /* that is stored */
   uint32_t stored_s;  /* land time */
 } zones_row;
 
@@ -58,6 +58,9 @@ static const char *zones_state(const struct holding *holding, const broker_lease
 
 static const char *words_of_move(const struct holding *holding, char words[STATES_WORDS_BYTES]) {
   *words = '\0';
+  if (spaces_are_half(holding->births.space.used))
+    snprintf(words, STATES_WORDS_BYTES, "it has used %u of its %d birth spaces", holding->births.space.used,
+             SPACES_MAX);
   if (holding->move.stage != MOVE_NONE && holding->move.stage != MOVE_OVER)
     snprintf(words, STATES_WORDS_BYTES, "it is being moved to node %s", holding->move.to);
   return words;
@@ -74,12 +77,12 @@ static const char *zones_words(const struct holding *holding, char words[STATES_
 /* Its age is told by land time: whoever stored it may have any wall clock. */
 static json_t *describe_stored(const zones_row *row) {
   const struct holder *holder = row->list->holder;
-  if (!row->version) return json_pack("n");
+  if (place_is_none(row->version)) return json_pack("n");
   uint64_t now_s = clock_land(holder) / 1000000000u, age_s = now_s > row->stored_s ? now_s - row->stored_s : 0;
   bool known = clock_is_known(holder);
   json_int_t stored_at = known ? (json_int_t)(clock_real() / 1000000000u - age_s) : 0;
-  return json_pack("{s:I, s:I, s:I, s:o}", "epoch", (json_int_t)(row->version >> 32), "number",
-                   (json_int_t)(row->version & UINT32_MAX), "stored_at", stored_at, "age_s",
+  return json_pack("{s:I, s:I, s:I, s:o}", "epoch", (json_int_t)row->version.epoch, "number",
+                   (json_int_t)row->version.number, "stored_at", stored_at, "age_s",
                    known ? json_pack("I", (json_int_t)age_s) : json_pack("n"));
 }
 
@@ -87,12 +90,13 @@ static json_t *describe_zone(const zones_row *row, bool leases) {
   char words[STATES_WORDS_BYTES];
   const struct holding *holding = row->holding;
   const char *why = zones_words(holding, words);
-  json_t *entry =
-      json_pack("{s:I, s:s, s:s?, s:s?, s:I, s:b, s:s, s:s?, s:b, s:o}", "zone", (json_int_t)holding->ground.number,
-                "world", holding->process->name, "node", leases && row->lease.revision ? row->lease.owner : NULL,
-                "wanted", leases && *holding->wanted ? holding->wanted : NULL, "epoch", (json_int_t)row->lease.epoch,
-                "free", leases && !row->lease.revision, "state", zones_state(holding, &row->lease), "words",
-                *why ? why : NULL, "restorable", holding->restorable, "stored", describe_stored(row));
+  json_t *entry = json_pack(
+      "{s:I, s:s, s:s?, s:s?, s:I, s:I, s:I, s:b, s:s, s:s?, s:b, s:o}", "zone", (json_int_t)holding->ground.number,
+      "world", holding->process->name, "node", leases && row->lease.revision ? row->lease.owner : NULL, "wanted",
+      leases && *holding->wanted ? holding->wanted : NULL, "epoch", (json_int_t)row->lease.epoch, "space",
+      (json_int_t)row->lease.space.space, "spaces_used", (json_int_t)row->lease.space.used, "free",
+      leases && !row->lease.revision, "state", zones_state(holding, &row->lease), "words", *why ? why : NULL,
+      "restorable", holding->restorable, "stored", describe_stored(row));
   return entry;
 }
 

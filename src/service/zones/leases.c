@@ -24,11 +24,12 @@ typedef struct lease_call {
   broker_lease_done taken;
   broker_done done;
   bool own_again;
+  uint64_t above;              /* what is put is above this */
   int64_t silent;              /* a revision of the lease's key that may be taken over; 0 = none */
   broker_lease lease;          /* as it stands in etcd */
   int64_t epoch_revision;      /* of the other key, as it was read; 0 = absent */
   int64_t format_revision;     /* of the cluster's format, likewise */
-  uint32_t wanted;             /* the epoch that was put last; 0 = none */
+  uint64_t wanted;             /* the epoch that was put last; 0 = none */
   char last_owner[NAME_BYTES]; /* before that, */
   incarnation last_owned_by;   /* and which of that node */
   uint32_t tries;
@@ -60,12 +61,19 @@ static void end_lease_call(lease_call *call, muster_result result) {
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 /* Epoch, node and incarnation, as the keys of a zone hold them. */
-static bool read_epoch(const struct document *key, uint32_t *epoch, char node[NAME_BYTES], incarnation *of) {
+static bool read_epoch(const struct document *key, uint64_t *epoch, char node[NAME_BYTES], incarnation *of) {
   char text[LEASE_TEXT_BYTES], which[INCARNATION_BYTES], rest;
   *of = (incarnation){0};
   if (!etcd_read_text(key, "value", text, sizeof text)) return false;
-  int count = sscanf(text, "%" SCNu32 " %31[A-Za-z0-9_-] %27[0-9a-f.]%c", epoch, node, which, &rest);
-  return (count == 2 || (count == 3 && incarnation_read(which, of))) && *epoch >= 1 && *epoch <= BROKER_EPOCH_MAX;
+  int count = sscanf(text, "%" SCNu64 " %31[A-Za-z0-9_-] %27[0-9a-f.]%c", epoch, node, which, &rest);
+  return (count == 2 || (count == 3 && incarnation_read(which, of))) && *epoch >= 1 && *epoch <= ZONE_EPOCH_MAX;
+}
+
+/* The space in force; zero where none was taken. False: it is none. */
+static bool read_space(const struct document *key, zone_space *space) {
+  char text[SPACE_TEXT_BYTES];
+  *space = (zone_space){0};
+  return !key || (etcd_read_text(key, "value", text, sizeof text) && space_read(text, space));
 }
 
 static void format_key(const struct broker *broker, char key[LEASE_KEY_BYTES]) {
@@ -81,12 +89,14 @@ static bool read_cluster_format(lease_call *call, const struct document *of_form
 }
 
 /* What stands of a zone. False: it is nothing that a broker has written. */
-static bool read_lease(lease_call *call, const struct document *of_lease, const struct document *of_epoch) {
+static bool read_lease(lease_call *call, const struct document *of_lease, const struct document *of_epoch,
+                       const struct document *of_space) {
   broker_lease *lease = &call->lease;
-  uint32_t epoch = 0;
+  uint64_t epoch = 0;
   *lease = (broker_lease){.zone = lease->zone};
   call->epoch_revision = etcd_read_number(of_epoch, "mod_revision");
   if (of_epoch && !read_epoch(of_epoch, &lease->epoch, lease->last_owner, &lease->last_owned_by)) return false;
+  if (!read_space(of_space, &lease->space)) return false;
   if (!of_lease) return true;
   lease->revision = etcd_read_number(of_lease, "mod_revision");
   return read_epoch(of_lease, &epoch, lease->owner, &lease->owned_by) && epoch == lease->epoch && lease->revision != 0;
@@ -106,17 +116,12 @@ static void end_of_put(muster_result result, const struct document *answer, void
     end_lease_call(call, MUSTER_E_SYSTEM);
 }
 
-/* Nothing is told apart by the epochs of the balancer: they begin again. */
-static uint32_t next_epoch(const broker_lease *lease) {
-  return lease->zone == BROKER_BALANCER ? lease->epoch % BROKER_EPOCH_MAX + 1 : lease->epoch + 1;
-}
-
 /* Puts both keys, unless one has changed since it was read. */
 static void put_both(lease_call *call) {
   char body[BODY_BYTES], of_lease[LEASE_KEY_BYTES], of_epoch[LEASE_KEY_BYTES], of_format[LEASE_KEY_BYTES],
       value[LEASE_TEXT_BYTES];
   json_writer writer;
-  call->wanted = next_epoch(&call->lease);
+  call->wanted = (call->lease.epoch > call->above ? call->lease.epoch : call->above) + 1;
   memcpy(call->last_owner, call->lease.last_owner, NAME_BYTES);
   call->last_owned_by = call->lease.last_owned_by;
   lease_key(call->broker, call->lease.zone, "lease", of_lease);
@@ -161,7 +166,7 @@ static void end_of_read_both(muster_result result, const struct document *answer
   const broker_lease *lease = &call->lease;
   if (result != MUSTER_OK) {
     end_lease_call(call, MUSTER_E_SYSTEM);
-  } else if (!read_lease(call, transaction_key(answer, 0), transaction_key(answer, 1))) {
+  } else if (!read_lease(call, transaction_key(answer, 0), transaction_key(answer, 1), transaction_key(answer, 3))) {
     end_lease_call(call, error_set(MUSTER_E_INPUT, "etcd: the keys of zone %u of %s are not those of a lease",
                                    lease->zone, call->broker->settings.world));
   } else if (!read_cluster_format(call, transaction_key(answer, 2))) {
@@ -172,8 +177,8 @@ static void end_of_read_both(muster_result result, const struct document *answer
     end_lease_call(call, MUSTER_OK);
   } else if (!may_take(call)) {
     end_lease_call(call, error_set(MUSTER_E_STATE, "node %s has the lease of zone %u", lease->owner, lease->zone));
-  } else if (next_epoch(lease) > BROKER_EPOCH_MAX) {
-    end_lease_call(call, error_set(MUSTER_E_FULL, "zone %u has used up its %d epochs", lease->zone, BROKER_EPOCH_MAX));
+  } else if (lease->epoch == ZONE_EPOCH_MAX || call->above == ZONE_EPOCH_MAX) {
+    end_lease_call(call, error_set(MUSTER_E_FULL, "zone %u has used up its epochs, of 63 bits", lease->zone));
   } else if (call->tries++ == TAKES_MAX) {
     end_lease_call(call, error_set(MUSTER_E_SYSTEM, "the lease of zone %u changes all the time", lease->zone));
   } else {
@@ -193,6 +198,8 @@ static void write_both(const lease_call *call, char body[BODY_BYTES]) {
   transaction_read(&writer, key);
   format_key(call->broker, key);
   transaction_read(&writer, key);
+  lease_key(call->broker, call->lease.zone, "space", key);
+  transaction_read(&writer, key);
   json_end_array(&writer);
   json_end_object(&writer);
   json_finish(&writer);
@@ -204,7 +211,7 @@ static void read_both(lease_call *call) {
   send_further(call, "/v3/kv/txn", body, end_of_read_both);
 }
 
-muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent,
+muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_again, int64_t silent, uint64_t above,
                                 broker_lease_done done, void *user) {
   char body[BODY_BYTES];
   if (zone > BROKER_ZONE_MAX) return error_set(MUSTER_E_ARGUMENT, "zone %u: zones are 1 .. %d", zone, BROKER_ZONE_MAX);
@@ -213,6 +220,7 @@ muster_result broker_lease_take(struct broker *broker, uint32_t zone, bool own_a
   call->taken = done;
   call->own_again = own_again;
   call->silent = silent;
+  call->above = above;
   call->lease.zone = zone;
   write_both(call, body);
   return broker_send_call(broker, "/v3/kv/txn", body, end_of_read_both, call);
@@ -229,10 +237,11 @@ static void end_of_release(muster_result result, const struct document *answer, 
   end_lease_call(user, transaction_result(result, answer) == MUSTER_E_SYSTEM ? MUSTER_E_SYSTEM : MUSTER_OK);
 }
 
-/* One request about the lease's key, if the lease still holds. */
+/* One request about the lease's key, if the lease still holds; and with it the space is closed, if one is given. */
 static muster_result change_lease(struct broker *broker, const broker_lease *lease, const char *request,
-                                  const char *value, etcd_take take, broker_done done, void *user) {
-  char body[BODY_BYTES], key[LEASE_KEY_BYTES];
+                                  const char *value, const zone_space *closed, etcd_take take, broker_done done,
+                                  void *user) {
+  char body[BODY_BYTES], key[LEASE_KEY_BYTES], text[SPACE_TEXT_BYTES];
   json_writer writer;
   lease_call *call = begin_lease_call(broker, user);
   if (!call) return muster_last_result();
@@ -241,6 +250,11 @@ static muster_result change_lease(struct broker *broker, const broker_lease *lea
   json_start(&writer, body, sizeof body);
   transaction_begin(&writer, broker, lease);
   transaction_request(&writer, request, key, "value", value, strlen(value));
+  if (closed) {
+    lease_key(broker, lease->zone, "space", key);
+    space_write(closed, text);
+    transaction_request(&writer, "requestPut", key, "value", text, strlen(text));
+  }
   transaction_end(&writer);
   return broker_send_call(broker, "/v3/kv/txn", body, take, call);
 }
@@ -248,19 +262,20 @@ static muster_result change_lease(struct broker *broker, const broker_lease *lea
 muster_result broker_lease_renew(struct broker *broker, const broker_lease *lease, broker_done done, void *user) {
   char value[LEASE_TEXT_BYTES];
   lease_text(broker, lease->epoch, value);
-  return change_lease(broker, lease, "requestPut", value, end_of_renewal, done, user);
+  return change_lease(broker, lease, "requestPut", value, NULL, end_of_renewal, done, user);
 }
 
-muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, broker_done done, void *user) {
-  return change_lease(broker, lease, "requestDeleteRange", "", end_of_release, done, user);
+muster_result broker_lease_release(struct broker *broker, const broker_lease *lease, const zone_space *closed,
+                                   broker_done done, void *user) {
+  return change_lease(broker, lease, "requestDeleteRange", "", closed, end_of_release, done, user);
 }
 
-muster_result broker_lease_give(struct broker *broker, const broker_lease *lease, const char *node, broker_done done,
-                                void *user) {
+muster_result broker_lease_give(struct broker *broker, const broker_lease *lease, const char *node,
+                                const zone_space *closed, broker_done done, void *user) {
   char value[LEASE_TEXT_BYTES];
   ASSERT(broker_name_is_good(node) && strlen(node) < NAME_BYTES);
-  snprintf(value, sizeof value, "%u %s", lease->epoch, node);
-  return change_lease(broker, lease, "requestPut", value, end_of_renewal, done, user);
+  snprintf(value, sizeof value, "%" PRIu64 " %s", lease->epoch, node);
+  return change_lease(broker, lease, "requestPut", value, closed, end_of_renewal, done, user);
 }
 
 /* --------------------------------------------------------------------------------------------------------- overview */
@@ -288,6 +303,7 @@ static size_t add_key(broker_lease *leases, size_t count, const struct broker *b
   if (count == 0 || leases[count - 1].zone != zone) leases[count++] = (broker_lease){.zone = zone};
   broker_lease *lease = &leases[count - 1];
   if (strcmp(what, "epoch") == 0) read_epoch(key, &lease->epoch, lease->last_owner, &lease->last_owned_by);
+  if (strcmp(what, "space") == 0) read_space(key, &lease->space);
   if (strcmp(what, "lease") == 0 && read_epoch(key, &lease->epoch, lease->owner, &lease->owned_by))
     lease->revision = etcd_read_number(key, "mod_revision");
   return count;

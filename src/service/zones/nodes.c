@@ -31,7 +31,7 @@ size_t nodes_write(const node_told *told, char text[NODES_TEXT_BYTES]) {
              told->name, told->life, told->count, millionths_of(told->capacity), told->drains, told->balances,
              told->has_wall, wall);
   for (uint32_t i = 0; i < told->zone_count; i++)
-    json_print(&writer, "{ zone=%u epoch=%u load=%lu }", told->zones[i].zone, told->zones[i].epoch,
+    json_print(&writer, "{ zone=%u epoch=%lu load=%lu }", told->zones[i].zone, told->zones[i].epoch,
                millionths_of(told->zones[i].load));
   json_print(&writer, "] }");
   return json_finish(&writer) ? writer.length : 0;
@@ -47,8 +47,8 @@ static bool read_processors(const struct document *value, double *processors) {
 static bool read_told_zone(const struct document *value, node_zone *zone) {
   int64_t number = document_number(document_member(value, "zone")),
           epoch = document_number(document_member(value, "epoch"));
-  *zone = (node_zone){.zone = (uint32_t)number, .epoch = (uint32_t)epoch};
-  return number > 0 && number <= UINT32_MAX && epoch > 0 && epoch <= UINT32_MAX &&
+  *zone = (node_zone){.zone = (uint32_t)number, .epoch = (uint64_t)epoch};
+  return number > 0 && number <= UINT32_MAX && epoch > 0 &&
          read_processors(document_member(value, "load"), &zone->load);
 }
 

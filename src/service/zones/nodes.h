@@ -33,7 +33,8 @@ enum {
 
 /* A zone that a node runs. */
 typedef struct node_zone {
-  uint32_t zone, epoch;
+  uint32_t zone;
+  uint64_t epoch;
   double load; /* processors */
 } node_zone;
 
@@ -58,7 +59,8 @@ typedef struct node_row {
 
 /* Where a zone was told to run last, under the highest epoch. */
 typedef struct zone_seat {
-  uint32_t zone, epoch;
+  uint32_t zone;
+  uint64_t epoch;
   char node[NAME_BYTES];
   double load;
   uint64_t since_ns, heard_ns; /* it is there; and was told last */

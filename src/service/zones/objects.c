@@ -128,7 +128,7 @@ static void read_object_part(uv_work_t *work) {
   XXH3_64bits_update(call->sum, call->bytes, call->count);
 }
 
-muster_result broker_store(struct broker *broker, const char *name, uint64_t version, const char *path,
+muster_result broker_store(struct broker *broker, const char *name, zone_place version, const char *path,
                            broker_object_done done, void *user) {
   object_call *call = begin_object(broker, name, path, done, user);
   if (!call) return muster_last_result();

@@ -13,25 +13,24 @@
 #ifndef SERVICE_ZONES_PAIR_H
 #define SERVICE_ZONES_PAIR_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "service/zones/place.h"
 
 /* How far a pair's messages have counted; zero at first. */
 typedef struct zone_pair {
-  uint32_t epoch, number;
-  uint64_t sequence; /* of the last message seen, whether it counted or not: its place (broker.h) */
+  uint64_t epoch, number;
+  zone_place seen; /* the last message, whether it counted or not */
 } zone_pair;
 
 /* Whether the next message of the subject, in its order, counts. */
-static inline bool pair_counts(const zone_pair *pair, uint64_t sequence, uint32_t epoch, uint32_t number) {
+static inline bool pair_counts(const zone_pair *pair, zone_place place, uint64_t epoch, uint64_t number) {
   bool next = epoch == pair->epoch && number == pair->number + 1, first = epoch > pair->epoch && number == 1;
-  return sequence > pair->sequence && (next || first);
+  return place_is_before(pair->seen, place) && (next || first);
 }
 
 /* The same, and the pair is behind it. */
-static inline bool pair_takes(zone_pair *pair, uint64_t sequence, uint32_t epoch, uint32_t number) {
-  bool counts = pair_counts(pair, sequence, epoch, number);
-  if (sequence > pair->sequence) pair->sequence = sequence;
+static inline bool pair_takes(zone_pair *pair, zone_place place, uint64_t epoch, uint64_t number) {
+  bool counts = pair_counts(pair, place, epoch, number);
+  if (place_is_before(pair->seen, place)) pair->seen = place;
   if (counts) pair->epoch = epoch;
   if (counts) pair->number = number;
   return counts;

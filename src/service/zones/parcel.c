@@ -10,7 +10,7 @@
 
 enum { VERSION = 2 };
 
-FORMAT_HAS(parcel_head, 40);
+FORMAT_HAS(parcel_head, 56);
 FORMAT_HAS(parcel_item, 8);
 FORMAT_HAS(parcel_letter, 40);
 
@@ -31,13 +31,13 @@ static bool parcel_append(struct parcel *parcel, const void *bytes, size_t count
   return true;
 }
 
-void parcel_begin(struct parcel *parcel, uint32_t epoch, uint32_t number, uint64_t frame, uint64_t sim_now_ns) {
+void parcel_begin(struct parcel *parcel, uint64_t epoch, uint64_t number, uint64_t frame, uint64_t sim_now_ns) {
   parcel_head head = {.version = VERSION,
                       .epoch = epoch,
                       .number = number,
                       .frame = frame,
                       .sim_now_ns = sim_now_ns,
-                      .birth = (uint64_t)epoch << 32 | number};
+                      .birth = {epoch, number}};
   memcpy(head.magic, magic, sizeof magic);
   parcel->count = 0;
   parcel->failed = false;
@@ -101,7 +101,7 @@ bool parcel_next(const void *bytes, size_t count, size_t *at, parcel_item *item,
   return true;
 }
 
-void parcel_renumber(void *bytes, uint32_t epoch, uint32_t number) {
+void parcel_renumber(void *bytes, uint64_t epoch, uint64_t number) {
   parcel_head head;
   memcpy(&head, bytes, sizeof head);
   head.epoch = epoch;

@@ -5,6 +5,8 @@
 #ifndef SERVICE_ZONES_PARCEL_H
 #define SERVICE_ZONES_PARCEL_H
 
+#include "service/zones/place.h"
+
 #include <muster/common.h>
 
 typedef enum parcel_kind {
@@ -17,10 +19,10 @@ typedef enum parcel_kind {
 typedef struct parcel_head {
   unsigned char magic[4]; /* MUZP */
   uint32_t version;
-  uint32_t epoch, number; /* pair.h */
+  uint64_t epoch, number; /* pair.h */
   uint64_t frame;         /* of the sender */
   uint64_t sim_now_ns;    /* less the sender's offset: land time */
-  uint64_t birth;         /* epoch and number that it was made with: the same when it is put again under others */
+  zone_place birth;       /* epoch and number that it was made with: the same when it is put again under others */
 } parcel_head;
 
 /* A message of an agent. */
@@ -45,7 +47,7 @@ struct parcel {
 };
 
 /* Empties it, and writes the head. */
-void parcel_begin(struct parcel *parcel, uint32_t epoch, uint32_t number, uint64_t frame, uint64_t sim_now_ns);
+void parcel_begin(struct parcel *parcel, uint64_t epoch, uint64_t number, uint64_t frame, uint64_t sim_now_ns);
 
 /* An item of bytes that come in pieces, as a muster_zone_put with the parcel as its user; or of a letter. Between
  * open and close, or undo, which takes it out again. */
@@ -68,6 +70,6 @@ bool parcel_next(const void *bytes, size_t count, size_t *at, parcel_item *item,
                  bool *damaged);
 
 /* Gives a parcel, which was not stored yet, the epoch and number of its zone's new life. */
-void parcel_renumber(void *bytes, uint32_t epoch, uint32_t number);
+void parcel_renumber(void *bytes, uint64_t epoch, uint64_t number);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHEET_VERSION = 1 };
+enum { SHEET_VERSION = 2 };
 
 static const uint64_t forgotten_ns = 5000000000u;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sheets are told as they lie in memory");
-_Static_assert(sizeof(sheet_message) == 16 + NAME_BYTES + 16 + 2 * SHEET_CELLS, "sheet_message has padding");
+_Static_assert(sizeof(sheet_message) == 24 + NAME_BYTES + 16 + 2 * SHEET_CELLS, "sheet_message has padding");
 
-size_t sheet_write(sheet_message *message, uint32_t zone, uint32_t epoch, sheet_state state, const char *node,
+size_t sheet_write(sheet_message *message, uint32_t zone, uint64_t epoch, sheet_state state, const char *node,
                    const zone_sheet *sheet) {
   *message = (sheet_message){.version = SHEET_VERSION, .zone = zone, .epoch = epoch, .state = (uint32_t)state};
   snprintf(message->node, sizeof message->node, "%s", node);

@@ -22,23 +22,25 @@ typedef enum sheet_state { SHEET_RUNS, SHEET_STANDS_STILL, SHEET_STARTS, SHEET_E
 
 /* What a node tells of a zone whose lease it has, as bytes; nodes of another version pass it over. */
 typedef struct sheet_message {
-  uint32_t version, zone, epoch;
+  uint32_t version, zone;
+  uint64_t epoch;
   uint32_t state; /* sheet_state */
+  uint32_t reserved;
   char node[NAME_BYTES];
   zone_sheet sheet; /* left out of what is not drawn */
 } sheet_message;
 
 /* A zone, as it was told last. */
 typedef struct sheet_entry {
-  uint32_t zone;
-  uint32_t epoch, state; /* sheet_state */
-  uint64_t heard_ns;     /* 0 = never */
+  uint32_t zone, state; /* sheet_state */
+  uint64_t epoch;
+  uint64_t heard_ns; /* 0 = never */
   char node[NAME_BYTES];
   zone_sheet sheet; /* the newest, perhaps of an earlier owner: one that starts the zone draws none */
 } sheet_entry;
 
 /* Fills in what is told, without a sheet where that is null; returns its length. */
-size_t sheet_write(sheet_message *message, uint32_t zone, uint32_t epoch, sheet_state state, const char *node,
+size_t sheet_write(sheet_message *message, uint32_t zone, uint64_t epoch, sheet_state state, const char *node,
                    const zone_sheet *sheet);
 
 /* Takes what was told into the entry of its zone; false, and nothing has changed, when it cannot be read, is of no zone

@@ -2,17 +2,18 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 void lease_key(const struct broker *broker, uint32_t zone, const char *what, char key[LEASE_KEY_BYTES]) {
   snprintf(key, LEASE_KEY_BYTES, "muster/%s/zone/%u/%s", broker->settings.world, zone, what);
 }
 
-void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEXT_BYTES]) {
+void lease_text(const struct broker *broker, uint64_t epoch, char text[LEASE_TEXT_BYTES]) {
   char which[INCARNATION_BYTES] = "";
   bool is_known = broker->incarnation.folder != 0;
   if (is_known) incarnation_write(broker->incarnation, which);
-  snprintf(text, LEASE_TEXT_BYTES, "%u %s%s%s", epoch, broker->settings.node, is_known ? " " : "", which);
+  snprintf(text, LEASE_TEXT_BYTES, "%" PRIu64 " %s%s%s", epoch, broker->settings.node, is_known ? " " : "", which);
 }
 
 void transaction_if_value(json_writer *writer, const char *key, const char *value) {

@@ -5,12 +5,12 @@
 
 #include "service/zones/parts.h"
 
-enum { LEASE_KEY_BYTES = NAME_BYTES + 64, LEASE_TEXT_BYTES = NAME_BYTES + INCARNATION_BYTES + 16 };
+enum { LEASE_KEY_BYTES = NAME_BYTES + 64, LEASE_TEXT_BYTES = NAME_BYTES + INCARNATION_BYTES + 24 };
 
 /* The key of a zone's lease, or its epoch ("lease", "epoch"); and what stands there: epoch, node and incarnation, which
  * no other owner has. */
 void lease_key(const struct broker *broker, uint32_t zone, const char *what, char key[LEASE_KEY_BYTES]);
-void lease_text(const struct broker *broker, uint32_t epoch, char text[LEASE_TEXT_BYTES]);
+void lease_text(const struct broker *broker, uint64_t epoch, char text[LEASE_TEXT_BYTES]);
 
 /* Begins a document, which has the lease as its condition, and that a key still has a value, if one is given; adds a
  * request to it, "requestPut" with a "value" or "requestDeleteRange" with a "range_end" (or no bytes); ends it. */

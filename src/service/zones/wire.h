@@ -16,6 +16,8 @@
  *     MOVE      it is to be moved, or not          HELD       its journal stays in one file
  *     RECORD    there is more of it
  *     DRAW      a sheet is wanted                  MAP        the sheet
+ *     SPACE     in which ids are given             SPACE      another birth space is needed
+ *                                                  NAMED      birth spaces that it names
  *
  * A process may be started before the zone is its own, while another node runs it: then BEGIN says that it follows. It
  * restores, runs what comes by RECORD, and waits for more, until a second BEGIN has the lease: there the record ends.
@@ -27,6 +29,7 @@
 
 #include "service/zones/ground.h"
 #include "service/zones/land_clock.h"
+#include "service/zones/place.h"
 
 typedef enum wire_kind {
   WIRE_BEGIN = 1, /* wire_begin */
@@ -34,7 +37,7 @@ typedef enum wire_kind {
   WIRE_INCOMING,
   WIRE_CAUGHT_UP,
   WIRE_ALL_CAME,
-  WIRE_LEASE, /* `number`: CLOCK_BOOTTIME at which the renewal was sent */
+  WIRE_LEASE, /* `number`: CLOCK_BOOTTIME at which the renewal was sent; `sequence`: a revision that etcd had then */
   WIRE_CLOCK, /* land_reading */
   WIRE_STORED,
   WIRE_TOLD,
@@ -53,6 +56,10 @@ typedef enum wire_kind {
                     no frames, since it is paused; `zone` as below */
   WIRE_STOPPED,  /* `number`: of the last frame; `sequence`: 1 = a snapshot of the journal was made behind it; `zone`
                     as in the message that it answers */
+  WIRE_SPACE, /* to the process: `number`; `sequence`: so many are used. Of the process: `number`: that its world has, 0
+                 = none; `sequence`: 1 = since ids rest */
+  WIRE_NAMED, /* spaces_note's names, of this look and those before it (zone_births.c); `number`: a revision that etcd
+                 had before; `sequence`: 1 = too many */
   WIRE_KINDS
 } wire_kind;
 
@@ -66,28 +73,37 @@ typedef enum wire_move {
 } wire_move;
 
 typedef struct wire_head {
-  uint32_t kind;     /* wire_kind */
-  uint32_t zone;     /* the other one of a pair */
-  uint64_t number;   /* of a message of a pair: that of its owner's epoch; of a telling: its round */
-  uint64_t sequence; /* of a message of a stream */
-  uint64_t bytes;    /* that follow */
+  uint32_t kind;   /* wire_kind */
+  uint32_t zone;   /* the other one of a pair */
+  uint64_t epoch;  /* of a message of a pair: with the number its place */
+  uint64_t number; /* of a message of a pair: that of its owner's epoch; of a telling: its round */
+  uint64_t sequence;
+  uint64_t bytes; /* that follow */
 } wire_head;
 
 typedef struct wire_begin {
-  uint32_t epoch;
-  uint32_t restores; /* 1: there are files, and it must go on from them */
-  uint32_t follows;  /* 1: the zone is another node's still, and its record grows; no lease is in here */
+  uint64_t epoch;
+  uint64_t space_frame; /* a world whose last frame this is goes on */
+  uint32_t space;       /* in this birth space; 0 = it needs another one in any case */
+  uint32_t spaces_used; /* of all */
+  int64_t revision;     /* that etcd had */
+  uint32_t restores;    /* 1: there are files, and it must go on from them */
+  uint32_t follows;     /* 1: the zone is another node's still, and its record grows; no lease is in here */
   uint64_t ttl_ns;
   uint64_t leased_ns; /* CLOCK_BOOTTIME at which the lease was asked for */
   land_reading clock; /* simulation time follows it */
   zone_ground ground; /* the settings of the process have its own world alone */
 } wire_begin;
 
-/* How far a restored world knows the messages of a pair: those above this sequence are read. */
+static inline zone_place wire_place(const wire_head *head) {
+  return (zone_place){head->epoch, head->number};
+}
+
+/* How far a restored world knows the messages of a pair: those behind this place are read. */
 typedef struct wire_position {
   uint32_t zone;
   uint32_t outgoing; /* 1: from this zone to that one; 0: the other way */
-  uint64_t sequence;
+  zone_place place;
 } wire_position;
 
 /* In processors: what all agents want at their wanted periods, and what the budget allows. */

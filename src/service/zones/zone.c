@@ -29,7 +29,7 @@ zone_link *zone_link_of(struct zone *zone, uint32_t number) {
 
 /* ------------------------------------------------------------------------------------------------------------- open */
 
-static muster_result supervisor_is_gone(const hosted_world *world) {
+muster_result zone_supervisor_is_gone(const hosted_world *world) {
   return error_set(MUSTER_E_SYSTEM, "world %s: its supervisor, which holds the lease of the zone, is gone",
                    world->name);
 }
@@ -38,6 +38,7 @@ static bool take_begin(struct zone *zone, const wire_message *message) {
   if (message->head.kind != WIRE_BEGIN || message->head.bytes != sizeof zone->lease) return false;
   memcpy(&zone->lease, message->bytes, sizeof zone->lease);
   zone->follows = zone->lease.follows;
+  zone->revision = zone->lease.revision;
   zone->has_followed = zone->has_followed || zone->follows;
   return true;
 }
@@ -47,7 +48,7 @@ static muster_result await_begin(hosted_world *world) {
   struct zone *zone = world->zone;
   while (wire_wait(&zone->wire, -1, &message))
     if (take_begin(zone, &message)) return MUSTER_OK;
-  return supervisor_is_gone(world);
+  return zone_supervisor_is_gone(world);
 }
 
 muster_result zone_open(struct service *service, hosted_world *world) {
@@ -67,6 +68,7 @@ muster_result zone_open(struct service *service, hosted_world *world) {
     zone->links[i].zone = zone->lease.ground.neighbours[i].number;
     STAILQ_INIT(&zone->links[i].held);
   }
+  if (!result && !zone_begin_births(world)) result = zone_supervisor_is_gone(world);
   return result;
 }
 
@@ -102,7 +104,7 @@ bool zone_must_restore(const hosted_world *world) {
 void zone_define(const struct zone *zone, muster_world_def *def) {
   if (!zone) return;
   def->zone.number = zone->lease.ground.number;
-  def->zone.epoch = zone->lease.epoch;
+  def->zone.epoch = zone->space;
   def->zone.x_min = zone->lease.ground.rectangle.x0;
   def->zone.y_min = zone->lease.ground.rectangle.y0;
   def->zone.x_max = zone->lease.ground.rectangle.x1;
@@ -137,10 +139,23 @@ uint32_t zone_positions(const struct zone *zone, wire_position positions[2 * NEI
   uint32_t count = 0;
   for (uint32_t i = 0; i < zone->link_count; i++) {
     const zone_link *link = &zone->links[i];
-    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 1, .sequence = link->kept.sequence};
-    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 0, .sequence = link->in.sequence};
+    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 1, .place = link->kept.seen};
+    positions[count++] = (wire_position){.zone = link->zone, .outgoing = 0, .place = link->in.seen};
   }
   return count;
+}
+
+void zone_take_between(hosted_world *world, const wire_message *message) {
+  struct zone *zone = world->zone;
+  const wire_head *head = &message->head;
+  if (head->kind == WIRE_LEASE) {
+    if (head->number > zone->lease.leased_ns) zone->lease.leased_ns = head->number;
+    zone->revision = (int64_t)head->sequence;
+  } else if (head->kind == WIRE_CLOCK && head->bytes == sizeof zone->lease.clock) {
+    memcpy(&zone->lease.clock, message->bytes, head->bytes);
+  } else if (head->kind == WIRE_SPACE) {
+    zone_take_space(world, head);
+  }
 }
 
 /* False: it cannot be read. */
@@ -150,18 +165,17 @@ static bool zone_take_one(hosted_world *world, const wire_message *message) {
   const wire_head *head = &message->head;
   switch (head->kind) {
   case WIRE_OUTGOING:
-    return !link || zone_take_sent(world, link, head->sequence, message->bytes, head->bytes);
+    return !link || zone_take_sent(world, link, wire_place(head), message->bytes, head->bytes);
   case WIRE_INCOMING:
-    return !link || zone_take_parcel(world, link, head->sequence, message->bytes, head->bytes);
+    return !link || zone_take_parcel(world, link, wire_place(head), message->bytes, head->bytes);
   case WIRE_LEASE:
-    if (head->number > zone->lease.leased_ns) zone->lease.leased_ns = head->number;
-    return true;
   case WIRE_CLOCK:
-    if (head->bytes == sizeof zone->lease.clock) memcpy(&zone->lease.clock, message->bytes, head->bytes);
+  case WIRE_SPACE:
+    zone_take_between(world, message);
     return true;
   case WIRE_STORED:
     if (link) {
-      link->out = (zone_pair){.epoch = zone->lease.epoch, .number = (uint32_t)head->number, .sequence = head->sequence};
+      link->out = (zone_pair){.epoch = zone->lease.epoch, .number = head->number, .seen = wire_place(head)};
       zone_drop_stored(zone, link);
       if (zone->caught_up) zone_note_stored(world, link);
     }
@@ -195,9 +209,7 @@ muster_result zone_take_over(hosted_world *world) {
   struct zone *zone = world->zone;
   wire_message message;
   if (!zone) return MUSTER_OK;
-  muster_zone_def now;
-  muster_result result = muster_zone_read(world->world, &now);
-  if (!result && now.epoch < zone->lease.epoch) result = muster_zone_set_epoch(world->world, zone->lease.epoch);
+  muster_result result = zone_go_on_with_births(world);
   muster_zone_status status = muster_zone_status_default();
   if (!result) result = muster_zone_status_read(world->world, &status);
   if (result) return result;
@@ -209,15 +221,18 @@ muster_result zone_take_over(hosted_world *world) {
     if (message.head.kind == WIRE_CAUGHT_UP) {
       zone_gone_sort(zone);
       zone_number_again(zone);
-      log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u: %lu agents came meanwhile", world->name,
+      zone->runs = true;
+      zone_tell_named(world);
+      log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %lu: %lu agents came meanwhile", world->name,
                zone->lease.ground.number, zone->lease.epoch, zone->published.arrived);
       return MUSTER_OK;
     }
     if (!zone_take_one(world, &message))
-      return error_set(MUSTER_E_INPUT, "world %s: message %lu between zones %u and %u cannot be read: %s", world->name,
-                       message.head.sequence, zone->lease.ground.number, message.head.zone, muster_last_error());
+      return error_set(MUSTER_E_INPUT, "world %s: message %lu.%lu between zones %u and %u cannot be read: %s",
+                       world->name, message.head.epoch, message.head.number, zone->lease.ground.number,
+                       message.head.zone, muster_last_error());
   }
-  return supervisor_is_gone(world);
+  return zone_supervisor_is_gone(world);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- frames */
@@ -249,8 +264,8 @@ void zone_take_in(hosted_world *world) {
   if (!zone) return;
   while (wire_next(&zone->wire, &message))
     if (!zone_take_one(world, &message))
-      log_line(MUSTER_LOG_ERROR, "world %s: message %lu of zone %u cannot be read, and is passed over: %s", world->name,
-               message.head.sequence, message.head.zone, muster_last_error());
+      log_line(MUSTER_LOG_ERROR, "world %s: message %lu.%lu of zone %u cannot be read, and is passed over: %s",
+               world->name, message.head.epoch, message.head.number, message.head.zone, muster_last_error());
   tell_without_frames(world);
   wire_flush(&zone->wire);
   zone_take_held(world);
@@ -300,16 +315,16 @@ static int64_t begin_to_go_on(const hosted_world *world, int64_t gap_ns) {
   zone->goes_on = true;
   if (gap_ns <= -ahead_most_ns) {
     int64_t rest_ns = keep_offset(world, gap_ns);
-    log_line(MUSTER_LOG_WARNING, "world %s: zone %u, epoch %u, is %.1f s ahead of land time, and stays that",
+    log_line(MUSTER_LOG_WARNING, "world %s: zone %u, epoch %lu, is %.1f s ahead of land time, and stays that",
              world->name, zone->lease.ground.number, zone->lease.epoch, (double)zone->offset_ns * 1e-9);
     return rest_ns;
   }
   if (gap_ns < -(int64_t)world->period_ns)
     log_line(MUSTER_LOG_INFO,
-             "world %s: zone %u, epoch %u, is %.1f s ahead of land time: it runs slower until it is level", world->name,
-             zone->lease.ground.number, zone->lease.epoch, (double)-gap_ns * 1e-9);
+             "world %s: zone %u, epoch %lu, is %.1f s ahead of land time: it runs slower until it is level",
+             world->name, zone->lease.ground.number, zone->lease.epoch, (double)-gap_ns * 1e-9);
   else if (world->kept.goes_on)
-    log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %u, goes on with frame %lu: it stood still for %.0f ms",
+    log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %lu, goes on with frame %lu: it stood still for %.0f ms",
              world->name, zone->lease.ground.number, zone->lease.epoch, held_last_frame(world) + 1,
              (double)gap_ns * 1e-6);
   return gap_ns;
@@ -338,7 +353,12 @@ void zone_publish(const struct hosted_world *world, zone_published *published) {
   *published = zone->published;
   published->number = zone->lease.ground.number;
   published->epoch = zone->lease.epoch;
-  if (world->world && muster_zone_status_read(world->world, &status) == MUSTER_OK) published->ghosts = status.ghosts;
+  published->space = zone->space;
+  published->spaces_used = zone->lease.spaces_used;
+  if (world->world && muster_zone_status_read(world->world, &status) == MUSTER_OK) {
+    published->ghosts = status.ghosts;
+    published->ids_resting = status.ids_resting;
+  }
   const zone_waiting *waiting;
   TAILQ_FOREACH(waiting, &zone->waiting, link) published->waiting++;
 }

@@ -29,7 +29,10 @@ struct zone;
 /* What others may know of a zone at any time. */
 typedef struct zone_published {
   uint32_t number; /* 0 = the world is no zone */
-  uint32_t epoch;
+  uint64_t epoch;
+  uint32_t space;             /* of births, in which its ids are given */
+  uint32_t spaces_used;       /* birth spaces that something may name, of SPACES_MAX */
+  uint32_t ids_resting;       /* indices of agents that wait for another one */
   uint32_t ghosts;            /* that it perceives */
   uint64_t departed, arrived; /* agents, since the process began */
   uint64_t refused;           /* arrivals that were not taken: duplicates, or no room */

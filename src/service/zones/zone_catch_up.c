@@ -76,13 +76,13 @@ static size_t list_held(const struct zone *zone, uint32_t link, const zone_held 
   const unsigned char *bytes;
   bool damaged = false;
   size_t count = 0;
-  size_t at = zone_part_taken(&zone->links[link], held->sequence);
+  size_t at = zone_part_taken(&zone->links[link], held->place);
   while (parcel_next(held->parcel, held->bytes, &at, &item, &bytes, &damaged)) {
     muster_agent agent = {0};
     uint32_t hop;
     if (item.kind != PARCEL_AGENT && item.kind != PARCEL_HERD) continue;
     if (item.kind == PARCEL_AGENT && muster_agent_packed(bytes, item.bytes, &agent, &hop)) continue;
-    if (coming) coming[count] = (zone_coming){.id = agent.value, .sequence = held->sequence, .link = link};
+    if (coming) coming[count] = (zone_coming){.id = agent.value, .place = held->place, .link = link};
     count++;
   }
   return count;
@@ -119,7 +119,7 @@ static bool is_coming(const struct zone *zone, const zone_link *but, uint64_t id
   }
   for (; low < zone->coming_count && zone->coming[low].id == id; low++) {
     const zone_link *link = &zone->links[zone->coming[low].link];
-    if (link != but && link->in.sequence < zone->coming[low].sequence) return true;
+    if (link != but && place_is_before(link->in.seen, zone->coming[low].place)) return true;
   }
   return false;
 }
@@ -135,7 +135,7 @@ void zone_catch_up(hosted_world *world) {
   struct zone *zone = world->zone;
   if (!zone->all_came || zone->caught_up) return;
   for (uint32_t i = 0; i < zone->link_count; i++)
-    if (zone->links[i].in.sequence < zone->links[i].until) return;
+    if (place_is_before(zone->links[i].in.seen, zone->links[i].until)) return;
   zone->caught_up = true;
   zone_gone_free(zone);
   for (uint32_t i = 0; i < zone->link_count; i++) zone_note_stored(world, &zone->links[i]);

@@ -17,13 +17,14 @@ typedef struct telling_sizes {
 } telling_sizes;
 
 typedef struct telling_head {
-  uint32_t epoch, part, parts;
+  uint64_t epoch, round;
+  uint32_t part, parts;
   uint32_t whole; /* it tells of all that is seen */
-  uint64_t round;
+  uint32_t zero;
 } telling_head;
 
 FORMAT_HAS(telling_sizes, 16);
-FORMAT_HAS(telling_head, 24);
+FORMAT_HAS(telling_head, 32);
 
 /* ---------------------------------------------------------------------------------------------------------- telling */
 

@@ -17,7 +17,7 @@ typedef struct herd_item {
 } herd_item;
 
 static bool same_origin(const zone_origin *a, const zone_origin *b) {
-  return a->zone == b->zone && a->item == b->item && a->place == b->place;
+  return a->zone == b->zone && a->item == b->item && place_equal(a->place, b->place);
 }
 
 static zone_herd *zone_herds_find(struct zone *zone, uint64_t own) {
@@ -88,7 +88,7 @@ void zone_scan_herds(hosted_world *world) {
 
 /* ----------------------------------------------------------------------------------------------------------- coming */
 
-bool zone_take_herd(hosted_world *world, const zone_link *link, uint64_t place, uint32_t number, const void *bytes,
+bool zone_take_herd(hosted_world *world, const zone_link *link, zone_place place, uint32_t number, const void *bytes,
                     size_t count) {
   struct zone *zone = world->zone;
   zone_herd came = {.origin = {.zone = link->zone, .item = number, .place = place}};

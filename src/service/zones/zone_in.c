@@ -59,19 +59,19 @@ static in_result in_deliver(hosted_world *world, const zone_link *link, const vo
   return IN_DONE;
 }
 
-static in_result in_take_item(hosted_world *world, const zone_link *link, uint64_t sequence, size_t at,
+static in_result in_take_item(hosted_world *world, const zone_link *link, zone_place place, size_t at,
                               const parcel_item *item, const unsigned char *bytes) {
   bool taken = true;
   if (item->kind == PARCEL_MESSAGE) return in_deliver(world, link, bytes, item->bytes);
   if (item->kind == PARCEL_AGENT) taken = in_arrive(world, bytes, item->bytes);
-  if (item->kind == PARCEL_HERD) taken = zone_take_herd(world, link, sequence, (uint32_t)at, bytes, item->bytes);
+  if (item->kind == PARCEL_HERD) taken = zone_take_herd(world, link, place, (uint32_t)at, bytes, item->bytes);
   if (item->kind == PARCEL_OBSERVER) taken = zone_take_observer(world, bytes, item->bytes);
   return taken ? IN_DONE : IN_FULL;
 }
 
 /* The next life of the zone goes on there, too: who was taken may be gone by then, and must not come again. */
 static in_result in_take_part(hosted_world *world, zone_link *link, zone_part part, in_result result) {
-  if (part.at == zone_part_taken(link, part.sequence)) return result;
+  if (part.at == zone_part_taken(link, part.place)) return result;
   link->part = part;
   zone_note_part(world, link);
   return result;
@@ -87,20 +87,20 @@ static bool zone_is_early(const hosted_world *world, uint64_t sent_ns) {
 }
 
 /* Takes the items that were not taken, as far as there is room. */
-static in_result in_take(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
+static in_result in_take(hosted_world *world, zone_link *link, zone_place place, const void *bytes, size_t count) {
   parcel_head head;
   parcel_item item;
   const unsigned char *item_bytes;
   bool damaged = false;
   if (parcel_read_head(bytes, count, &head)) return IN_DAMAGED;
-  bool counts = pair_counts(&link->in, sequence, head.epoch, head.number);
+  bool counts = pair_counts(&link->in, place, head.epoch, head.number);
   if (counts && zone_is_early(world, head.sim_now_ns)) return IN_EARLY;
-  size_t at = zone_part_taken(link, sequence);
+  size_t at = zone_part_taken(link, place);
   for (size_t next = at; counts && parcel_next(bytes, count, &next, &item, &item_bytes, &damaged); at = next) {
-    in_result result = in_take_item(world, link, sequence, at, &item, item_bytes);
-    if (result) return in_take_part(world, link, (zone_part){sequence, at}, result);
+    in_result result = in_take_item(world, link, place, at, &item, item_bytes);
+    if (result) return in_take_part(world, link, (zone_part){place, at}, result);
   }
-  pair_takes(&link->in, sequence, head.epoch, head.number);
+  pair_takes(&link->in, place, head.epoch, head.number);
   zone_note_taken(world, link);
   return damaged ? IN_DAMAGED : IN_DONE;
 }
@@ -110,10 +110,10 @@ static bool in_waits(in_result result) {
 }
 
 /* Those that come behind one that waits wait, too. */
-static void in_wait(zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
+static void in_wait(zone_link *link, zone_place place, const void *bytes, size_t count) {
   zone_held *held = malloc(sizeof *held + count);
   if (!held) abort(); /* the next process reads it again */
-  *held = (zone_held){.sequence = sequence, .bytes = count};
+  *held = (zone_held){.place = place, .bytes = count};
   memcpy(held->parcel, bytes, count);
   STAILQ_INSERT_TAIL(&link->held, held, link);
 }
@@ -125,11 +125,11 @@ static void tell_full(const hosted_world *world, zone_link *link, bool full) {
   link->full = full;
 }
 
-bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
-  in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, sequence, bytes, count) : IN_EARLY;
-  if (result != IN_DAMAGED) link->given = sequence;
+bool zone_take_parcel(hosted_world *world, zone_link *link, zone_place place, const void *bytes, size_t count) {
+  in_result result = STAILQ_EMPTY(&link->held) ? in_take(world, link, place, bytes, count) : IN_EARLY;
+  if (result != IN_DAMAGED) link->given = place;
   if (result == IN_FULL) tell_full(world, link, true);
-  if (in_waits(result)) in_wait(link, sequence, bytes, count);
+  if (in_waits(result)) in_wait(link, place, bytes, count);
   return result != IN_DAMAGED;
 }
 
@@ -137,11 +137,11 @@ bool zone_take_parcel(hosted_world *world, zone_link *link, uint64_t sequence, c
 static bool take_held_of(hosted_world *world, zone_link *link) {
   bool any = false;
   for (zone_held *held; (held = STAILQ_FIRST(&link->held)) != NULL;) {
-    size_t before = zone_part_taken(link, held->sequence);
-    in_result result = in_take(world, link, held->sequence, held->parcel, held->bytes);
+    size_t before = zone_part_taken(link, held->place);
+    in_result result = in_take(world, link, held->place, held->parcel, held->bytes);
     tell_full(world, link, result == IN_FULL);
     link->awaits = result == IN_AWAITS;
-    any = any || !in_waits(result) || zone_part_taken(link, held->sequence) != before;
+    any = any || !in_waits(result) || zone_part_taken(link, held->place) != before;
     if (in_waits(result)) return any;
     STAILQ_REMOVE_HEAD(&link->held, link);
     free(held);

@@ -20,22 +20,21 @@ typedef enum zone_record_kind {
 
 typedef struct zone_record {
   uint32_t kind, zone;
-  uint32_t epoch, number; /* of the pair; or of the parcel, which follows; of a part the bytes that were taken */
-  uint64_t sequence, bytes;
+  uint64_t epoch, number; /* of the pair; or of the parcel, which follows; of a part the bytes that were taken */
+  zone_place place;       /* up to which was seen; or of the part */
+  uint64_t bytes;
 } zone_record;
 
-FORMAT_HAS(zone_record, 32);
+FORMAT_HAS(zone_record, 48);
 FORMAT_HAS(zone_watcher, 48);
-FORMAT_HAS(zone_herd, 24);
+FORMAT_HAS(zone_herd, 32);
 
 static zone_record record_of_pair(zone_record_kind kind, uint32_t zone, const zone_pair *pair) {
-  return (zone_record){
-      .kind = kind, .zone = zone, .epoch = pair->epoch, .number = pair->number, .sequence = pair->sequence};
+  return (zone_record){.kind = kind, .zone = zone, .epoch = pair->epoch, .number = pair->number, .place = pair->seen};
 }
 
 static zone_record record_of_part(const zone_link *link) {
-  return (zone_record){
-      .kind = RECORD_PART, .zone = link->zone, .number = (uint32_t)link->part.at, .sequence = link->part.sequence};
+  return (zone_record){.kind = RECORD_PART, .zone = link->zone, .number = link->part.at, .place = link->part.place};
 }
 
 static zone_record record_of_waiting(const zone_waiting *waiting) {
@@ -156,7 +155,8 @@ static bool take_waiting_parcel(struct zone *zone, const zone_record *record, co
   if (is_waiting(zone, record, &head)) return true;
   zone_waiting *waiting = malloc(sizeof *waiting + record->bytes);
   if (!waiting) return false;
-  *waiting = (zone_waiting){.to = record->zone, .number = record->number, .noted = true, .bytes = record->bytes};
+  *waiting = (zone_waiting){
+      .to = record->zone, .number = record->number, .noted = true, .looks = ZONE_LOOKS, .bytes = record->bytes};
   memcpy(waiting->parcel, bytes, record->bytes);
   TAILQ_INSERT_TAIL(&zone->waiting, waiting, link);
   return true;
@@ -183,12 +183,12 @@ static bool take_known_herd(struct zone *zone, const zone_record *record, const 
 
 static bool take_record(struct zone *zone, const zone_record *record, const void *bytes) {
   zone_link *link = zone_link_of(zone, record->zone);
-  const zone_pair pair = {.epoch = record->epoch, .number = record->number, .sequence = record->sequence};
+  const zone_pair pair = {.epoch = record->epoch, .number = record->number, .seen = record->place};
   if (record->kind == RECORD_WAITING) return take_waiting_parcel(zone, record, bytes);
   if (record->kind == RECORD_HERD) return take_known_herd(zone, record, bytes);
   if (link && record->kind == RECORD_WATCHER) take_watcher(link, record, bytes);
   if (link && record->kind == RECORD_TAKEN) link->in = pair;
-  if (link && record->kind == RECORD_PART) link->part = (zone_part){record->sequence, record->number};
+  if (link && record->kind == RECORD_PART) link->part = (zone_part){record->place, record->number};
   if (link && record->kind == RECORD_STORED) {
     link->out = link->kept = pair;
     zone_drop_stored(zone, link);

@@ -194,7 +194,10 @@ void zone_tell_frame(hosted_world *world) {
   muster_journal_status status = muster_journal_status_default();
   const wire_load load = load_of(world);
   if (world->journal) muster_journal_status_read(world->journal, &status);
-  if (status.snapshots != zone->told_snapshots) tell_positions(zone, status.snapshots);
+  if (status.snapshots != zone->told_snapshots) {
+    zone_tell_named(world);
+    tell_positions(zone, status.snapshots);
+  }
   wire_put(
       &zone->wire,
       (wire_head){
@@ -222,6 +225,7 @@ void zone_send_out(hosted_world *world) {
   for (uint32_t i = 0; i < zone->link_count; i++) out_close(world, &zone->links[i]);
   out_note(world);
   out_send(world);
+  zone_look_at_ids(world);
   zone_draw_map(world);
   zone_tell_frame(world);
   zone_move_on(world);
@@ -245,7 +249,7 @@ static bool drop_put(struct zone *zone, const parcel_head *head, uint32_t to) {
   TAILQ_FOREACH(waiting, &zone->waiting, link) {
     parcel_head own;
     memcpy(&own, waiting->parcel, sizeof own);
-    if (waiting->to != to || own.birth != head->birth) continue;
+    if (waiting->to != to || !place_equal(own.birth, head->birth)) continue;
     TAILQ_REMOVE(&zone->waiting, waiting, link);
     free(waiting);
     return true;
@@ -253,14 +257,14 @@ static bool drop_put(struct zone *zone, const parcel_head *head, uint32_t to) {
   return false;
 }
 
-bool zone_take_sent(hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count) {
+bool zone_take_sent(hosted_world *world, zone_link *link, zone_place place, const void *bytes, size_t count) {
   struct zone *zone = world->zone;
   parcel_head head;
   parcel_item item;
   const unsigned char *item_bytes;
   bool damaged = false;
   if (parcel_read_head(bytes, count, &head)) return false;
-  if (!pair_takes(&link->out, sequence, head.epoch, head.number)) return true;
+  if (!pair_takes(&link->out, place, head.epoch, head.number)) return true;
   bool known = drop_put(zone, &head, link->zone);
   for (size_t at = 0; !known && parcel_next(bytes, count, &at, &item, &item_bytes, &damaged);)
     if (item.kind == PARCEL_AGENT)

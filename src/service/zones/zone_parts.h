@@ -6,6 +6,7 @@
 #include "service/zones/pair.h"
 #include "service/zones/parcel.h"
 #include "service/zones/sheet.h"
+#include "service/zones/spaces.h"
 #include "service/zones/wire.h"
 #include "service/zones/zone.h"
 
@@ -18,9 +19,11 @@ enum { SCAN_AGENTS = 1024, PARCEL_BYTES = 1 << 19 /* a parcel of more is closed:
 /* A parcel that waits until its frame is safe, or until it is stored. */
 typedef struct zone_waiting {
   TAILQ_ENTRY(zone_waiting) link;
-  uint32_t to, number;
+  uint32_t to;
+  uint64_t number;
   held_until until;
   bool noted, sent; /* in the journal; to the supervisor */
+  uint32_t looks;   /* at what is named, that have found it waiting */
   size_t bytes;
   unsigned char parcel[];
 } zone_waiting;
@@ -30,19 +33,20 @@ typedef TAILQ_HEAD(zone_waiting_list, zone_waiting) zone_waiting_list;
 /* A parcel of a neighbour that waits: for room, or for its time. */
 typedef struct zone_held {
   STAILQ_ENTRY(zone_held) link;
-  uint64_t sequence;
+  zone_place place;
   size_t bytes;
   unsigned char parcel[];
 } zone_held;
 
 /* How far a parcel was taken whose rest waits. */
 typedef struct zone_part {
-  uint64_t sequence, at;
+  zone_place place;
+  uint64_t at;
 } zone_part;
 
 /* What a neighbour told of those that stand near the border, which comes in parts. */
 typedef struct zone_telling {
-  uint32_t epoch;       /* the highest so far */
+  uint64_t epoch;       /* the highest so far */
   uint64_t round;       /* of the parts that are being gathered */
   uint32_t parts, next; /* of it */
   unsigned char *bytes; /* owned */
@@ -53,7 +57,7 @@ typedef struct zone_telling {
 /* How a herd came: in which item of which parcel, by its place. */
 typedef struct zone_origin {
   uint32_t zone, item;
-  uint64_t place;
+  zone_place place;
 } zone_origin;
 
 /* A herd that came. */
@@ -75,7 +79,8 @@ typedef struct zone_gone_list {
 
 /* An agent that stands in a parcel that waits; 0: a herd, of whose members none is known. */
 typedef struct zone_coming {
-  uint64_t id, sequence; /* of the parcel */
+  uint64_t id;
+  zone_place place; /* of the parcel */
   uint32_t link, zero;
 } zone_coming;
 
@@ -92,12 +97,12 @@ typedef struct zone_link {
   uint32_t zone;
   zone_pair in;                  /* messages from it: taken, */
   zone_part part;                /* and of the one behind them */
-  uint64_t given, until;         /* of the last that was given; of the last that had crossed before this life */
+  zone_place given, until;       /* of the last that was given; of the last that had crossed before this life */
   STAILQ_HEAD(, zone_held) held; /* of these, in their order: they wait */
   bool full, awaits;             /* for room; for what comes from others */
   zone_pair out;                 /* messages to it: stored, as far as this zone knows */
   zone_pair kept;                /* of these: what is stored of the zone says; behind, until it has caught up */
-  uint32_t numbered;             /* of the last parcel that was made for it in this epoch */
+  uint64_t numbered;             /* of the last parcel that was made for it in this epoch */
   struct parcel parcel;          /* of this frame */
   zone_telling telling;
   muster_agent *seen; /* by it: gathered in this round; owned */
@@ -105,6 +110,15 @@ typedef struct zone_link {
   zone_watcher *watchers; /* observers of it that see into this zone; owned */
   uint32_t watcher_count, watcher_room;
 } zone_link;
+
+/* So many looks at what is named are told together. */
+enum { ZONE_LOOKS = 3 };
+
+typedef struct zone_look {
+  uint32_t count;
+  bool many;
+  uint32_t names[SPACES_NAMED_MAX];
+} zone_look;
 
 /* A sheet of it that is drawn. */
 typedef struct zone_map {
@@ -146,6 +160,12 @@ struct zone {
   bool gives_up;            /* all that waits awaits others: the first goes on without */
   bool all_came, caught_up; /* it was given all that had crossed before; it has taken that */
   zone_published published;
+  uint32_t space;          /* in which ids are given; 0 = that is not known yet */
+  bool asks_space, runs;   /* for another one; it was taken over */
+  uint64_t space_asked_ns; /* CLOCK_MONOTONIC */
+  int64_t revision;        /* that etcd had, as it was told last */
+  uint32_t look_count;
+  zone_look looks_named[ZONE_LOOKS];
   zone_map map;
 };
 
@@ -179,8 +199,8 @@ bool zone_may_come(const struct zone *zone, const zone_link *but, muster_agent a
 void zone_catch_up(struct hosted_world *world);
 
 /* How many bytes of a neighbour's parcel were taken; 0 also of one of which nothing was. */
-static inline size_t zone_part_taken(const zone_link *link, uint64_t sequence) {
-  return link->part.sequence == sequence ? link->part.at : 0;
+static inline size_t zone_part_taken(const zone_link *link, zone_place place) {
+  return place_equal(link->part.place, place) ? link->part.at : 0;
 }
 
 /* zone_out.c: the parcel of this frame for a neighbour. */
@@ -196,13 +216,13 @@ void zone_end_if_over(const struct zone *zone, const wire_head *head);
 void zone_move_on(struct hosted_world *world);
 
 /* zone_out.c: a message of a pair that an earlier life of this zone sent. False: it cannot be read. */
-bool zone_take_sent(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
+bool zone_take_sent(struct hosted_world *world, zone_link *link, zone_place place, const void *bytes, size_t count);
 
 /* Parcels that are not stored get numbers of this epoch. */
 void zone_number_again(struct zone *zone);
 
 /* zone_in.c: a message of a neighbour. False: it cannot be read. */
-bool zone_take_parcel(struct hosted_world *world, zone_link *link, uint64_t sequence, const void *bytes, size_t count);
+bool zone_take_parcel(struct hosted_world *world, zone_link *link, zone_place place, const void *bytes, size_t count);
 
 /* Takes what waited, as far as its time has come, there is room, and those have come that it awaits. */
 void zone_take_held(struct hosted_world *world);
@@ -210,7 +230,7 @@ void zone_take_held(struct hosted_world *world);
 /* zone_herds.c: looks for herds that leave. A herd of a parcel (false: there is no room); one that left in an earlier
  * life. What came is kept (false: no memory) until it leaves. */
 void zone_scan_herds(struct hosted_world *world);
-bool zone_take_herd(struct hosted_world *world, const zone_link *link, uint64_t place, uint32_t number,
+bool zone_take_herd(struct hosted_world *world, const zone_link *link, zone_place place, uint32_t number,
                     const void *bytes, size_t count);
 void zone_herd_left(struct hosted_world *world, const zone_link *link, const void *bytes, size_t count);
 bool zone_keep_herd(struct zone *zone, zone_herd herd);
@@ -226,6 +246,22 @@ void zone_tell_observers(struct hosted_world *world, const zone_link *link, stru
 void zone_take_observers(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
 void zone_drop_observers(struct hosted_world *world, zone_link *link);
 bool zone_keep_watcher(zone_link *link, zone_watcher watcher);
+
+/* zone.c: a message of the supervisor that any moment takes, also one at which there is no world. The supervisor is
+ * gone, in words. */
+void zone_take_between(struct hosted_world *world, const wire_message *message);
+muster_result zone_supervisor_is_gone(const struct hosted_world *world);
+
+/* zone_births.c: before its world is created, and behind its restore: ids are given in a space of its own from there
+ * on. False, MUSTER_E_SYSTEM: the supervisor is gone. */
+bool zone_begin_births(struct hosted_world *world);
+muster_result zone_go_on_with_births(struct hosted_world *world);
+
+/* zone_births.c: another space is there; ids run out, perhaps; looks what it names, and tells it: when it is taken
+ * over, before its first snapshot begins, and whenever a snapshot is complete. */
+void zone_take_space(struct hosted_world *world, const wire_head *head);
+void zone_look_at_ids(struct hosted_world *world);
+void zone_tell_named(struct hosted_world *world);
 
 /* zone_ghosts.c */
 void zone_take_telling(struct hosted_world *world, zone_link *link, const void *bytes, size_t count);
