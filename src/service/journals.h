@@ -82,6 +82,7 @@ typedef struct world_journal {
   bool goes_on;                   /* the world went on from an earlier run */
   bool save_soon;                 /* it needs a snapshot file soon: what it came from was put aside */
   uint64_t number;                /* of the newest snapshot file that the frames' thread knows of */
+  uint64_t recovered_frame;       /* behind which it goes on, if it does */
   uint64_t recovered_frames, recovered_ns; /* run again at the start, and how long all of that took */
   uint32_t sync;                           /* of the settings */
   uint32_t incidents;                      /* journals of crashes that are kept */

@@ -379,6 +379,7 @@ static void set_pace(const journal_past *past) {
 static void tell_back(const journal_past *past, uint64_t begin_ns) {
   hosted_world *world = past->world;
   world->kept.goes_on = true;
+  world->kept.recovered_frame = past->info.frames;
   world->kept.recovered_frames = past->info.frames - past->info.snapshot_frames;
   world->kept.recovered_ns = clock_system() - begin_ns;
   log_line(

@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -192,6 +193,31 @@ static void ask_until_moved(land *all, uint32_t from, uint32_t to, uint32_t epoc
   fprintf(stderr, "answered and refused: %u and %u by the owner, %u and %u by the other\n", answered[0], refused[0],
           answered[1], refused[1]);
   cr_expect(answered[0] > 0 && refused[1] > 0);
+}
+
+/* A node that ends in order leaves the very state with the brokers; of one that dies nobody knows who was born last. */
+Test(moves, a_node_that_ends_closes_its_birth_space_and_one_that_dies_does_not) {
+  land *all = start_families(true);
+  land_await(all);
+  uint32_t first = owner_of_middle(all);
+  int64_t space = figure_of_middle(all, "space");
+  land_note_owned(all, first);
+  daemon_signal(&all->nodes[first], SIGTERM);
+  land_await_takeover(all, "a node ends");
+  daemon_wait(&all->nodes[first]);
+  uint32_t second = owner_of_middle(all);
+  cr_assert_neq(second, first);
+  cr_expect_eq(figure_of_middle(all, "space"), space);
+  cr_expect_eq(figure_of_middle(all, "spaces_used"), space);
+  land_revive(all, first);
+  land_await(all);
+  land_kill(all, second);
+  land_await(all);
+  cr_expect_eq(figure_of_middle(all, "space"), space + 1, "ids that were given last may come twice otherwise");
+  cr_expect_eq(figure_of_middle(all, "spaces_used"), space + 1);
+  land_revive(all, second);
+  expect_nothing_lost(all);
+  land_end(all);
 }
 
 Test(moves, without_a_stream_it_stands_still_longer_and_loses_nothing) {

@@ -107,9 +107,11 @@ static unsigned add_readiness(const struct join *join, json_t *whole) {
                                     silent ? "no_answer" : process_state_name(process->state), "message",
                                     silent ? join->parts[i].problem : words));
   }
-  char clock[HOLDER_WORDS_BYTES]; /* it is of no matter to what runs */
-  for (uint32_t next = 0; holder_tells_of_clock(join->of.holder, &next, clock);)
-    json_array_append_new(reasons, json_pack("{ssss}", "code", "clock", "message", clock));
+  char told[HOLDER_WORDS_BYTES]; /* this is of no matter to what runs */
+  for (uint32_t next = 0; holder_tells_of_clock(join->of.holder, &next, told);)
+    json_array_append_new(reasons, json_pack("{ssss}", "code", "clock", "message", told));
+  for (uint32_t next = 0; holder_tells_of_births(join->of.holder, &next, told);)
+    json_array_append_new(reasons, json_pack("{ssss}", "code", "birth_spaces", "message", told));
   json_object_set_new(whole, "ready", json_boolean(ready));
   return ready ? 200 : 503;
 }

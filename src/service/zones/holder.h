@@ -56,6 +56,9 @@ void holder_write_metrics(const struct holder *holder, FILE *out);
 /* The next sentence about a node whose wall clock is off, from *next = 0 on; false = there is no other. */
 bool holder_tells_of_clock(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]);
 
+/* The same about a zone of this node that has used more than half of its birth spaces. */
+bool holder_tells_of_births(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]);
+
 /* Answers GET /v1/zones/map: where the agents of all zones stand, and who has these, as their owners told last. */
 void holder_show_atlas(struct holder *holder, http_request *request);
 
@@ -110,6 +113,9 @@ static inline void holder_write_metrics(const struct holder *holder, FILE *out) 
   (void)holder, (void)out;
 }
 static inline bool holder_tells_of_clock(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]) {
+  return holder && next && words && false;
+}
+static inline bool holder_tells_of_births(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]) {
   return holder && next && words && false;
 }
 static inline void holder_show_atlas(struct holder *holder, http_request *request) {

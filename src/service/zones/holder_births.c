@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,17 @@ void births_stored(struct holding *holding) {
   holding_births *births = &holding->births;
   bool due = births->space.used >= SPACES_SWEEP && clock_boot() - births->swept_ns >= sweep_gap_ns;
   if (due && holding->stage == HOLDING_RUNNING) sweep(holding);
+}
+
+bool holder_tells_of_births(const struct holder *holder, uint32_t *next, char words[HOLDER_WORDS_BYTES]) {
+  while (holder && *next < holder->count) {
+    const struct holding *holding = &holder->holdings[(*next)++];
+    if (!holding->leased || !spaces_are_half(holding->births.space.used)) continue;
+    snprintf(words, HOLDER_WORDS_BYTES, "zone %u has used %u of its %d birth spaces", holding->ground.number,
+             holding->births.space.used, SPACES_MAX);
+    return true;
+  }
+  return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ close */

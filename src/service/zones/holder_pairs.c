@@ -285,6 +285,8 @@ void pairs_take_message(struct holding *holding, const wire_message *message) {
     take_positions(holding, message);
   else if (message->head.kind == WIRE_PUBLISH && link)
     pairs_take_parcel(holding, link, message);
-  else if (message->head.kind == WIRE_TELL && link && message->head.bytes <= BROKER_MESSAGE_BYTES_MAX)
+  else if (message->head.kind == WIRE_TELL && link && message->head.bytes <= BROKER_MESSAGE_BYTES_MAX) {
+    holding->births.unborn = 0;
     broker_tell(holding->holder->broker, message->head.number, link->ghosts_out, message->bytes, message->head.bytes);
+  }
 }

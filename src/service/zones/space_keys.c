@@ -88,7 +88,7 @@ static void write_space_read(const space_call *call, char body[BODY_BYTES]) {
   transaction_end(&writer);
 }
 
-/* False: it cannot be read. In a cluster that has no such keys yet, ids were given under each epoch. */
+/* False: it cannot be read. */
 static bool take_used(space_call *call, const struct document *of_used) {
   size_t count = 0;
   void *bytes = of_used ? etcd_read_bytes(of_used, "value", &count) : NULL;
@@ -96,7 +96,7 @@ static bool take_used(space_call *call, const struct document *of_used) {
   if (good) memcpy(&call->used, bytes, sizeof call->used);
   free(bytes);
   call->used_revision = etcd_read_number(of_used, "mod_revision");
-  if (!of_used && !call->space.space) spaces_begin(&call->used, call->lease.epoch - 1);
+  if (!of_used && !call->space.space) spaces_begin(&call->used, call->wish.own);
   return good || (!of_used && !call->space.space);
 }
 
@@ -166,7 +166,7 @@ static void end_of_read_to_take(muster_result result, const struct document *ans
   const broker_space_wish *wish = &call->wish;
   if (!space_is_read(call, result, answer)) return;
   bool unborn = wish->unborn && call->space.epoch == wish->unborn && !call->space.closed;
-  if (wish->own && wish->own <= SPACES_MAX) bits_set(call->used.bits, wish->own);
+  if (wish->own) bits_set(call->used.bits, wish->own);
   if (unborn) {
     call->space.epoch = call->lease.epoch;
   } else if (!space_take(&call->space, &call->used, call->lease.epoch)) {
@@ -183,6 +183,7 @@ muster_result broker_space_take(struct broker *broker, const broker_lease *lease
   space_call *call = space_begin(broker, lease, done, user);
   if (!call) return muster_last_result();
   call->wish = *wish;
+  if (call->wish.own > SPACES_MAX) call->wish.own = 0;
   write_space_read(call, body);
   return broker_send_call(broker, "/v3/kv/txn", body, end_of_read_to_take, call);
 }

@@ -59,9 +59,10 @@ bool space_take(zone_space *space, zone_used *used, uint64_t epoch) {
   return false;
 }
 
-void spaces_begin(zone_used *used, uint64_t epochs) {
+void spaces_begin(zone_used *used, uint32_t own) {
+  ASSERT(own <= SPACES_MAX);
   *used = (zone_used){{0}};
-  for (uint32_t i = 1; i <= SPACES_MAX && i <= epochs; i++) bits_set(used->bits, i);
+  for (uint32_t i = 1; i <= own; i++) bits_set(used->bits, i);
 }
 
 uint32_t spaces_count(const zone_used *used) {

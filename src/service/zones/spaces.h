@@ -64,8 +64,9 @@ void space_close(zone_space *space, uint64_t epoch, uint64_t frame);
  * changed. */
 bool space_take(zone_space *space, zone_used *used, uint64_t epoch);
 
-/* Those that were taken in a cluster of which only the epoch is known. */
-void spaces_begin(zone_used *used, uint64_t epochs);
+/* Those that were taken, where nothing is known but the one that the zone's world has: brokers that lost all. 0 = none.
+ */
+void spaces_begin(zone_used *used, uint32_t own);
 
 /* How many are used. */
 uint32_t spaces_count(const zone_used *used);

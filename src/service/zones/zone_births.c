@@ -42,14 +42,15 @@ muster_result zone_go_on_with_births(hosted_world *world) {
   muster_zone_def now;
   muster_result result = muster_zone_read(world->world, &now);
   if (result || (zone->space && now.epoch == zone->space)) return result; /* it has begun */
-  bool same = zone->lease.space && now.epoch == zone->lease.space && held_last_frame(world) == zone->lease.space_frame;
+  uint64_t frame = world->kept.goes_on ? world->kept.recovered_frame : held_last_frame(world);
+  bool same = zone->lease.space && now.epoch == zone->lease.space && frame == zone->lease.space_frame;
   if (same) {
     zone->space = now.epoch;
     return MUSTER_OK;
   }
   if (!await_space(world, now.epoch)) return zone_supervisor_is_gone(world);
   log_line(MUSTER_LOG_INFO, "world %s: zone %u, epoch %lu, goes on behind frame %lu in birth space %u, before in %u",
-           world->name, zone->lease.ground.number, zone->lease.epoch, held_last_frame(world), zone->space, now.epoch);
+           world->name, zone->lease.ground.number, zone->lease.epoch, frame, zone->space, now.epoch);
   return now.epoch == zone->space ? MUSTER_OK : muster_zone_set_epoch(world->world, zone->space);
 }
 
