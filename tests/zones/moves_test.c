@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "service/zones/spaces.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -193,6 +194,52 @@ static void ask_until_moved(land *all, uint32_t from, uint32_t to, uint32_t epoc
   fprintf(stderr, "answered and refused: %u and %u by the owner, %u and %u by the other\n", answered[0], refused[0],
           answered[1], refused[1]);
   cr_expect(answered[0] > 0 && refused[1] > 0);
+}
+
+/* The first 24 bytes of a text in base64. */
+static void read_head(const char *text, unsigned char bytes[24]) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (uint32_t i = 0; i < 8; i++) {
+    uint32_t three = 0;
+    for (uint32_t k = 0; k < 4; k++) three = three << 6 | (uint32_t)(strchr(digits, text[4 * i + k]) - digits);
+    for (uint32_t k = 0; k < 3; k++) bytes[3 * i + k] = (unsigned char)(three >> (16 - 8 * k));
+  }
+}
+
+/* Whether all zones have noted which birth spaces they name, in intervals that have a moment in common. */
+static bool notes_meet(const land *all) {
+  /* from muster/land/named/ to muster/land/named0 */
+  static const char range[] = "{\"key\": \"bXVzdGVyL2xhbmQvbmFtZWQv\", \"range_end\": \"bXVzdGVyL2xhbmQvbmFtZWQw\"}";
+  json_error_t error;
+  size_t i;
+  json_t *entry;
+  brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, 0, "/v3/kv/range", NULL, range);
+  json_t *document = json_loads(answer.body, 0, &error);
+  spaces_sweep sweep;
+  sweep_begin(&sweep, MIDDLE + 1, 1);
+  for (uint32_t zone = 0; zone < all->zones; zone++) sweep_add_zone(&sweep);
+  json_array_foreach(json_object_get(document, "kvs"), i, entry) {
+    spaces_note note = {0};
+    const char *value = json_string_value(json_object_get(entry, "value"));
+    if (value && strlen(value) >= 32) read_head(value, (unsigned char *)&note);
+    note.count = note.count <= SPACES_NAMED_MAX ? 0 : note.count; /* without its names */
+    sweep_add_note(&sweep, &note, sizeof note);
+  }
+  json_decref(document);
+  free(answer.body);
+  return sweep_moment(&sweep) > 0;
+}
+
+/* From these notes a zone's owner sees which of its birth spaces nobody needs any more. */
+Test(moves, zones_note_which_birth_spaces_they_name) {
+  land *all = start_families(true);
+  land_await(all);
+  for (int tries = 0; !notes_meet(all); tries++) {
+    cr_assert_lt(tries, PATIENCE, "no moment is in the notes of all");
+    land_watch(all);
+    usleep(LOOK_US);
+  }
+  land_end(all);
 }
 
 /* A node that ends in order leaves the very state with the brokers; of one that dies nobody knows who was born last. */
