@@ -14,7 +14,7 @@ static struct nodes table;
 static uint64_t counts; /* of tellings */
 
 /* A telling of one zone; of none when that is 0. */
-static node_told told_by(const char *name, uint64_t life, uint64_t count, uint32_t zone, uint32_t epoch, double load) {
+static node_told told_by(const char *name, uint64_t life, uint64_t count, uint32_t zone, uint64_t epoch, double load) {
   node_told told = {.life = life, .count = count, .capacity = 4};
   snprintf(told.name, sizeof told.name, "%s", name);
   if (zone) told.zones[told.zone_count++] = (node_zone){zone, epoch, load};
@@ -28,7 +28,7 @@ static bool hear(const node_told *told, double at_s) {
   return nodes_hear(&table, text, bytes, (uint64_t)(at_s * 1e9));
 }
 
-static void tell(const char *name, uint64_t life, uint64_t count, uint32_t zone, uint32_t epoch, double load,
+static void tell(const char *name, uint64_t life, uint64_t count, uint32_t zone, uint64_t epoch, double load,
                  double at_s) {
   node_told told = told_by(name, life, count, zone, epoch, load);
   cr_assert(hear(&told, at_s));
@@ -123,6 +123,15 @@ Test(zones_nodes, a_node_too_many_is_refused_and_leaves_the_others) {
   cr_expect_eq(table.count, NODES_MAX);
   nodes_forget(&table, 10 * second_ns);
   cr_expect(hear(&more, 10));
+}
+
+Test(zones_nodes, an_epoch_beyond_32_bits_is_above_those_below) {
+  nodes_open(&table, 0);
+  tell("a", 1, 1, 7, UINT32_MAX, 1, 1);
+  tell("b", 1, 1, 7, (uint64_t)UINT32_MAX + 2, 1, 1);
+  tell("a", 1, 2, 7, UINT32_MAX, 1, 2);
+  cr_expect_str_eq(nodes_seat(&table, 7)->node, "b");
+  cr_expect_eq(nodes_seat(&table, 7)->epoch, (uint64_t)UINT32_MAX + 2);
 }
 
 Test(zones_nodes, a_zone_is_where_its_highest_epoch_is) {
