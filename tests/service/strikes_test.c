@@ -169,11 +169,12 @@ static void make_promise(target *world, uint32_t number) {
 static void expect_promises_kept(const target *world) {
   ask_module(world, "counts", "");
   cr_assert_eq(reply.status, 200, "%s: %s", world->name, reply.text);
-  cr_assert_gt(frame_of_reply(), world->safe, "safe frames of %s are lost: %s", world->name, daemon_log(&service));
+  cr_assert_gt(frame_of_reply(), world->safe, "a frame of %s was safe, and is lost: %s", world->name,
+               daemon_log(&service));
   json_t *counts = json_loads(reply.body, 0, NULL);
   for (uint32_t i = 0; i < world->told_count; i++)
-    cr_assert_eq(json_integer_value(json_array_get(counts, world->told[i])), 1, "change %u of %s: %s", world->told[i],
-                 world->name, daemon_log(&service));
+    cr_assert_eq(json_integer_value(json_array_get(counts, world->told[i])), 1,
+                 "change %u of %s was safe, and is lost: %s", world->told[i], world->name, daemon_log(&service));
   json_decref(counts);
   json_t *now = read_world(world);
   cr_assert(now && control_count(now, "journal.losses") == 0, "%s: %s", world->name, daemon_log(&service));
