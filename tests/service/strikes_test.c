@@ -237,6 +237,7 @@ static void begin_signals(strike *now) {
   daemon_kill(&service);
   for (int i = 0; i < WORLDS; i++) worlds[i].dies = true;
   let_pass(draw(now, 100));
+  take_notices(); /* what the dead one told last is not of the next */
   strikes_launch();
   launched = true;
 }
