@@ -31,7 +31,7 @@ typedef struct class_cost {
   double update_ns, own_ns, usual_ns;
 } class_cost;
 
-static inline class_cost cost_of(const agent_class *class, const cost_table *costs) {
+static inline class_cost class_cost_of(const agent_class *class, const cost_table *costs) {
   const cost_estimate *estimate = costs_of(costs, class->type, class->level);
   bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
   double usual_ns = periodic ? costs_fixed_ns(estimate) : costs_usual_ns(estimate);
@@ -47,7 +47,7 @@ static inline double slope_of(const agent_class *class, const cost_table *costs)
 }
 
 double periods_cost_ns(const agent_class *class, const cost_table *costs) {
-  return cost_of(class, costs).update_ns + slope_of(class, costs) * (double)class->period_ns;
+  return class_cost_of(class, costs).update_ns + slope_of(class, costs) * (double)class->period_ns;
 }
 
 /* E_i for the rule in use. A period follows from what an update usually costs, not from what those of the members do.
@@ -122,7 +122,7 @@ static double room_for_periods(struct periods *periods, const class_table *class
   for (uint32_t i = 0; i < classes->active_count; i++) {
     const agent_class *class = &classes->classes[classes->active[i]];
     if (class->events_per_ns <= 0.0) continue;
-    double share = cost_of(class, costs).own_ns * class->events_per_ns;
+    double share = class_cost_of(class, costs).own_ns * class->events_per_ns;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS) {
       woken += share;
       continue;
@@ -287,7 +287,7 @@ periods_told periods_fit(struct periods *periods, class_table *classes, const co
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     if (i + AHEAD < count) prefetch_class(&classes->classes[classes->active[i + AHEAD]]);
-    class_cost cost = cost_of(class, costs);
+    class_cost cost = class_cost_of(class, costs);
     class->cost_ns = costs_whole_ns(cost.update_ns);
     periods->kinds[i] = kind_for(periods, classes, class, cost);
     told.important_load += important_of(classes, class, &periods->kinds[i]);

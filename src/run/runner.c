@@ -264,7 +264,7 @@ static inline uint32_t runner_begin_entry(worker_state *state, const struct runn
 }
 
 /* Whether a timed update is learnt from: of many short ones some are enough, and those in doubt. */
-static inline bool is_sample(const struct runner *runner, const batch_claim *claim, uint32_t entry_index) {
+static inline bool is_learnt_from(const struct runner *runner, const batch_claim *claim, uint32_t entry_index) {
   enum { LEARNT_MOST = 16 };
   uint32_t one_in = 1 + (claim->end - claim->first - 1) / LEARNT_MOST;
   return entry_index % one_in == 0 || runner->store->rows[runner->batch->entries[entry_index].agent].doubted;
@@ -281,7 +281,7 @@ static void take_sample(worker_state *state, const struct runner *runner, const 
   uint64_t own_ns = (cost_ns > reads_ns ? cost_ns - reads_ns : 1) + result->cost_ns;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
-  if (!is_sample(runner, claim, entry_index)) return;
+  if (!is_learnt_from(runner, claim, entry_index)) return;
   if (row->atom_next) own_ns += runner->store->begun[agent].spent_ns;
   state->samples[state->sample_count++] = (cost_sample){.agent = agent,
                                                         .cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX,

@@ -134,7 +134,8 @@ Test(zone_births, do_not_end_when_ids_are_used_up) {
     waits = 0;
     wire_head asked = told(place, WIRE_SPACE, NULL);
     cr_assert(asked.kind == WIRE_SPACE && asked.number == spaces && asked.sequence == 1);
-    zone_take_space(&place->world, &(wire_head){.kind = WIRE_SPACE, .number = ++spaces, .sequence = spaces});
+    spaces++;
+    zone_take_space(&place->world, &(wire_head){.kind = WIRE_SPACE, .number = spaces, .sequence = spaces});
     cr_assert_eq(space_of(place), spaces);
   }
   cr_expect(spaces > 1 && spaces <= 8, "%u birth spaces for %u births", spaces, ROUNDS * EACH);

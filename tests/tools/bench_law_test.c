@@ -89,7 +89,7 @@ Test(bench_law, measures_a_spawn_file_at_the_loads_and_seeds_that_were_asked_for
     cr_expect_str_eq(json_string_value(program_member(row, "world")), "spawns");
     cr_expect_float_eq(of(row, "agents"), 600, 1e-6);
     cr_expect_eq(of(row, "load"), 0.7);
-    cr_expect_eq(of(row, "seed"), 2 + i);
+    cr_expect_eq(of(row, "seed"), 2 + (double)i);
     /* The status and the complaint tell the same as the rows. */
     if (json_array_size(program_member(row, "misses"))) cr_expect_eq(run->status, 1);
   }
