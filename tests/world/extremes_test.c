@@ -1,8 +1,10 @@
 /* Rates, times, places and numbers as hosts have them at the edge of what is sensible: nothing is lost, and every agent
  * is told the exact time that passed. */
+#include "pool/atomics.h"
 #include "support/little_world.h"
 #include "support/sanitized.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -325,6 +327,31 @@ Test(extremes, a_profiler_that_interrupts_a_thousand_times_a_second_changes_noth
   uint64_t profiled = hash_of_life(50);
   setitimer(ITIMER_PROF, &never, NULL);
   cr_expect_eq(profiled, quiet);
+}
+
+static shared_u64 loaded;
+
+/* A library that comes and goes while others run: nothing of it is Muster's, and no worker stands in it. */
+static muster_atom_result load_and_unload(muster_update *update) {
+  void *library = dlopen("libanl.so.1", RTLD_NOW | RTLD_LOCAL);
+  (void)update;
+  if (library && dlclose(library) == 0) fetch_add_relaxed_u64(&loaded, 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(extremes, atoms_may_load_and_unload_libraries) {
+  static const muster_atom loads = {load_and_unload, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_world_def world = muster_world_def_default();
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  little_world little = little_world_create(2, &world);
+  muster_type_def type = type_with(&loads, 1);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 20; i++) spawn_at(&little, i);
+  uint64_t completed = 0;
+  for (int i = 0; i < 50; i++) completed += run_frame(&little).completed;
+  cr_expect_eq(load_relaxed_u64(&loaded), completed);
+  cr_expect_gt(completed, 0);
+  little_world_destroy(&little);
 }
 
 static muster_atom_result leave_all(muster_update *update) {
