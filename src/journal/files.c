@@ -66,9 +66,10 @@ muster_result journal_file_map(const char *name, journal_bytes *bytes) {
   if (descriptor < 0)
     return error_set(errno == ENOENT ? MUSTER_E_STALE : muster_last_result(), "%s: %s", name, muster_last_error());
   void *place = MAP_FAILED;
-  if (fstat(descriptor, &about) == 0 && about.st_size > 0)
+  bool looked = fstat(descriptor, &about) == 0;
+  if (looked && about.st_size > 0)
     place = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
-  else if (!about.st_size)
+  else if (looked)
     errno = ENODATA;
   muster_result result = MUSTER_OK;
   if (place == MAP_FAILED && errno == ENODATA)
