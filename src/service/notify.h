@@ -1,5 +1,6 @@
 /* service/notify.h - tells the manager of services (systemd, or another one that set NOTIFY_SOCKET) the state of the
- * service. Without NOTIFY_SOCKET nothing happens. Loop's thread, but for notify_problem and notify_progress. */
+ * service, by the protocol of sd_notify(3). Without NOTIFY_SOCKET nothing happens. One that does not read is waited for
+ * half a second. Loop's thread, but for notify_problem and notify_progress. */
 #ifndef SERVICE_NOTIFY_H
 #define SERVICE_NOTIFY_H
 

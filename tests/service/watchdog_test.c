@@ -1,5 +1,6 @@
 /* Signs of life: only while both threads answer. */
 #include "daemon.h"
+#include "service/notify.h"
 #include "service/watchdog.h"
 
 #include <criterion/criterion.h>
@@ -54,6 +55,26 @@ static int turn(uv_loop_t *loop, int notices) {
   uv_close((uv_handle_t *)&timer, NULL);
   uv_run(loop, UV_RUN_NOWAIT);
   return turns.signs + count_signs(notices);
+}
+
+/* sd_notify() would wait for ever. */
+Test(watchdog, a_manager_that_does_not_read_stops_nobody, .timeout = 60) {
+  char path[64] = "/tmp/musterd-watchdog-XXXXXX", notice[64];
+  cr_assert_not_null(mkdtemp(path));
+  strcat(path, "/notices");
+  int notices = listen_for_notices(path), most = 0;
+  FILE *limit = fopen("/proc/sys/net/unix/max_dgram_qlen", "re");
+  cr_assert(limit && fscanf(limit, "%d", &most) == 1 && fclose(limit) == 0);
+  for (int i = 0; i < most + 3; i++) notify_problem("it waits");
+  cr_assert(recv(notices, notice, sizeof notice, 0) > 0);
+  notify_problem("it waits no longer");
+  int count = 1;
+  while (recv(notices, notice, sizeof notice, 0) > 0) count++;
+  cr_expect(count >= most && count <= most + 2, "%d of %d", count, most);
+  close(notices);
+  unlink(path);
+  *strrchr(path, '/') = '\0';
+  rmdir(path);
 }
 
 Test(watchdog, frames_that_do_not_answer_stop_the_signs_of_life) {
