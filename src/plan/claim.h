@@ -4,7 +4,7 @@
 
 #include "plan/charge.h"
 
-enum { SAMPLED_ONE_IN = 32, LEARNING_SAMPLES = 64 };
+enum { SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
 
 static inline bool claim_is_long(const struct filling *filling, const cost_estimate *estimate, const agent_type *type) {
   if (filling->entry_ns >= (float)CLAIM_NS) return true;
