@@ -126,6 +126,7 @@ static void processes_take_line(world_process *process, const char *line) {
 static void take_note(world_process *process, char *text, int descriptor) {
   bool introduces = !process->introduced && strncmp(text, "CALLS=", 6) == 0;
   process->introduced = true;
+  if (!process->watched) process->watched = warden_watch(process->process.pid);
   if (introduces && descriptor >= 0)
     hearing_begin(process, descriptor, text + strcspn(text, "\n") + 1);
   else if (descriptor >= 0)
@@ -423,7 +424,7 @@ static void start(world_process *process) {
     return;
   }
   process->has_process = true;
-  warden_watch(process->process.pid);
+  process->watched = warden_watch(process->process.pid);
   uv_timer_start(&process->timer, give_up_start, START_PATIENCE_MS, 0);
   set_state(process, PROCESS_STARTING);
 }

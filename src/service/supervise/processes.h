@@ -74,6 +74,7 @@ typedef struct world_process {
   bool held;                         /* the log has told that it makes too many */
   bool chatters;                     /* and that it sends too many notes */
   bool introduced;                   /* its first note has come, which is from before its module was loaded */
+  bool watched;                      /* the warden knows it */
   world_output output;
   uv_timer_t timer; /* waiting: when to start; else: looks whether there was a sign */
   bool has_process;

@@ -96,9 +96,11 @@ void warden_begin(uint64_t grace_ns) {
     close(pair[0]);
 }
 
-void warden_watch(pid_t process) {
-  int descriptor = warden >= 0 ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
-  if (descriptor < 0) return;
-  child_send(warden, "world", descriptor);
+bool warden_watch(pid_t process) {
+  if (warden < 0) return true; /* there is none, and will be none */
+  int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+  if (descriptor < 0) return errno == ESRCH || errno == ENOSYS;
+  bool told = child_send(warden, "world", descriptor);
   close(descriptor);
+  return told;
 }

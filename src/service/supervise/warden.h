@@ -4,6 +4,7 @@
 #ifndef SERVICE_SUPERVISE_WARDEN_H
 #define SERVICE_SUPERVISE_WARDEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,7 +12,8 @@
  * it, as where no process is to be had, worlds end by themselves, if their code lets them. */
 void warden_begin(uint64_t grace_ns);
 
-/* A child that is not to outlive this process. */
-void warden_watch(pid_t process);
+/* A child that is not to outlive this process. False: the warden could not be told, such as for want of descriptors;
+ * that is to be tried again. */
+bool warden_watch(pid_t process);
 
 #endif
