@@ -112,7 +112,7 @@ static void set_times(struct run *run) {
   if (!shape->from_start) run->from_frame = (shape->player ? PLAYER_SECOND : 2) * run->hz;
   if (run->from_frame > run->frames / 3) run->from_frame = run->frames / 3;
   run->count = shape->agents ? shape->agents : setup->agents;
-  run->share = budget_is_wall_only(run->contender) ? 2 : 1;
+  run->share = budget_threads(run->contender);
   run->workers = run->share == 1 ? 1 : MUSTER_WORKERS_MAX + MUSTER_EXTERNAL_MAX;
 }
 
@@ -152,7 +152,7 @@ static bool lists(const char *list, const char *name) {
 }
 
 static bool takes_part(const budget_setup *setup, const budget_row *row, uint32_t contender) {
-  return lists(setup->contenders, budget_contenders[contender][0]) && (row->wall || !budget_is_wall_only(contender));
+  return lists(setup->contenders, budget_contenders[contender][0]) && (row->wall || budget_threads(contender) == 1);
 }
 
 /* By accounting one after the other: the told thread clock is one world's at a time. */
@@ -191,7 +191,7 @@ static bool run_wall(struct run runs[BUDGET_CONTENDERS], uint32_t count) {
 
 static void compare(budget_row *row) {
   for (uint32_t i = 0; i < BUDGET_CONTENDERS; i++) {
-    const budget_result *sorted = &row->results[budget_is_wall_only(i) ? BUDGET_SORTED_2 : BUDGET_SORTED];
+    const budget_result *sorted = &row->results[budget_threads(i) == 1 ? BUDGET_SORTED : BUDGET_SORTED_2];
     budget_result *result = &row->results[i];
     if (!sorted->measured) continue;
     if (sorted->staleness_ms > 0) result->ratio = result->staleness_ms / sorted->staleness_ms;

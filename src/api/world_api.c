@@ -67,8 +67,8 @@ static void create_exec(struct muster_world *world) {
   wakes_create(&world->commands->wakes, def->limits.agents_max, def->limits.commands_max, &world->arena);
   batch_create(world->batch, def->limits.agents_max, &world->arena);
   trace_create(world->trace, def, muster_pool_indices(world->pool), &world->arena);
-  runner_create(world->runner, threads_useful(world->pool), muster_pool_indices(world->pool),
-                def->limits.types_max, &world->arena);
+  runner_create(world->runner, threads_useful(world->pool), muster_pool_indices(world->pool), def->limits.types_max,
+                &world->arena);
   overruns_create(&world->batch->overruns, def->limits.types_max, &world->arena);
   ARENA_ARRAY(&world->arena, world->agents.slots, def->limits.types_max);
   ARENA_ARRAY(&world->arena, world->commands->spawn_ids, def->limits.agents_max);

@@ -64,9 +64,10 @@ bool estimate_is_possible(const cost_estimate *estimate);
 /* Reserves the table. */
 void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena);
 
-/* A predicted cost as batches and classes keep it: 1 ns .. 1 s. */
+/* A predicted cost as batches and classes keep it: 1 ns .. 1 s. Without a branch. */
 static inline uint32_t costs_whole_ns(double cost_ns) {
-  return cost_ns < 1.0 ? 1u : cost_ns > 1e9 ? 1000000000u : (uint32_t)cost_ns;
+  double least_ns = cost_ns > 1.0 ? cost_ns : 1.0;
+  return (uint32_t)(least_ns < 1e9 ? least_ns : 1e9);
 }
 
 /* The first guess for a type, before anything was measured. It counts as one sample: the first updates of a type are
@@ -134,12 +135,6 @@ static inline float costs_part(const cost_estimate *estimate, int32_t factor, ui
   float part = (float)factor_units_of(factor) * estimate->unit;
   if (__builtin_expect(estimate->slope > 0.0f, false)) part *= (float)costs_part_elapsed(estimate, (double)elapsed_ns);
   return part;
-}
-
-/* A predicted cost as a batch's entry keeps it: 1 ns .. 1 s. */
-static inline uint32_t costs_entry_ns(float predicted_ns) {
-  float least_ns = predicted_ns > 1.0f ? predicted_ns : 1.0f;
-  return (uint32_t)(least_ns < 1e9f ? least_ns : 1e9f);
 }
 
 /* What an agent that costs as much as the members of its type and level in the mean is believed to cost: an update of

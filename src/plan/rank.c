@@ -45,7 +45,7 @@ static void charge_of_slice(const agent_row *row, const agent_type *type, batch_
  * what a preempted update has behind it. */
 static inline void charge_mean(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
                                const agent_type *type, batch_entry *entry) {
-  entry->predicted_ns = costs_entry_ns(filling->entry_ns);
+  entry->predicted_ns = costs_whole_ns((double)filling->entry_ns);
   entry->atom_end = type->parallel_atoms;
   if (__builtin_expect(type->sliced, false)) charge_of_slice(row, type, entry);
   if (!row->atom_next || type->sliced) return;

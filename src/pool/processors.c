@@ -27,7 +27,7 @@ static uint32_t list_processors(uint32_t *out, uint32_t capacity) {
   return count;
 }
 
-static uint32_t list_online(void) {
+static uint32_t count_online(void) {
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? (uint32_t)online : 1;
 }
@@ -41,17 +41,17 @@ static uint32_t within_quota(uint32_t processors) {
 
 uint32_t muster_available_processors(void) {
   uint32_t processors = list_processors(NULL, UINT32_MAX);
-  return within_quota(processors ? processors : list_online());
+  return within_quota(processors ? processors : count_online());
 }
 
 uint32_t threads_most(uint32_t asked) {
-  uint32_t online = list_online(), available = muster_available_processors();
+  uint32_t online = count_online(), available = muster_available_processors();
   uint32_t most = asked ? asked : online > available ? online : available;
   return most < MUSTER_WORKERS_MAX ? most : MUSTER_WORKERS_MAX;
 }
 
 bool threads_survey(struct muster_pool *pool) {
-  uint32_t processors = list_processors(NULL, UINT32_MAX), online = list_online();
+  uint32_t processors = list_processors(NULL, UINT32_MAX), online = count_online();
   pool->processor_room = processors > online ? processors : online;
   ARENA_ARRAY(&pool->arena, pool->processors, pool->processor_room);
   if (!pool->processors) return false;
@@ -223,10 +223,6 @@ bool processors_look(struct muster_pool *pool, uint32_t *workers) {
   if (*workers > pool->workers) *workers = pool->workers;
   if (has_come(pool, &all)) take_in_processors(pool, &all);
   return true;
-}
-
-uint32_t threads_count(const struct muster_pool *pool) {
-  return load_relaxed_u32(&pool->existing);
 }
 
 /* ------------------------------------------------------------------------------------------------------- giving up */

@@ -25,7 +25,9 @@ bool processors_look(struct muster_pool *pool, uint32_t *workers);
 bool threads_start(struct muster_pool *pool, uint32_t workers);
 
 /* How many workers there are now, the caller included. Any thread. */
-uint32_t threads_count(const struct muster_pool *pool);
+static inline uint32_t threads_count(const struct muster_pool *pool) {
+  return load_relaxed_u32(&pool->existing);
+}
 
 /* No more threads are started from here on. Set pool->stopping before. */
 void threads_start_no_more(struct muster_pool *pool);

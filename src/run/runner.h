@@ -181,8 +181,8 @@ struct runner {
   clock_source clock;
   uint64_t seed;
   bool virtual, audit;
-  bool replays; /* outcomes are as in a record */
-  bool sums;    /* a hash of the state of each agent that runs is kept with its result */
+  bool replays;           /* outcomes are as in a record */
+  bool sums;              /* a hash of the state of each agent that runs is kept with its result */
   uint32_t workers;       /* that work on frames */
   uint32_t workers_asked; /* by the host, at most; 0 = all */
   uint32_t state_count;

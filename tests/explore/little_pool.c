@@ -9,7 +9,7 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t external) {
   pool->def = muster_pool_def_default();
   pool->def.external_max = external;
   pool->def.jobs_max = LANE_JOBS;
-  pool->workers = workers;
+  pool->workers = pool->existing.value = workers;
   pool->slot_count = pool_external_index(pool, external);
   pool->slots = explore_memory(pool->slot_count * sizeof *pool->slots);
   for (uint32_t i = 0; i < pool->slot_count; i++)

@@ -101,11 +101,6 @@ bool threads_start(struct muster_pool *pool, uint32_t workers) {
   return true;
 }
 
-/* There are as many from the beginning on. */
-uint32_t threads_count(const struct muster_pool *pool) {
-  return pool->workers;
-}
-
 void threads_start_no_more(struct muster_pool *pool) {
   (void)pool;
 }

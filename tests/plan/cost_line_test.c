@@ -63,7 +63,7 @@ Test(cost_line, is_found_within_some_frames) {
   line_frames(&costs, 20, 10000.0, 50000.0, 0.0, 0.1);
   expect_line(&costs, 10000.0, 50000.0, 0.05);
   float part = costs_part(line_of(&costs), 0, 3000000000u);
-  uint32_t predicted_ns = costs_entry_ns((float)line_of(&costs)->predicted_ns * part);
+  uint32_t predicted_ns = costs_whole_ns((double)((float)line_of(&costs)->predicted_ns * part));
   cr_expect_float_eq(predicted_ns, 160000.0, 2000.0, "%u", predicted_ns);
 }
 

@@ -23,15 +23,10 @@ static inline void forget_log(const musterd *service) {
   daemon_write(service, "log", "");
 }
 
-static inline void drop_notices(const musterd *service) {
-  char notice[1024];
-  while (recv(service->notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
-}
-
 static inline void launch(musterd *service, const char *flags) {
   char all[1024];
   snprintf(all, sizeof all, "%s%s%s", flags, SAVED, strstr(flags, "=striker") ? " --modules " MUSTER_TEST_MODULES : "");
-  drop_notices(service);
+  daemon_drop_notices(service);
   forget_log(service);
   daemon_launch(service, all);
   if (daemon_await(service, "READY=1")) return;

@@ -54,6 +54,18 @@ static inline bool control_is_true(json_t *document, const char *path) {
   return json_is_true(control_member(document, path));
 }
 
+/* The entry of a world's process, which the caller releases. */
+static inline json_t *control_process_of(const musterd *service, const char *world) {
+  json_t *found = NULL, *one, *all = control_ask(service, "GET", "/v1/worlds", NULL, 200);
+  size_t i;
+  json_array_foreach(json_object_get(all, "processes"), i, one) {
+    if (strcmp(control_text(one, "world"), world) == 0) found = json_incref(one);
+  }
+  cr_assert_not_null(found, "no process of %s", world);
+  json_decref(all);
+  return found;
+}
+
 /* A request that must be refused: with which status, code and field ("" = none). */
 typedef struct control_refusal {
   const char *method, *path, *body;

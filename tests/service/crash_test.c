@@ -13,8 +13,8 @@
 TestSuite(crash, .init = daemon_expect_deaths);
 
 static void launch(musterd *service, const char *how, const char *more) {
-  char flags[512], notice[1024];
-  while (recv(service->notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+  char flags[512];
+  daemon_drop_notices(service);
   daemon_write(service, "how", how);
   snprintf(flags, sizeof flags,
            "--modules %s --world main=crasher --path @/how --hz 200 --budget 2ms --workers 2 --flight-file @/flight %s",

@@ -248,13 +248,34 @@ void daemon_kill(musterd *service) {
 
 /* -------------------------------------------------------------------------------------------------------------- ask */
 
-int daemon_connect(const musterd *service) {
+/* -1 with errno: nobody listens. */
+static int try_to_connect(const musterd *service) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s", service->socket);
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   cr_assert(descriptor >= 0);
-  cr_assert(connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0, "connect: %s", strerror(errno));
+  if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+  int why = errno;
+  close(descriptor);
+  errno = why;
+  return -1;
+}
+
+int daemon_connect(const musterd *service) {
+  int descriptor = try_to_connect(service);
+  cr_assert(descriptor >= 0, "connect: %s", strerror(errno));
   return descriptor;
+}
+
+void daemon_drop_notices(const musterd *service) {
+  char notice[1024];
+  while (recv(service->notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+}
+
+bool daemon_listens(const musterd *service) {
+  int descriptor = try_to_connect(service);
+  if (descriptor >= 0) close(descriptor);
+  return descriptor >= 0;
 }
 
 static void send_all(int descriptor, const char *bytes, size_t length) {

@@ -94,6 +94,12 @@ bool daemon_header(const daemon_reply *reply, const char *name, char *value, siz
 /* A connection to the unix socket, which the caller closes. */
 int daemon_connect(const musterd *service);
 
+/* Takes off what the daemon has told by sd_notify: it waits half a second for each notice that finds no room. */
+void daemon_drop_notices(const musterd *service);
+
+/* Whether somebody answers there: behind a death the socket is still to be seen. */
+bool daemon_listens(const musterd *service);
+
 /* Stops it by SIGTERM when it still runs, removes the folder, and fails the test when it did not end well. */
 void daemon_stop(musterd *service);
 

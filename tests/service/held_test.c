@@ -19,8 +19,7 @@ static daemon_reply reply, again;
 
 /* Frames come so seldom that many requests come between two of them. */
 static void launch(void) {
-  char notice[1024];
-  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+  daemon_drop_notices(&service);
   daemon_launch(&service, "--isolation none --snapshot-file @/snapshot --modules " MUSTER_TEST_MODULES
                           " --world main=counter --hz 2 --budget 5ms");
   cr_assert(daemon_await(&service, "READY=1"));

@@ -90,11 +90,9 @@ static void start_three(void) {
   launch(text, "--snapshot-file @/state");
 }
 
-/* A sample of /metrics; -1 when it is not there. Takes the notices off first: the daemon waits for who has to read
- * them. */
+/* A sample of /metrics; -1 when it is not there. */
 static double metric(const char *series) {
-  char notice[1024];
-  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+  daemon_drop_notices(&service);
   return daemon_metric(&service, series);
 }
 

@@ -462,15 +462,6 @@ Test(journals, worlds_that_cannot_have_one_say_so, .timeout = 120) {
   daemon_stop(&service);
 }
 
-static bool listens(const musterd *service) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", service->socket);
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  bool good = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-  close(descriptor);
-  return good;
-}
-
 /* What health says of a world while it comes back; "" = it did so before it could be asked. */
 static void find_recovery(const musterd *service, char message[128]) {
   static daemon_reply reply;
@@ -506,9 +497,9 @@ Test(journals, how_far_a_recovery_is_can_be_asked, .timeout = 120) {
   begin(&service, LONG);
   run_to(&service, 400);
   daemon_kill(&service);
-  drop_notices(&service);
+  daemon_drop_notices(&service);
   daemon_launch(&service, LONG SAVED);
-  while (!listens(&service)) usleep(1000);
+  while (!daemon_listens(&service)) usleep(1000);
   find_recovery(&service, message);
   expect_recovery(message);
   daemon_stop(&service);
@@ -570,9 +561,9 @@ Test(journals, one_death_in_a_recovery_costs_no_frame, .timeout = 120) {
   for (int i = 0; i < 2; i++) {
     long long last = frames_of(&service);
     daemon_kill(&service);
-    drop_notices(&service);
+    daemon_drop_notices(&service);
     daemon_launch(&service, LONG SAVED);
-    while (!listens(&service)) usleep(1000);
+    while (!daemon_listens(&service)) usleep(1000);
     find_recovery(&service, message);
     expect_recovery(message); /* it is not over */
     daemon_kill(&service);

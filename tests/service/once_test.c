@@ -116,12 +116,6 @@ static pid_t process_of_main(void) {
   return process;
 }
 
-/* The daemon waits for who has to read them. */
-static void take_notices(void) {
-  char notice[1024];
-  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
-}
-
 /* False: something is wrong already. */
 static bool await_done(uint32_t wanted) {
   for (;;) {
@@ -129,7 +123,7 @@ static bool await_done(uint32_t wanted) {
     uint32_t done = shared.done;
     bool wrong = *shared.trouble;
     uv_mutex_unlock(&shared.mutex);
-    take_notices();
+    daemon_drop_notices(&service);
     if (done >= wanted || wrong) return !wrong;
     usleep(PAUSE_US);
   }

@@ -46,16 +46,8 @@ static void stop(void) {
 
 TestSuite(processes, .init = prepare, .fini = stop, .timeout = 120);
 
-/* The entry of a world's process, which the caller releases. */
 static json_t *process_of(const char *world) {
-  json_t *found = NULL, *one, *all = control_ask(&service, "GET", "/v1/worlds", NULL, 200);
-  size_t i;
-  json_array_foreach(json_object_get(all, "processes"), i, one) {
-    if (strcmp(control_text(one, "world"), world) == 0) found = json_incref(one);
-  }
-  cr_assert_not_null(found, "no process of %s", world);
-  json_decref(all);
-  return found;
+  return control_process_of(&service, world);
 }
 
 /* Until the world's process runs, and is another one than `before`; which one. */

@@ -109,12 +109,6 @@ static void write_settings(uint64_t agents) {
   daemon_write(&service, "musterd.conf", text);
 }
 
-/* The daemon waits for who has to read what it tells. */
-static void take_notices(void) {
-  char notice[1024];
-  while (recv(service.notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
-}
-
 static bool has_died(void) {
   siginfo_t about = {0};
   return waitid(P_PID, (id_t)service.process, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid;
@@ -132,14 +126,14 @@ static void ask_module(const target *world, const char *command, const char *bod
   char path[64];
   snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", world->name, command);
   daemon_ask_once(&service, "POST", path, NULL, body, &reply);
-  take_notices();
+  daemon_drop_notices(&service);
 }
 
 static json_t *read_world(const target *world) {
   char path[64];
   snprintf(path, sizeof path, "/v1/worlds/%s", world->name);
   daemon_ask(&service, "GET", path, NULL, &reply);
-  take_notices();
+  daemon_drop_notices(&service);
   return reply.status == 200 ? json_loads(reply.body, 0, NULL) : NULL;
 }
 
@@ -237,7 +231,7 @@ static void begin_signals(strike *now) {
   daemon_kill(&service);
   for (int i = 0; i < WORLDS; i++) worlds[i].dies = true;
   let_pass(draw(now, 100));
-  take_notices(); /* what the dead one told last is not of the next */
+  daemon_drop_notices(&service); /* what the dead one told last is not of the next */
   strikes_launch();
   launched = true;
 }
@@ -255,13 +249,13 @@ static void end_troubles(const strike *now) {
 /* ----------------------------------------------------------------------------------------------------------- return */
 
 static bool runs_again(target *world) {
-  json_t *entry = unlucky_process_of(&service, world->name), *process = json_object_get(entry, "process");
+  json_t *entry = control_process_of(&service, world->name), *process = json_object_get(entry, "process");
   pid_t now = (pid_t)json_integer_value(process);
   bool runs = strcmp(control_text(entry, "state"), "running") == 0 && (!world->dies || now != world->process);
   cr_assert_str_neq(control_text(entry, "state"), "failed", "it has given up: %s", daemon_log(&service));
   long long starts = control_count(entry, "starts");
   json_decref(entry);
-  take_notices();
+  daemon_drop_notices(&service);
   if (!runs || !has_journal(world)) return false;
   world->process = now;
   world->starts = starts;

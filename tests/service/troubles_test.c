@@ -41,7 +41,7 @@ static void start(const char *more) {
 }
 
 static json_t *process_of(const char *world) {
-  return unlucky_process_of(&service, world);
+  return control_process_of(&service, world);
 }
 
 /* Until the world is in a state and has been started so often; the entry then. */
@@ -91,6 +91,56 @@ Test(troubles, a_daemon_that_begins_in_one_lives_until_it_is_over) {
   set_trouble("");
   json_decref(await_state("main", "running", 4));
   json_decref(await_state("forest", "running", 4));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- warden
+ */
+
+/* The child of the supervisor that watches for its death; 0 = there is none. */
+static pid_t find_warden(void) {
+  char path[64], name[32];
+  int child = 0, found = 0;
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)service.process, (int)service.process);
+  FILE *children = fopen(path, "re");
+  cr_assert_not_null(children);
+  while (!found && fscanf(children, "%d", &child) == 1) {
+    snprintf(path, sizeof path, "/proc/%d/comm", child);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(name, sizeof name, file) && strcmp(name, "musterd-warden\n") == 0) found = child;
+    if (file) fclose(file);
+  }
+  fclose(children);
+  return found;
+}
+
+/* It has a descriptor of each world's process. */
+static uint32_t count_watched(pid_t warden) {
+  char path[64], to[64];
+  uint32_t count = 0;
+  for (int descriptor = 0; descriptor < 64; descriptor++) {
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)warden, descriptor);
+    ssize_t length = readlink(path, to, sizeof to - 1);
+    to[length > 0 ? length : 0] = '\0';
+    count += strstr(to, "[pidfd]") != NULL;
+  }
+  return count;
+}
+
+/* Else a world that cannot hear that its supervisor has died, as one that is stopped, keeps its files from the next. */
+Test(troubles, a_world_that_the_warden_could_not_be_told_of_is_told_of_later) {
+  set_trouble("pidfd_open 24");
+  start("");
+  pid_t warden = find_warden();
+  cr_assert(warden > 0, "nobody watches");
+  cr_expect_eq(count_watched(warden), 0);
+  set_trouble("");
+  for (int tries = 0; count_watched(warden) < 2; tries++, usleep(20000)) cr_assert_lt(tries, 3000, "it is not told");
+  json_t *forest = await_state("forest", "running", 1);
+  pid_t world = (pid_t)control_count(forest, "process");
+  json_decref(forest);
+  cr_assert_eq(kill(world, SIGSTOP), 0);
+  daemon_kill(&service);
+  for (int tries = 0; kill(world, 0) == 0; tries++, usleep(20000)) cr_assert_lt(tries, 3000, "it has outlived it");
 }
 
 /* ------------------------------------------------------------------------------------- files that cannot be opened now

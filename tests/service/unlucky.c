@@ -1,7 +1,7 @@
 /* unlucky.c - a part of musterd_unlucky, whose calls of the system fail while the file that MUSTER_TEST_TROUBLE names
- * says so: by lines such as "fork 11" and "posix_fallocate 28", a call with the number of its error. "fork" is of the
- * supervisor; "write" is of worlds, to regular files; "open:WORD" is of Muster's own files with WORD in their path,
- * or at its end with "open:WORD$". */
+ * says so: by lines such as "fork 11" and "posix_fallocate 28", a call with the number of its error. "fork" and
+ * "pidfd_open" are of the supervisor; "write" is of worlds, to regular files; "open:WORD" is of Muster's own files with
+ * WORD in their path, or at its end with "open:WORD$". */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -106,7 +106,9 @@ FAILS long syscall(long number, ...) {
   va_start(arguments, number);
   for (int i = 0; i < 6; i++) given[i] = va_arg(arguments, long);
   va_end(arguments);
-  int trouble = number == SYS_openat2 ? trouble_of("open:", (const char *)given[1]) : 0;
+  int trouble = 0;
+  if (number == SYS_openat2) trouble = trouble_of("open:", (const char *)given[1]);
+  if (number == SYS_pidfd_open && !is_of_world()) trouble = trouble_of("pidfd_open", NULL);
   find_real("syscall", &real);
   return trouble ? refused(trouble) : real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
 }

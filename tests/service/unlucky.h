@@ -1,5 +1,4 @@
-/* unlucky.h - a daemon under test whose calls of the system fail when it is told (unlucky.c), and what it says of the
- * processes of its worlds. */
+/* unlucky.h - a daemon under test whose calls of the system fail when it is told (unlucky.c). */
 #ifndef UNLUCKY_H
 #define UNLUCKY_H
 
@@ -28,18 +27,6 @@ static inline void unlucky_prepare(musterd *service) {
   setenv("MUSTER_TEST_TROUBLE", path, 1);
   unlucky_set(service, "");
   daemon_write(service, "log", "");
-}
-
-/* The entry of a world's process, which the caller releases. */
-static inline json_t *unlucky_process_of(const musterd *service, const char *world) {
-  json_t *found = NULL, *one, *all = control_ask(service, "GET", "/v1/worlds", NULL, 200);
-  size_t i;
-  json_array_foreach(json_object_get(all, "processes"), i, one) {
-    if (strcmp(control_text(one, "world"), world) == 0) found = json_incref(one);
-  }
-  cr_assert_not_null(found, "no process of %s", world);
-  json_decref(all);
-  return found;
 }
 
 #endif

@@ -137,8 +137,8 @@ static inline muster_herd busy_herd(const herd_busy *busy, uint32_t number) {
   return herd;
 }
 
-/* What a host asks for before a frame. */
-static inline void herd_busy_command(herd_busy *busy, uint32_t frame) {
+/* What a host asks for before a frame, as far as it may while a record is kept. */
+static inline void herd_busy_recorded_command(herd_busy *busy, uint32_t frame) {
   muster_world *world = busy->little.world;
   for (uint32_t i = 0; i < BUSY_OBSERVERS; i++) {
     bool leaps = frame % 17 == 5 * i;
@@ -149,6 +149,11 @@ static inline void herd_busy_command(herd_busy *busy, uint32_t frame) {
   muster_herd herd = busy_herd(busy, frame * 13);
   if (frame % 3 == 0) muster_herd_wake(world, herd, frame % 16);
   if (frame % 20 == 7) muster_herd_remove(world, herd);
+}
+
+/* The same at any time. */
+static inline void herd_busy_command(herd_busy *busy, uint32_t frame) {
+  herd_busy_recorded_command(busy, frame);
   if (frame % 11 == 4) busy_add(busy, frame % 2 ? busy->herds : busy->flocks, 9, frame, frame);
 }
 

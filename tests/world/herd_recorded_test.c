@@ -13,20 +13,6 @@ typedef struct plan {
   uint32_t record, save, save_again, end;
 } plan;
 
-/* As herd_busy_command, without what a host must leave to updates while a record is kept. */
-static void command(herd_busy *busy, uint32_t frame) {
-  muster_world *world = busy->little.world;
-  for (uint32_t i = 0; i < BUSY_OBSERVERS; i++) {
-    bool leaps = frame % 17 == 5 * i;
-    muster_position to = leaps ? busy_place(i * 31 + frame, 0) : busy_place(i * 31, 0);
-    to.x += leaps ? 0.0 : 8.0 * (frame % 50);
-    muster_observer_move(world, busy->observers[i], to);
-  }
-  muster_herd herd = busy_herd(busy, frame * 13);
-  if (frame % 3 == 0) muster_herd_wake(world, herd, frame % 16);
-  if (frame % 20 == 7) muster_herd_remove(world, herd);
-}
-
 static bool forget(const void *bytes, size_t count, void *user) {
   (void)bytes, (void)count, (void)user;
   return true;
@@ -45,7 +31,7 @@ static void run(uint32_t workers, uint64_t budget_ns, const plan *with, uint64_t
     if (frame == with->record) begin_record(busy.little.world);
     if (frame == with->save || frame == with->save_again) free(save_world(busy.little.world).bytes);
     if (frame == with->end) cr_assert_eq(muster_record_end(busy.little.world), MUSTER_OK);
-    command(&busy, frame);
+    herd_busy_recorded_command(&busy, frame);
     run_frame_with(&busy.little, budget_ns);
     hashes[frame] = muster_world_hash(busy.little.world);
   }

@@ -10,8 +10,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { TRIES = 600, PAUSE_US = 100000, LOOKS = 30 }; /* LOOKS: as long as nothing is to happen */
@@ -30,19 +28,9 @@ static inline void lone_begin(musterd *service, const brokers *servers) {
   daemon_write(service, "password", BROKERS_PASSWORD "\n");
 }
 
-/* Behind a death its socket is still there. */
-static inline bool lone_answers(const musterd *service) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", service->socket);
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  bool good = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-  close(descriptor);
-  return good;
-}
-
 static inline void lone_launch(musterd *service) {
   daemon_launch(service, "--isolation process --config @/conf --modules " MUSTER_TEST_MODULES);
-  for (int tries = 0; !lone_answers(service); tries++, usleep(PAUSE_US)) cr_assert_lt(tries, TRIES, "nobody listens");
+  for (int tries = 0; !daemon_listens(service); tries++, usleep(PAUSE_US)) cr_assert_lt(tries, TRIES, "nobody listens");
 }
 
 static inline json_t *lone_ask(const musterd *service, const char *path) {

@@ -14,10 +14,22 @@
 
 enum { JSON_BYTES = 1 << 26 /* of address space: pages that no document reaches are never used */ };
 
-const bench_def *const benches[] = {&bench_activation, &bench_budget,      &bench_control, &bench_cores,
-                                    &bench_journal,    &bench_law,         &bench_lines,   &bench_machine,
-                                    &bench_quality,    &bench_replication, &bench_scale,   &bench_scripts,
-                                    &bench_sets,       &bench_stages,      &bench_sweep,   &bench_zones,
+const bench_def *const benches[] = {&bench_activation,
+                                    &bench_budget,
+                                    &bench_control,
+                                    &bench_cores,
+                                    &bench_journal,
+                                    &bench_law,
+                                    &bench_lines,
+                                    &bench_machine,
+                                    &bench_quality,
+                                    &bench_replication,
+                                    &bench_scale,
+                                    &bench_scripts,
+                                    &bench_sets,
+                                    &bench_stages,
+                                    &bench_sweep,
+                                    &bench_zones,
                                     NULL};
 
 bool bench_read_costs(void *user, const char *text) {

@@ -35,7 +35,7 @@ typedef struct budget_work {
 
 static bool is_shown(const budget_section *section, uint32_t contender, bool wall) {
   return options_list_has(section->contenders, budget_contenders[contender][0]) &&
-         (wall || !budget_is_wall_only(contender));
+         (wall || budget_threads(contender) == 1);
 }
 
 static void print_head(const budget_section *section, bool wall, const char *title) {
