@@ -141,6 +141,8 @@ Test(troubles, a_world_that_the_warden_could_not_be_told_of_is_told_of_later) {
   cr_assert_eq(kill(world, SIGSTOP), 0);
   daemon_kill(&service);
   for (int tries = 0; kill(world, 0) == 0; tries++, usleep(20000)) cr_assert_lt(tries, 3000, "it has outlived it");
+  daemon_drop_notices(&service);
+  start("");
 }
 
 /* ------------------------------------------------------------------------------------- files that cannot be opened now
