@@ -145,6 +145,15 @@ Test(troubles, a_world_that_the_warden_could_not_be_told_of_is_told_of_later) {
   start("");
 }
 
+Test(troubles, a_daemon_that_begins_where_no_process_is_to_be_had_waits_for_its_warden) {
+  set_trouble("fork 11");
+  daemon_launch(&service, SETTINGS);
+  daemon_await_log(&service, "no process is to be had for the warden");
+  set_trouble("");
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
+  cr_expect(find_warden() > 0, "nobody watches");
+}
+
 /* ------------------------------------------------------------------------------------- files that cannot be opened now
  */
 

@@ -1,5 +1,6 @@
 #include "service/supervise/warden.h"
 
+#include "service/log.h"
 #include "service/settings.h"
 #include "service/supervise/child.h"
 
@@ -9,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -81,19 +83,37 @@ static _Noreturn void be_warden(int supervisor, uint64_t grace_ns) {
 /* ---------------------------------------------------------------------------------------------------- the supervisor
  */
 
-void warden_begin(uint64_t grace_ns) {
+/* A process with one end, and the other end here. False with errno. */
+static bool begin_process(uint64_t grace_ns) {
   int pair[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return false;
   pid_t process = fork();
+  int problem = errno;
   if (process == 0) {
     close(pair[0]);
     be_warden(pair[1], grace_ns);
   }
   close(pair[1]);
-  if (process > 0)
-    warden = pair[0];
-  else
-    close(pair[0]);
+  if (process < 0) close(pair[0]);
+  if (process > 0) warden = pair[0];
+  errno = problem;
+  return process > 0;
+}
+
+void warden_begin(uint64_t grace_ns) {
+  enum { EVERY_US = 100000, TRIES = 300 };
+  for (int i = 0; i < TRIES; i++, usleep(EVERY_US)) {
+    if (begin_process(grace_ns)) return;
+    if (i == 0)
+      log_line(
+          MUSTER_LOG_WARNING,
+          "no process is to be had for the warden, without which worlds may outlive the supervisor: %s; it is tried "
+          "again for %d s",
+          strerror(errno), EVERY_US / 1000 * TRIES / 1000);
+  }
+  log_line(MUSTER_LOG_ERROR,
+           "there is no warden: a world whose code ignores signals would outlive this supervisor, and "
+           "keep its files from the next one");
 }
 
 bool warden_watch(pid_t process) {

@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Starts it. Before this process has opened anything, which it would keep open, and before the first thread. Without
- * it, as where no process is to be had, worlds end by themselves, if their code lets them. */
+/* Starts it. Before this process has opened anything, which it would keep open, and before the first thread. Where no
+ * process is to be had it waits for one, for 30 s at most, and says so. Without a warden worlds end by themselves, if
+ * their code lets them. */
 void warden_begin(uint64_t grace_ns);
 
 /* A child that is not to outlive this process. False: the warden could not be told, such as for want of descriptors;
