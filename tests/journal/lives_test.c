@@ -4,7 +4,7 @@
 #include "support/sanitized.h"
 
 enum {
-  LIVES = UNDER_THREAD_SANITIZER ? 4 : 10,
+  LIVES = UNDER_SANITIZER ? 4 : 10, /* each kind of death, and one again */
   KINDS_APART = UNDER_THREAD_SANITIZER ? 3 : 1,
   LIFE_FRAMES = 9,
   LATER_FRAMES = 12
