@@ -20,6 +20,7 @@ typedef struct channel {
   uint32_t next, before; /* place + 1: of the owner's */
   uint32_t older, newer; /* place + 1: by use; or of a free place: the next free one */
   uint32_t chain;        /* place + 1: of its hash */
+  uint32_t held_last;    /* as held, of the last one; nothing where none is */
   uint32_t held_count;   /* the caller's */
 } channel;
 

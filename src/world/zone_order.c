@@ -159,10 +159,13 @@ bool zone_order_hold(struct muster_world *world, channel *in, const zone_outgoin
   zone_early *early = zone_order_early(zone, place);
   if (zone->early_free) zone->early_free = early->next;
   uint32_t *link = &in->held;
+  if (in->held && zone_order_early(zone, in->held_last)->message.sequence < message->sequence) /* as most come */
+    link = &zone_order_early(zone, in->held_last)->next;
   while (*link && zone_order_early(zone, *link)->message.sequence < message->sequence)
     link = &zone_order_early(zone, *link)->next;
   early->in = in;
   early->next = *link;
+  if (!early->next) in->held_last = place;
   *link = place;
   in->held_count++;
   order_link_newest(zone, place, frame);
