@@ -2,6 +2,7 @@
 #include "agents/batch.h"
 #include "support/burn.h"
 #include "support/little_world.h"
+#include "support/sanitized.h"
 #include "world/world.h"
 
 #include <pthread.h>
@@ -109,7 +110,7 @@ Test(strands, updates_that_were_held_over_do_not_run_together_either) {
   uint64_t held = 0;
   burnt_ns = 200000;
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
-    held += run_with(workers, MUSTER_CLOCK_WALL, 5000000).held;
+    held += run_with(workers, MUSTER_CLOCK_WALL, UNDER_THREAD_SANITIZER ? 20000000 : 5000000).held;
     cr_assert_eq(together, 0, "%u updates met another one on their strand, with %u workers", together, workers);
   }
   cr_assert_gt(held, 0);
