@@ -4,7 +4,7 @@
 
 #include <muster/random.h>
 
-_Static_assert(sizeof(channel) == 64, "it fills a line of the cache");
+_Static_assert(sizeof(channel) == 64, "it is as long as a line of the cache");
 
 void channels_create(struct channels *channels, uint32_t maximum, uint32_t owners, struct arena *arena) {
   ASSERT(maximum > 0);

@@ -142,7 +142,7 @@ Test(troubles, a_world_that_the_warden_could_not_be_told_of_is_told_of_later) {
   daemon_kill(&service);
   for (int tries = 0; kill(world, 0) == 0; tries++, usleep(20000)) cr_assert_lt(tries, 3000, "it has outlived it");
   daemon_drop_notices(&service);
-  start("");
+  start(""); /* the next one finds its files free */
 }
 
 Test(troubles, a_daemon_that_begins_where_no_process_is_to_be_had_waits_for_its_warden) {

@@ -83,7 +83,7 @@ static _Noreturn void be_warden(int supervisor, uint64_t grace_ns) {
 /* ---------------------------------------------------------------------------------------------------- the supervisor
  */
 
-/* A process with one end, and the other end here. False with errno. */
+/* Starts a process that has one end of a pair; the other end stays here. Where that fails, errno says why. */
 static bool begin_process(uint64_t grace_ns) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return false;
