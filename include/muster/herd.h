@@ -169,15 +169,15 @@ MUSTER_API uint32_t muster_herds_add(muster_world *world, muster_herd_type type,
                                      uint32_t count, muster_herd *herds);
 
 /* Queues the removal of a herd with all its members, at the next intake; named members stay, as agents of their own.
- * MUSTER_E_STALE when it is gone, MUSTER_E_FULL when commands_max commands wait. Any thread, inside atoms and callbacks
- * too. */
+ * MUSTER_E_STALE when it is gone, MUSTER_E_FULL when commands_max commands wait. Any thread, but not inside atoms
+ * (muster_update_herd_remove); inside fold and unfold too. */
 MUSTER_API muster_result muster_herd_remove(muster_world *world, muster_herd herd);
 
 /* Something happened to a member, counted 0 .. members - 1: the next intake unfolds its path, whatever the distance, so
  * that it is an agent of its own, and wakes this agent, so that it runs in that frame. It stays an individual for
  * hold_ns. Without room for the path the deepest node of it that exists is woken, and that is counted
  * (unfolds_refused). Errors as above, and MUSTER_E_ARGUMENT for a member beyond b^D; a number beyond the living members
- * counts from 0 again. Any thread. */
+ * counts from 0 again. Any thread, but not inside atoms (muster_update_herd_wake). */
 MUSTER_API muster_result muster_herd_wake(muster_world *world, muster_herd herd, uint32_t member);
 
 /* Gives a member a name: it leaves the tree for good and is an agent of its own, of the member type, never folded,

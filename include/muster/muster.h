@@ -26,17 +26,23 @@
  *     muster/module.h, random.h                            scenarios as modules; random numbers as pure functions
  *
  * Which thread may call what:
- *     any thread, any time      spawn, remove, move, wake, tune, send, reinstate, observer calls; queued, applied at
- *                               the next frame; a removed agent is gone for calls at once
+ *     any thread, any time,     spawn, remove, move, wake, tune, send, reinstate, observer calls; queued, applied at
+ *     but not inside atoms      the next frame; a removed agent is gone for calls at once
  *     inside an atom            muster_update_...() of muster/update.h, with the update that the atom was given
  *     the thread of the frames, everything else: register, frame_run, reports, reading agents
  *     between two frames
+ *
+ * "Inside an atom" is also inside the other callbacks that are given an update: on_spawned, on_removed, catch_up. A job
+ * that an atom waits for is not: it may run on any thread.
  *
  * What becomes of misuse:
  *   - A null argument is refused, except where the function says that it may be null: see muster/common.h.
  *   - A call that belongs between two frames is refused inside one, in callbacks and on other threads: MUSTER_E_STATE,
  *     or a null id or pointer, false or 0 with a message. A read on another thread at the very moment at which a frame
  *     begins is not detected, and is a data race.
+ *   - A call of a host inside an atom of the same world is refused in the same way, with the call of muster/update.h
+ *     that is meant, or the advice to keep what is wanted until the frame has returned: its order would depend on
+ *     threads, and the same seed would no longer give the same world.
  *   - An update is valid until its atom returns, and only on the thread that runs the atom. Otherwise it is refused in
  *     the same way. An update that is kept for a later atom on the same worker then stands for that atom's update.
  *   - A callback that is left by a C++ exception, by pthread_exit() or by a cancellation ends the process with a line
@@ -346,7 +352,8 @@ MUSTER_DEFAULTS(muster_agent_def);
 
 /* Queues a new agent. The id is valid at once; the agent becomes active at one of the next intakes (large spawns are
  * spread over frames; muster_frame_report.spawns_waiting tells). Null with a message when a field is out of range,
- * the type is unknown or agents_max is reached. Inside an atom use muster_update_spawn. Any thread. O(1). */
+ * the type is unknown or agents_max is reached. Inside an atom use muster_update_spawn. Any thread, but not inside
+ * atoms. O(1). */
 MUSTER_API muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *def);
 
 /* Removes an agent, which is gone from the return of this call on: muster_agent_exists() is false, calls of the host
@@ -367,11 +374,12 @@ MUSTER_API muster_agent muster_agent_spawn(muster_world *world, const muster_age
  * (use muster_herd_remove()), and exist again after the next intake.
  *
  * There is always room for it. MUSTER_E_STALE when the agent is gone: of several threads that remove it one gets
- * MUSTER_OK. Inside an atom use muster_update_remove(), whose effects come in agent order. Any thread. O(1). */
+ * MUSTER_OK. Inside an atom use muster_update_remove(), whose effects come in agent order. Any thread, but not inside
+ * atoms. O(1). */
 MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent agent);
 
 /* Queues a new position, which overrides one that the agent itself chooses in the meantime. MUSTER_E_ARGUMENT when a
- * coordinate is not finite or out of range. Any thread. */
+ * coordinate is not finite or out of range. Any thread, but not inside atoms (muster_update_move). */
 MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position);
 
 /* Something happened to an agent: it runs whatever its period, ahead of the ranked. While a frame runs on the wall
@@ -382,7 +390,7 @@ MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent age
  * late for the agent's run in this frame, the agent runs again in the next. A wake that comes within the type's
  * wake_gap_ns waits until the gap has passed. An agent for which no time has passed, since it began or ran at the
  * sim_now_ns of the frame, keeps its wake for the first frame of a later time. MUSTER_E_STALE when the id is gone,
- * MUSTER_E_FULL when commands_max wakes wait. Any thread. */
+ * MUSTER_E_FULL when commands_max wakes wait. Any thread, but not inside atoms (muster_update_wake). */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
 
 /* In place of a time: cancels the time that was asked for. */
@@ -400,7 +408,8 @@ MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent age
  * asked for it; MUSTER_WAKE_NEVER followed by a time replaces it. Removal of the agent cancels it.
  *
  * Queued as the other agent calls are. MUSTER_E_STALE when the agent is gone; MUSTER_E_ARGUMENT for a time beyond 146
- * years; MUSTER_E_FULL when commands_max commands wait. Any thread. O(log n) for n agents that wait for a time. */
+ * years; MUSTER_E_FULL when commands_max commands wait. Any thread, but not inside atoms (muster_update_wake_at).
+ * O(log n) for n agents that wait for a time. */
 MUSTER_API muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns);
 
 /* Queues a message of `size` bytes, copied, for an agent's box; its sender is null. Delivered at the next intake after
@@ -408,7 +417,7 @@ MUSTER_API muster_result muster_agent_wake_at(muster_world *world, muster_agent 
  * agent is gone by then, or its box is full, missing or of fewer messages.bytes_max. The agent may run for a
  * muster_agent_wake() before that: a type that shall run because of a message sets messages.wake. MUSTER_E_STALE when
  * the id is gone; MUSTER_E_ARGUMENT above MUSTER_MESSAGE_BYTES_MAX, and in a world in which no type has boxes;
- * MUSTER_E_FULL when commands_max messages wait. Inside an atom use muster_update_send. Any thread. */
+ * MUSTER_E_FULL when commands_max messages wait. Any thread, but not inside atoms (muster_update_send). */
 MUSTER_API muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size);
 
 /* New values for the designer's fields of an agent; negative = leave as it is. */
@@ -426,7 +435,7 @@ typedef struct muster_agent_tuning {
 
 MUSTER_DEFAULTS(muster_agent_tuning);
 
-/* Queues new values. Any thread. */
+/* Queues new values. Any thread, but not inside atoms. */
 MUSTER_API muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *tuning);
 
 /* Whether the id names an agent that is spawned (active or still queued) and not removed: false from the return of
@@ -481,7 +490,7 @@ MUSTER_DEFAULTS(muster_observer_def);
 
 /* An observer is a player or a camera: what makes agents near it important. An agent's importance is the maximum
  * over the observers of its partition. Queued as the agent calls are. In a zone an observer may leave for another one
- * (muster/zone.h): then its id is stale here. Any thread. */
+ * (muster/zone.h): then its id is stale here. Any thread, but not inside atoms. */
 MUSTER_API muster_observer muster_observer_add(muster_world *world, const muster_observer_def *def);
 MUSTER_API muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position);
 MUSTER_API muster_result muster_observer_remove(muster_world *world, muster_observer observer);

@@ -79,21 +79,22 @@ extern "C" {
 /* Reinstates an agent: its overrun count is forgotten, it may use all its levels again, and comes out of quarantine,
  * due at once. Queued. It stays where it is while its type is in quarantine. Nothing happens to an agent without an
  * overrun count or a penalty. MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max commands wait. Any
- * thread. */
+ * thread, but not inside atoms. */
 MUSTER_API muster_result muster_agent_reinstate(muster_world *world, muster_agent agent);
 
 /* The same for a type and all its agents. The intake that takes the command looks at each agent when any of the type is
  * under a penalty of its own: O(agents). MUSTER_E_ARGUMENT for a type that is not registered, MUSTER_E_FULL when
- * commands_max commands wait. Any thread. */
+ * commands_max commands wait. Any thread, but not inside atoms. */
 MUSTER_API muster_result muster_type_reinstate(muster_world *world, muster_type type);
 
 /* Queues quarantine for a type at the host's request, whatever its overruns: a type that crashed the process, say. The
  * effect is that of a quarantine by Muster: from the intake that takes the command on none of its agents is run, until
- * it is reinstated. A type that is in quarantine already stays so. Errors as above. Any thread. */
+ * it is reinstated. A type that is in quarantine already stays so. Errors as above. Any thread, but not inside atoms.
+ */
 MUSTER_API muster_result muster_type_quarantine(muster_world *world, muster_type type);
 
 /* The same for one agent: one whose callback crashed the process, say. MUSTER_E_STALE when the agent does not exist,
- * MUSTER_E_FULL when commands_max commands wait. Any thread. */
+ * MUSTER_E_FULL when commands_max commands wait. Any thread, but not inside atoms. */
 MUSTER_API muster_result muster_agent_quarantine(muster_world *world, muster_agent agent);
 
 /* What is known of the overruns of a type since the world was created. */

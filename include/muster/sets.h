@@ -81,8 +81,8 @@ struct muster_set_def {
                                than period_updates */
   uint64_t delay_ns;        /* or, with period_ns: this long after the spawn; default 0; less than period_ns */
   uint32_t levels;          /* bit k: the set runs at capability level k; default all */
-  uint32_t asks; /* n: under the virtual clock muster_update_should_yield() returns true at its n-th call within one
-                    call of an atom; default 16; 1 .. 1,000,000 */
+  uint32_t asks;    /* n: under the virtual clock muster_update_should_yield() returns true at its n-th call within one
+                       call of an atom; default 16; 1 .. 1,000,000 */
   uint32_t part_ns; /* in planner worlds (muster/planner.h), where a set has no atoms: what it costs under the virtual
                        clock, and as the first guess; default 1000; 1 .. 1e9 */
 };
@@ -105,12 +105,12 @@ MUSTER_DEFAULTS(muster_set_tuning);
  * period in ns, or the other way round, is active in the next update. A set that was cut goes on by its new mode: a run
  * or suspendable set from its first atom, a sliceable one after the last atom that completed, or from the first if it
  * was not sliceable when it was cut. MUSTER_E_ARGUMENT for a type that is not registered, a set that it does not have
- * or a value out of range; MUSTER_E_FULL when commands_max commands wait. Any thread. */
+ * or a value out of range; MUSTER_E_FULL when commands_max commands wait. Any thread, but not inside atoms. */
 MUSTER_API muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set,
                                          const muster_set_tuning *tuning);
 
 /* Queues a change of the share of a type (muster_type_def.sets.share, 0..100) from the next intake on. Errors as
- * above. Any thread. */
+ * above. Any thread, but not inside atoms. */
 MUSTER_API muster_result muster_type_set_share(muster_world *world, muster_type type, uint32_t share);
 
 /* The state of one set of one agent. */

@@ -42,7 +42,7 @@ MUSTER_DEFAULTS(muster_world_tuning);
 /* Queues new values, which hold from the next intake on: waiting agents are put in the new order, and importance
  * follows within the next frames. All values are taken or, with a message, none: MUSTER_E_ARGUMENT for a value out of
  * range, MUSTER_E_STATE for weights of importance in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when 64
- * tunings wait. Any thread. The intake then takes O(agents that are due). */
+ * tunings wait. Any thread, but not inside atoms. The intake then takes O(agents that are due). */
 MUSTER_API muster_result muster_world_tune(muster_world *world, const muster_world_tuning *tuning);
 
 /* Copies the values in force; factors of importance are negative in a world without them. MUSTER_E_NOT_INITIALISED when
@@ -113,8 +113,8 @@ static inline void muster_world_def_policy(muster_world_def *def, muster_policy 
  * types_max. When all are in use, an agent gets the nearest that its type has.
  *
  * The last call before an intake counts. MUSTER_E_STALE when the agent is gone, MUSTER_E_ARGUMENT for a type that is
- * not registered or a period out of range, MUSTER_E_FULL when commands_max commands wait. Any thread. The intake then
- * takes O(agents that are active) for a type, O(1) for an agent. */
+ * not registered or a period out of range, MUSTER_E_FULL when commands_max commands wait. Any thread, but not inside
+ * atoms. The intake then takes O(agents that are active) for a type, O(1) for an agent. */
 MUSTER_API muster_result muster_type_set_periods(muster_world *world, muster_type type, uint64_t period_ns,
                                                  uint64_t period_max_ns);
 MUSTER_API muster_result muster_agent_set_periods(muster_world *world, muster_agent agent, uint64_t period_ns,
@@ -145,7 +145,7 @@ MUSTER_API muster_result muster_type_periods_read(const muster_world *world, mus
  *
  * Queued as the other agent calls are. MUSTER_E_STALE when either agent is gone, MUSTER_E_ARGUMENT when both are the
  * same, MUSTER_E_STATE in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when commands_max commands wait. Any
- * thread. */
+ * thread, but not inside atoms. */
 MUSTER_API muster_result muster_agent_link(muster_world *world, muster_agent agent, muster_agent other);
 MUSTER_API muster_result muster_agent_unlink(muster_world *world, muster_agent agent, muster_agent other);
 

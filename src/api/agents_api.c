@@ -33,7 +33,7 @@ static void refuse_birth(const muster_world *world) {
 muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
   const muster_agent none = {0};
   muster_agent_def def;
-  if (guard_any(world, "spawn")) return none;
+  if (guard_host(world, "muster_agent_spawn")) return none;
   if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return none;
   if (recorder_replays(world->recorder)) return muster_agent_make(world->recorder->agents_given++, 1);
   uint32_t index = identity_take(&world->agents.ids);
@@ -48,10 +48,10 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   return agent;
 }
 
-muster_result agents_send(muster_world *world, muster_agent id, const char *what, struct command command) {
+muster_result agents_send(muster_world *world, muster_agent id, const char *call, struct command command) {
   muster_agent agent;
   muster_result result;
-  if (!guard_asks_agent(world, id, what, &agent, &result)) return result;
+  if (!guard_asks_agent(world, id, call, &agent, &result)) return result;
   command.index = muster_agent_index(agent);
   command.generation = muster_agent_generation(agent);
   return guard_queue(world, &command);
@@ -60,7 +60,7 @@ muster_result agents_send(muster_world *world, muster_agent id, const char *what
 muster_result muster_agent_remove(muster_world *world, muster_agent id) {
   muster_agent agent;
   muster_result result;
-  if (!guard_asks_agent(world, id, "agent", &agent, &result)) return result;
+  if (!guard_asks_agent(world, id, "muster_agent_remove", &agent, &result)) return result;
   bool first = removals_add(&world->agents.removals, &world->agents.ids, muster_agent_index(agent),
                             muster_agent_generation(agent));
   return first ? MUSTER_OK : guard_gone(id);
@@ -78,13 +78,14 @@ static muster_result check_position(muster_position position) {
 muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position) {
   muster_result result = check_position(position);
   return result ? result
-                : agents_send(world, agent, "agent", (struct command){.kind = COMMAND_MOVE, .position = position});
+                : agents_send(world, agent, "muster_agent_move",
+                              (struct command){.kind = COMMAND_MOVE, .position = position});
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent id) {
   muster_agent agent;
   muster_result result;
-  if (!guard_asks_agent(world, id, "wake", &agent, &result)) return result;
+  if (!guard_asks_agent(world, id, "muster_agent_wake", &agent, &result)) return result;
   if (!wakes_push(&world->commands->wakes, muster_agent_index(agent)))
     return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.limits.commands_max);
   return MUSTER_OK;
@@ -99,7 +100,7 @@ muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint
   muster_result result = agents_check_time(at_ns);
   struct command command = {.kind = COMMAND_WAKE_AT};
   command.at_ns = at_ns;
-  return result ? result : agents_send(world, agent, "agent", command);
+  return result ? result : agents_send(world, agent, "muster_agent_wake_at", command);
 }
 
 muster_result agents_check_company(const struct muster_world *world, muster_agent agent, muster_agent other) {
@@ -111,10 +112,11 @@ muster_result agents_check_company(const struct muster_world *world, muster_agen
 }
 
 static muster_result send_company(muster_world *world, muster_agent id, muster_agent other, command_kind kind) {
+  const char *call = kind == COMMAND_LINK ? "muster_agent_link" : "muster_agent_unlink";
   muster_agent agent;
-  muster_result result = guard_any(world, "company");
+  muster_result result = guard_host(world, call);
   if (!result) result = agents_check_company(world, id, other);
-  if (result || !guard_asks_agent(world, id, "company", &agent, &result)) return result;
+  if (result || !guard_asks_agent(world, id, call, &agent, &result)) return result;
   if (kind == COMMAND_LINK && !world_exists(world, world_find(world, other))) return guard_gone(other);
   struct command command = command_about(kind, agent);
   command.other = other;
@@ -147,7 +149,7 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
   result = fields_check_tuning(fields_agent, "tuning", &tuning, &none);
   if (result) return result;
   muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
-  return agents_send(world, agent, "agent",
+  return agents_send(world, agent, "muster_agent_tune",
                      (struct command){.kind = COMMAND_TUNE,
                                       .position = factors,
                                       .first = tuning.importance_floor,
@@ -175,8 +177,9 @@ muster_result agents_ask_periods(uint64_t period_ns, uint64_t period_max_ns, str
 muster_result muster_agent_set_periods(muster_world *world, muster_agent agent, uint64_t period_ns,
                                        uint64_t period_max_ns) {
   struct command command;
-  muster_result result = agents_ask_periods(period_ns, period_max_ns, &command);
-  return result ? result : agents_send(world, agent, "agent", command);
+  muster_result result = guard_host(world, "muster_agent_set_periods");
+  if (!result) result = agents_ask_periods(period_ns, period_max_ns, &command);
+  return result ? result : agents_send(world, agent, "muster_agent_set_periods", command);
 }
 
 muster_result agents_ask_type_periods(const muster_world *world, muster_type type, uint64_t period_ns,
@@ -193,9 +196,9 @@ muster_result agents_ask_type_periods(const muster_world *world, muster_type typ
 muster_result muster_type_set_periods(muster_world *world, muster_type type, uint64_t period_ns,
                                       uint64_t period_max_ns) {
   struct command command;
-  muster_result result = guard_any(world, "periods of a type");
+  muster_result result = guard_host(world, "muster_type_set_periods");
   if (!result) result = agents_ask_type_periods(world, type, period_ns, period_max_ns, &command);
-  if (result || !guard_asks(world, "periods of a type", &result)) return result;
+  if (result || !guard_asks(world, "muster_type_set_periods", &result)) return result;
   return guard_queue(world, &command);
 }
 
@@ -217,7 +220,7 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
                      MUSTER_MESSAGE_BYTES_MAX);
   muster_result result;
-  if (!guard_asks(world, "message", &result)) return result;
+  if (!guard_asks(world, "muster_agent_send", &result)) return result;
   muster_agent seen = world_find_seen(world, agent);
   if (world_is_live(world, seen) ? !world_exists(world, seen) : !world->zone || !zone_knows(world, agent))
     return guard_gone(agent);
@@ -257,7 +260,7 @@ static void refuse_observer(const muster_world *world) {
 muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
   const muster_observer none = {0};
   muster_observer_def def = muster_observer_def_default();
-  if (guard_any(world, "observer")) return none;
+  if (guard_host(world, "muster_observer_add")) return none;
   if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
   if (recorder_replays(world->recorder)) return muster_observer_make(world->recorder->observers_given++, 1);
   uint32_t index = identity_take(&world->observers->ids);
@@ -281,9 +284,10 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   return id;
 }
 
-static muster_result send_observer(muster_world *world, muster_observer observer, struct command command) {
+static muster_result send_observer(muster_world *world, muster_observer observer, const char *call,
+                                   struct command command) {
   muster_result result;
-  if (!guard_asks(world, "observer", &result)) return result;
+  if (!guard_asks(world, call, &result)) return result;
   muster_observer found = observer_ids_find(world, observer);
   if (!observer_ids_is_live(world, found)) return observer_ids_gone(world, observer);
   command.index = muster_observer_index(found);
@@ -294,9 +298,10 @@ static muster_result send_observer(muster_world *world, muster_observer observer
 muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position) {
   muster_result result = check_position(position);
   return result ? result
-                : send_observer(world, observer, (struct command){.kind = COMMAND_OBSERVER_MOVE, .position = position});
+                : send_observer(world, observer, "muster_observer_move",
+                                (struct command){.kind = COMMAND_OBSERVER_MOVE, .position = position});
 }
 
 muster_result muster_observer_remove(muster_world *world, muster_observer observer) {
-  return send_observer(world, observer, (struct command){.kind = COMMAND_OBSERVER_REMOVE});
+  return send_observer(world, observer, "muster_observer_remove", (struct command){.kind = COMMAND_OBSERVER_REMOVE});
 }

@@ -14,8 +14,8 @@ muster_result agents_check_time(uint64_t at_ns);
 /* The error of a position that space_accepts() does not accept. Any thread. In agents_api.c. */
 muster_result agents_refuse_position(muster_position position);
 
-/* Queues a command about an agent, which must exist. `what` is how the message begins. Any thread. In agents_api.c. */
-muster_result agents_send(muster_world *world, muster_agent agent, const char *what, struct command command);
+/* Queues a command about an agent, which must exist, for the function of this name. Any thread. In agents_api.c. */
+muster_result agents_send(muster_world *world, muster_agent agent, const char *call, struct command command);
 
 /* Whether an agent may be in the company of another one. Any thread. In agents_api.c. */
 muster_result agents_check_company(const struct muster_world *world, muster_agent agent, muster_agent other);

@@ -241,9 +241,10 @@ static muster_result make_command(const struct muster_world *world, muster_herd 
 }
 
 static muster_result push_command(struct muster_world *world, muster_herd herd, command_kind kind, uint32_t member) {
+  const char *call = kind == COMMAND_HERD_WAKE ? "muster_herd_wake" : "muster_herd_remove";
   struct command command;
   muster_result result;
-  if (!guard_asks(world, "herd", &result)) return result;
+  if (!guard_asks(world, call, &result)) return result;
   result = make_command(world, herd, kind, member, &command);
   return result ? result : guard_queue(world, &command);
 }

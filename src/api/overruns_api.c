@@ -10,27 +10,27 @@
 #include <muster/overruns.h>
 
 muster_result muster_agent_reinstate(muster_world *world, muster_agent agent) {
-  return agents_send(world, agent, "reinstate", (struct command){.kind = COMMAND_REINSTATE});
+  return agents_send(world, agent, "muster_agent_reinstate", (struct command){.kind = COMMAND_REINSTATE});
 }
 
 muster_result muster_agent_quarantine(muster_world *world, muster_agent agent) {
-  return agents_send(world, agent, "quarantine", (struct command){.kind = COMMAND_QUARANTINE});
+  return agents_send(world, agent, "muster_agent_quarantine", (struct command){.kind = COMMAND_QUARANTINE});
 }
 
-static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
-  muster_result result = guard_any(world, "type");
+static muster_result command_type(muster_world *world, muster_type type, const char *call, command_kind kind) {
+  muster_result result = guard_host(world, call);
   if (!result) result = agents_check_type(world, type);
-  if (result || !guard_asks(world, "type", &result)) return result;
+  if (result || !guard_asks(world, call, &result)) return result;
   struct command command = {.kind = kind, .index = type.index - 1};
   return guard_queue(world, &command);
 }
 
 muster_result muster_type_reinstate(muster_world *world, muster_type type) {
-  return command_type(world, type, COMMAND_REINSTATE_TYPE);
+  return command_type(world, type, "muster_type_reinstate", COMMAND_REINSTATE_TYPE);
 }
 
 muster_result muster_type_quarantine(muster_world *world, muster_type type) {
-  return command_type(world, type, COMMAND_QUARANTINE_TYPE);
+  return command_type(world, type, "muster_type_quarantine", COMMAND_QUARANTINE_TYPE);
 }
 
 muster_result muster_overrun_counts_read(const muster_world *world, muster_type type, muster_overrun_counts *counts) {

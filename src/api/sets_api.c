@@ -17,15 +17,15 @@ static muster_result sets_api_check_type(const muster_world *world, muster_type 
   return error_set(MUSTER_E_ARGUMENT, "type '%s' has no sets", named->name);
 }
 
-static muster_result push(muster_world *world, const struct command *command) {
+static muster_result push(muster_world *world, const char *call, const struct command *command) {
   muster_result result;
-  return guard_asks(world, "set", &result) ? guard_queue(world, command) : result;
+  return guard_asks(world, call, &result) ? guard_queue(world, command) : result;
 }
 
 /* Checks only what does not change once the type is registered. */
 muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set, const muster_set_tuning *given) {
   muster_set_tuning tuning = muster_set_tuning_default();
-  muster_result result = guard_any(world, "set");
+  muster_result result = guard_host(world, "muster_set_tune");
   if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
   result = sized_read(SIZED(set_tuning), given, &tuning);
@@ -39,11 +39,11 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
                                     .set = (uint16_t)set,
                                     .share = (uint8_t)tuning.share,
                                     .mode = (uint8_t)tuning.mode};
-  return push(world, &command);
+  return push(world, "muster_set_tune", &command);
 }
 
 muster_result muster_type_set_share(muster_world *world, muster_type type, uint32_t share) {
-  muster_result result = guard_any(world, "share of a type");
+  muster_result result = guard_host(world, "muster_type_set_share");
   if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
   if (world_is_planned(world))
@@ -54,7 +54,7 @@ muster_result muster_type_set_share(muster_world *world, muster_type type, uint3
                      world_type(world, type.index - 1)->name, share, MUSTER_SHARE_MAX);
   struct command command = {.kind = COMMAND_SET_SHARE, .index = type.index - 1};
   command.tuning.share = (uint8_t)share;
-  return push(world, &command);
+  return push(world, "muster_type_set_share", &command);
 }
 
 static struct set_counts sets_api_counts_of(const muster_world *world, uint32_t type, uint32_t set) {

@@ -61,6 +61,10 @@ void pool_leave(struct pool_entry *entered) {
   if (entered->external) return_external_slot(entered->pool, entered->slot);
 }
 
+pool_place pool_place_now(void) {
+  return (pool_place){entered_latest, entered_latest ? entered_latest->slot->running : NULL};
+}
+
 uint32_t pool_index_of(const struct worker_slot *slot) {
   return slot->index;
 }

@@ -65,6 +65,7 @@
 #include <muster/jobs.h>
 
 struct group;
+struct running_job;
 struct worker_slot;
 
 /* The most indices that a pool can have. */
@@ -122,6 +123,16 @@ struct worker_slot *pool_try_enter(struct pool_entry *entered, struct muster_poo
 
 /* Leaves the pool and gives an external thread's worker slot back. On the same thread, the latest entry first. */
 void pool_leave(struct pool_entry *entered);
+
+/* Where a thread is in the calls of pools. As long as it is the same as before, the thread has begun no job and no
+ * piece of a range since, or they have ended. */
+typedef struct pool_place {
+  const struct pool_entry *entry; /* its latest; null: it is in none */
+  const struct running_job *job;  /* the innermost there */
+} pool_place;
+
+/* Where the calling thread is now. Any thread. */
+pool_place pool_place_now(void);
 
 /* The index of the thread that has the worker slot. */
 uint32_t pool_index_of(const struct worker_slot *slot);

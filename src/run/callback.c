@@ -11,14 +11,22 @@
 
 static _Thread_local const update_context *running; /* of the innermost callbacks of this thread; null: none */
 
-const update_context *callback_begin(const update_context *context) {
+const update_context *callback_begin(update_context *context) {
   const update_context *outer = running;
   running = context;
+  context->entered = pool_place_now();
   return outer;
 }
 
 void callback_end(const update_context *outer) {
   running = outer;
+}
+
+bool callback_runs(const struct muster_world *world) {
+  const update_context *context = running;
+  if (!context || context->public.world != world || load_relaxed_u64(&context->inside) != thread_self()) return false;
+  pool_place now = pool_place_now();
+  return now.entry == context->entered.entry && now.job == context->entered.job;
 }
 
 void callback_actions(worker_state *state, uint32_t first, uint32_t end) {

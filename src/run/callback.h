@@ -55,8 +55,12 @@ static inline muster_result callback_check(const muster_update *update, const ch
 }
 
 /* The calling thread runs callbacks with this context until callback_end(), which takes what this returned. */
-const update_context *callback_begin(const update_context *context);
+const update_context *callback_begin(update_context *context);
 void callback_end(const update_context *outer);
+
+/* Whether the calling thread is in a callback that was given an update of this world: in its own code, not in a job or
+ * a piece of a range that it waits for, since other threads might run these as well. */
+bool callback_runs(const struct muster_world *world);
 
 /* Writes which callback the calling thread is in, such as "atom 1 of agent 7 (generation 1) of type 'guard'". */
 void callback_describe(char text[CALLBACK_TEXT_BYTES]);

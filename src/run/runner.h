@@ -93,8 +93,9 @@ struct strand;
 typedef struct update_context {
   muster_update public; /* first: an atom's update is its context */
   struct runner *runner;
-  shared_u64 inside; /* the thread that is inside a callback with this update: thread_self(); 0 = none. Read by others
-                        only when they misuse it */
+  shared_u64 inside;  /* the thread that is inside a callback with this update: thread_self(); 0 = none. Read by others
+                         only when they misuse it */
+  pool_place entered; /* where its thread was when it began to run callbacks */
   struct worker_state *worker;
   const agent_type *type;
   batch_result *result; /* of the entry; of the acting agent in PHASE_ACT */

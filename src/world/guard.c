@@ -12,6 +12,51 @@
 #include <muster/sets.h>
 
 #include <math.h>
+#include <string.h>
+
+/* What an update calls in place of a host's call. Calls that are refused inside callbacks and stand not here have no
+ * counterpart. */
+static const struct {
+  const char *call; /* the function, or what it is about: how its message begins */
+  const char *meant;
+} counterparts[] = {
+    {"muster_agent_spawn", "muster_update_spawn()"},
+    {"muster_agent_remove", "muster_update_remove()"},
+    {"muster_agent_move", "muster_update_move(), which moves the updated agent itself,"},
+    {"muster_agent_wake", "muster_update_wake()"},
+    {"muster_agent_wake_at", "muster_update_wake_at()"},
+    {"muster_agent_send", "muster_update_send()"},
+    {"muster_agent_link", "muster_update_link()"},
+    {"muster_agent_unlink", "muster_update_unlink()"},
+    {"muster_agent_set_periods", "muster_update_set_periods()"},
+    {"muster_type_set_periods", "muster_update_set_type_periods()"},
+    {"muster_herd_wake", "muster_update_herd_wake()"},
+    {"muster_herd_remove", "muster_update_herd_remove()"},
+    {"agent", "muster_update_position_of() or muster_update_published_of()"},
+    {"agents", "muster_update_position_of() or muster_update_published_of()"},
+    {"positions of agents", "muster_update_move()"},
+    {"nearby", "muster_update_nearby()"},
+    {"herds nearby", "muster_update_herds_nearby()"},
+};
+
+/* The counterpart of a call; null when it has none. */
+static const char *counterpart_of(const char *call) {
+  for (uint32_t i = 0; i < sizeof counterparts / sizeof *counterparts; i++)
+    if (strcmp(counterparts[i].call, call) == 0) return counterparts[i].meant;
+  return NULL;
+}
+
+muster_result guard_outside(const struct muster_world *world, const char *call) {
+  char text[CALLBACK_TEXT_BYTES];
+  if (!callback_runs(world)) return MUSTER_OK;
+  const char *meant = counterpart_of(call);
+  callback_describe(text);
+  if (meant) return error_set(MUSTER_E_STATE, "%s: not inside %s: call %s there, with its update", call, text, meant);
+  return error_set(MUSTER_E_STATE,
+                   "%s: not inside %s: no update can ask for it, so note it there, and call this when the frame has "
+                   "returned",
+                   call, text);
+}
 
 muster_result guard_refuse(const struct muster_world *world, const char *what) {
   char text[CALLBACK_TEXT_BYTES];
@@ -27,23 +72,25 @@ muster_result guard_refuse(const struct muster_world *world, const char *what) {
   case OCCUPIED_NOT: /* another thread ran a frame, which has ended meanwhile */
     break;
   }
-  if (!occupancy_is_mine(&world->occupancy))
+  if (!occupancy_is_mine(&world->occupancy) && !callback_runs(world))
     return error_set(MUSTER_E_STATE,
                      "%s: not inside a frame, which another thread runs: call it between two frames, on the thread "
                      "that runs them",
                      what);
   callback_describe(text);
-  return error_set(MUSTER_E_STATE, "%s: not inside a frame: %s must return first", what, text);
+  const char *meant = counterpart_of(what);
+  if (!meant) return error_set(MUSTER_E_STATE, "%s: not inside a frame: %s must return first", what, text);
+  return error_set(MUSTER_E_STATE, "%s: not inside a frame: %s calls %s instead, with its update", what, text, meant);
 }
 
-bool guard_asks(const struct muster_world *world, const char *what, muster_result *result) {
-  *result = guard_any(world, what);
+bool guard_asks(const struct muster_world *world, const char *call, muster_result *result) {
+  *result = guard_host(world, call);
   return !*result && !recorder_replays(world->recorder);
 }
 
-bool guard_asks_agent(const struct muster_world *world, muster_agent id, const char *what, muster_agent *agent,
+bool guard_asks_agent(const struct muster_world *world, muster_agent id, const char *call, muster_agent *agent,
                       muster_result *result) {
-  if (!guard_asks(world, what, result)) return false;
+  if (!guard_asks(world, call, result)) return false;
   *agent = world_find(world, id);
   if (world_exists(world, *agent)) return true;
   *result = guard_gone(id);

@@ -12,20 +12,31 @@ struct command;
 /* Sets the error by which the checks below refuse a call; never MUSTER_OK. */
 __attribute__((cold)) muster_result guard_refuse(const struct muster_world *world, const char *what);
 
-/* For calls that any thread may make at any time. */
+/* For calls that any thread may make at any time, inside callbacks, too. */
 static inline muster_result guard_any(const struct muster_world *world, const char *what) {
   if (__builtin_expect(world != NULL, true)) return MUSTER_OK;
   guard_refuse(world, what);
   return MUSTER_E_ARGUMENT;
 }
 
-/* For calls of any thread that ask for something at the next intake. False when the request is not to be queued;
- * `result` is then what the call returns: MUSTER_OK in a replay, since the record has what was asked for. */
-bool guard_asks(const struct muster_world *world, const char *what, muster_result *result);
+/* MUSTER_OK unless the calling thread is inside a callback of this world's that was given an update. */
+muster_result guard_outside(const struct muster_world *world, const char *call);
+
+/* For calls of any thread that ask for something at the next intake; `call` is the function's name. Not inside a
+ * callback that is given an update: the next intake takes requests in the order in which they came, which would depend
+ * on threads there. What updates ask for comes by muster_update_...(), and is put in order. */
+static inline muster_result guard_host(const struct muster_world *world, const char *call) {
+  bool free = world && occupancy_get(&world->occupancy) == OCCUPIED_NOT;
+  return __builtin_expect(free, true) ? MUSTER_OK : world ? guard_outside(world, call) : guard_refuse(world, call);
+}
+
+/* The same. False when the request is not to be queued; `result` is then what the call returns: MUSTER_OK in a replay,
+ * since the record has what was asked for. */
+bool guard_asks(const struct muster_world *world, const char *call, muster_result *result);
 
 /* The same for a request about an agent, which must exist, and its handle; not checked in a replay, where its id is
  * made up. */
-bool guard_asks_agent(const struct muster_world *world, muster_agent id, const char *what, muster_agent *agent,
+bool guard_asks_agent(const struct muster_world *world, muster_agent id, const char *call, muster_agent *agent,
                       muster_result *result);
 
 /* The error of an agent that does not exist any more, by its id. */
@@ -40,8 +51,8 @@ static inline muster_result guard_between(const struct muster_world *world, cons
   return __builtin_expect(free, true) ? MUSTER_OK : guard_refuse(world, what);
 }
 
-/* The same for a call that only reads. It may also be made inside the callbacks of a call between two frames, and while
- * the host runs a plan. */
+/* As guard_between(), for a call that only reads. It may also be made inside the callbacks of a call between two
+ * frames, and while the host runs a plan. */
 static inline muster_result guard_read(const struct muster_world *world, const char *what) {
   enum occupation by = world ? occupancy_get(&world->occupancy) : OCCUPIED_NOT;
   return by == OCCUPIED_BY_CALL || by == OCCUPIED_BY_PLAN ? MUSTER_OK : guard_between(world, what);

@@ -119,7 +119,7 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
   muster_world_tuning tuning = muster_world_tuning_default();
   muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
   if (!result) result = tune_check(world, &tuning);
-  if (result || !guard_asks(world, "world tuning", &result)) return result;
+  if (result || !guard_asks(world, "muster_world_tune", &result)) return result;
   if (ring_push(&world->commands->queues.tunings, &tuning)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INTAKE_TUNINGS);
 }

@@ -24,6 +24,7 @@ HEADS = ["between frames", "in an atom", "in an action", "in on_spawned", "in on
 # What the words say: the moments at which a call is not refused for the moment. The first phrase that matches counts.
 PHRASES = [
     (r"\bAny thread,? but (not inside a job|a worker of the pool)", {"between", "thread"}),
+    (r"\bAny thread, but not inside atoms\b", {"between", "thread"}),
     (r"\bAny thread\b", set(MOMENTS)),
     (r"\bThread of the frames\b", {"between"}),
     (r"\bInside an atom, on_spawned or on_removed\b", {"atom", "action", "spawned", "removed"}),

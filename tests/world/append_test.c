@@ -6,6 +6,7 @@
 #include "world/world.h"
 
 #include <muster/snapshot.h>
+#include <pthread.h>
 
 enum { AGENTS = 4000, BUDGET_NS = 2000000, GUESS_NS = 200000, COST_NS = 40000 };
 
@@ -18,14 +19,21 @@ struct scene {
   uint64_t told_ns, own_ns, cost_ns;
   uint32_t wakes_every; /* each so many updates wake another agent; 0 = none do */
   uint32_t updates;
-  uint32_t removes; /* the next update removes so many agents, from the first on */
+  uint32_t removes; /* while the next update runs, so many agents are removed, from the first on */
   muster_world *world;
   muster_agent agents[AGENTS];
 };
 
 static struct scene scene;
 
+/* On a thread of its own, as a host does it while a frame runs. */
+static void *remove_some(void *unused) {
+  for (; scene.removes > 0; scene.removes--) muster_agent_remove(scene.world, scene.agents[scene.removes - 1]);
+  return unused;
+}
+
 static muster_atom_result live(muster_update *update) {
+  pthread_t thread;
   creature *self = update->state;
   self->twice += self->frame == update->now_ns;
   self->frame = update->now_ns;
@@ -34,7 +42,7 @@ static muster_atom_result live(muster_update *update) {
   scene.own_ns += scene.cost_ns;
   scene.updates++;
   uint64_t other = muster_update_random(update) % AGENTS;
-  for (; scene.removes > 0; scene.removes--) muster_agent_remove(scene.world, scene.agents[scene.removes - 1]);
+  if (scene.removes && !pthread_create(&thread, NULL, remove_some, NULL)) pthread_join(thread, NULL);
   if (scene.wakes_every && scene.updates % scene.wakes_every == 0) muster_update_wake(update, scene.agents[other]);
   return MUSTER_ATOM_NEXT;
 }

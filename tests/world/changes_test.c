@@ -289,10 +289,9 @@ static little_world *reborn_in;
 static uint32_t reborn;
 
 static void bear_another(muster_update *update) {
-  (void)update;
   muster_agent_def def = muster_agent_def_default();
   def.type = reborn_in->type;
-  if (reborn) reborn -= !muster_agent_is_null(muster_agent_spawn(reborn_in->world, &def));
+  if (reborn) reborn -= !muster_agent_is_null(muster_update_spawn(update, &def));
 }
 
 Test(changes, of_a_frame_with_more_of_them_than_agents_max_lose_all_cursors) {
@@ -303,6 +302,7 @@ Test(changes, of_a_frame_with_more_of_them_than_agents_max_lose_all_cursors) {
   const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_type_def type = type_with(&atom, 1);
   type.on_removed = bear_another;
+  type.spawns_max = 1;
   register_type(&little, &type);
   muster_agent agents[AGENTS];
   reborn_in = &little;
