@@ -129,7 +129,8 @@ MUSTER_API void muster_journal_hold(muster_journal *journal, bool held);
 
 /* Begins a snapshot now; when one is being written, the next one follows it. A host that changes a world in which no
  * frames run, since it is paused, makes its change safe with this: muster_journal_status.changes_safe says when that is
- * so. MUSTER_E_STATE inside a frame, and when the journal has ended. Thread of the frames, between frames. */
+ * so. MUSTER_E_STATE inside a frame, on another thread than the one that runs the frames, and when the journal has
+ * ended. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_journal_snapshot(muster_journal *journal);
 
 /* Ends the journal with a last snapshot, written at once, so that the world can go on from there; frees it. With

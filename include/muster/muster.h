@@ -39,7 +39,9 @@
  *   - A null argument is refused, except where the function says that it may be null: see muster/common.h.
  *   - A call that belongs between two frames is refused inside one, in callbacks and on other threads: MUSTER_E_STATE,
  *     or a null id or pointer, false or 0 with a message. A read on another thread at the very moment at which a frame
- *     begins is not detected, and is a data race.
+ *     begins is not detected, and is a data race. What saves a world (muster_world_save(), muster_world_settle(),
+ *     records and journals) is refused on another thread than that of the last muster_frame_run() at any moment, until
+ *     that thread has ended.
  *   - A call of a host inside an atom of the same world is refused in the same way, with the call of muster/update.h
  *     that is meant, or the advice to keep what is wanted until the frame has returned: its order would depend on
  *     threads, and the same seed would no longer give the same world.

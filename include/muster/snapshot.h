@@ -36,9 +36,11 @@ typedef struct muster_save_def {
 
 MUSTER_DEFAULTS(muster_save_def);
 
-/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, and of one that replays; MUSTER_E_SYSTEM when a
- * write was refused. Thread of the frames, between frames, and no other thread calls into the world meanwhile.
- * Allocates nothing. Takes about 0.3 us for each agent, and the time of its state.
+/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, of one that replays, and on another thread than the
+ * one that runs its frames; MUSTER_E_SYSTEM when a write was refused. Thread of the frames, between frames, and no
+ * other thread calls into the world meanwhile. So a host that saves every few minutes does it in its frame loop, into
+ * memory, and lets another thread write the bytes; or it has a journal (muster/journal.h). Allocates nothing. Takes
+ * about 0.3 us for each agent, and the time of its state.
  *
  * A host that cannot stop for so long calls muster_world_settle() and forks: the child, in which no other thread runs,
  * saves the world as it was, and ends with _exit(). A spawn or command that another thread of the parent was queueing
@@ -47,7 +49,8 @@ MUSTER_API muster_result muster_world_save(muster_world *world, const muster_sav
 
 /* Brings a world into the state in which it is saved: a process that is forked now can save. What the last commit had
  * no time for is finished, as the next frame would, and the agents that are ready to run are sorted. MUSTER_E_STATE
- * inside a frame, and in a world that replays. Thread of the frames, between frames. O(ready agents). */
+ * inside a frame, on another thread than the one that runs the frames, and in a world that replays. Thread of the
+ * frames, between frames. O(ready agents). */
 MUSTER_API muster_result muster_world_settle(muster_world *world);
 
 /* How often the world was brought into that state, by muster_world_settle() and by all that saves it, since it was

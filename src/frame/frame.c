@@ -233,6 +233,7 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
   if (frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
     return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is beyond 146 years",
                      (unsigned long long)frame->sim_now_ns);
+  occupancy_take_frames(&world->occupancy);
   return MUSTER_OK;
 }
 

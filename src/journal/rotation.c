@@ -314,7 +314,7 @@ bool rotation_begin_beside(muster_journal *journal) {
 
 muster_result muster_journal_snapshot(muster_journal *journal) {
   if (!journal) return error_missing("journal", "journal");
-  muster_result result = guard_between(journal->world, "journal");
+  muster_result result = guard_between_here(journal->world, "journal");
   if (result) return result;
   if (journal->status.ended_by[0]) return error_set(MUSTER_E_STATE, "journal: it has ended");
   journal->changes++;
@@ -353,7 +353,7 @@ void rotation_count_frames(muster_journal *journal) {
 }
 
 void muster_journal_turn(muster_journal *journal, uint64_t spare_ns) {
-  if (!journal || journal->ended || guard_between(journal->world, "journal")) return;
+  if (!journal || journal->ended || guard_between_here(journal->world, "journal")) return;
   rotation_count_frames(journal);
   if (journal->ended) return;
   rotation_reap(journal, false);

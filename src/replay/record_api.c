@@ -30,7 +30,7 @@ uint32_t records_layout(void) {
 }
 
 muster_result records_check_world(const muster_world *world, const char *what) {
-  muster_result result = guard_between(world, what);
+  muster_result result = guard_between_here(world, what);
   if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not in a world with planner_workers: its host knows what it ran", what);

@@ -1,7 +1,16 @@
 #include "run/occupancy.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
+
+static _Thread_local uint32_t own_number; /* of the calling thread; 0 = it was not asked for yet */
+
+static uint32_t number_of_thread(void) {
+  if (!own_number) own_number = (uint32_t)gettid();
+  return own_number;
+}
 
 void occupancy_set(struct occupancy *occupancy, enum occupation occupation) {
   store_relaxed_u64(&occupancy->thread, occupation ? thread_self() : 0);
@@ -10,6 +19,16 @@ void occupancy_set(struct occupancy *occupancy, enum occupation occupation) {
 
 bool occupancy_is_mine(const struct occupancy *occupancy) {
   return load_relaxed_u64(&occupancy->thread) == thread_self();
+}
+
+void occupancy_take_frames(struct occupancy *occupancy) {
+  store_relaxed_u32(&occupancy->frames, number_of_thread());
+}
+
+uint32_t occupancy_other_thread(const struct occupancy *occupancy) {
+  uint32_t frames = load_relaxed_u32(&occupancy->frames);
+  bool other = frames && frames != number_of_thread() && tgkill(getpid(), (pid_t)frames, 0) == 0;
+  return other ? frames : 0;
 }
 
 /* Whether a place is in the calling thread's own stack. */

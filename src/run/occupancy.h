@@ -19,6 +19,7 @@ struct occupancy {
   shared_u32 occupation;
   shared_u64 thread; /* the thread that began it: thread_self() */
   const char *stack; /* an address in that thread's stack, in the call that began its last frame */
+  shared_u32 frames; /* the thread that ran the last frame, by the system's number; 0 = none did */
 };
 
 /* A number that no other running thread has, for about the price of a load. */
@@ -36,6 +37,13 @@ void occupancy_set(struct occupancy *occupancy, enum occupation occupation);
 
 /* Whether the calling thread is the one that occupies it. */
 bool occupancy_is_mine(const struct occupancy *occupancy);
+
+/* The calling thread runs the world's frames from here on. */
+void occupancy_take_frames(struct occupancy *occupancy);
+
+/* The thread that runs the world's frames, by the system's number, when that is another than the calling one and has
+ * not ended; else 0. In a process that was forked the threads of its parent have ended. */
+uint32_t occupancy_other_thread(const struct occupancy *occupancy);
 
 /* Whether the calling thread left its frame without returning, by longjmp(): it occupies the world, and `here` in its
  * stack is no deeper than where the frame began. Never true on another stack than the thread's own, such as a

@@ -271,7 +271,7 @@ bool snapshot_go_through(struct snapshot *snapshot, snapshot_part *part) {
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
 static muster_result snapshot_check_world(const muster_world *world, const char *what) {
-  muster_result result = guard_between(world, what);
+  muster_result result = guard_between_here(world, what);
   if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
@@ -285,7 +285,7 @@ uint64_t muster_world_settles(const muster_world *world) {
 }
 
 muster_result muster_world_settle(muster_world *world) {
-  muster_result result = guard_between(world, "settle");
+  muster_result result = guard_between_here(world, "settle");
   if (!result && recorder_replays(world->recorder) && !world->recorder->loads)
     result = error_set(MUSTER_E_STATE, "settle: not a world that replays");
   if (result) return result;

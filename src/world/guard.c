@@ -83,6 +83,15 @@ muster_result guard_refuse(const struct muster_world *world, const char *what) {
   return error_set(MUSTER_E_STATE, "%s: not inside a frame: %s calls %s instead, with its update", what, text, meant);
 }
 
+muster_result guard_between_here(const struct muster_world *world, const char *what) {
+  uint32_t other = world ? occupancy_other_thread(&world->occupancy) : 0;
+  if (!other || callback_runs(world)) return guard_between(world, what);
+  return error_set(MUSTER_E_STATE,
+                   "%s: not on this thread: thread %u runs the frames of this world, so call it there, between two of "
+                   "them",
+                   what, other);
+}
+
 bool guard_asks(const struct muster_world *world, const char *call, muster_result *result) {
   *result = guard_host(world, call);
   return !*result && !recorder_replays(world->recorder);

@@ -51,6 +51,11 @@ static inline muster_result guard_between(const struct muster_world *world, cons
   return __builtin_expect(free, true) ? MUSTER_OK : guard_refuse(world, what);
 }
 
+/* The same for a call that brings the whole world into order, as saving does: on another thread it is refused at any
+ * moment, since nobody knows when the next frame begins. Once the thread of the frames has ended, any other may call.
+ */
+muster_result guard_between_here(const struct muster_world *world, const char *what);
+
 /* As guard_between(), for a call that only reads. It may also be made inside the callbacks of a call between two
  * frames, and while the host runs a plan. */
 static inline muster_result guard_read(const struct muster_world *world, const char *what) {
