@@ -61,6 +61,7 @@
 #include "frame/forecast.h"
 #include "frame/frame_record.h"
 #include "frame/stages.h"
+#include "frame/units.h"
 #include "herds/herds.h"
 #include "record/recorder.h"
 #include "run/callback.h"
@@ -295,6 +296,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   frame_record_begin(world, frame);
   world->runner->now_ns = frame->sim_now_ns;
   world->runner->frame = world->frames;
+  units_look(world);
   frame_enter(world);
   watch_begin(runner_caller(world->runner)->heartbeat);
   watchdog_frame_begins(world->watchdog);

@@ -22,6 +22,16 @@ typedef struct settle_part {
   settled_band bands[MUSTER_BANDS];
 } settle_part;
 
+/* What frame/units.c has seen since its last look, and has said. */
+typedef struct units_watch {
+  uint32_t frames, budgets_small;
+  uint64_t moved_ns, step_most_ns; /* simulation time, and the most of it in one frame */
+  uint64_t wall_ns;                /* when that look was; 0 = not known */
+  uint32_t looks;                  /* for agents near observers */
+  bool hardly_moves;               /* as of that look */
+  bool time_told, budget_told;
+} units_watch;
+
 struct world_sums {
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
@@ -30,7 +40,8 @@ struct world_sums {
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch, */
   uint32_t admitted;    /* and of how many ranked entries */
-  uint64_t prepaid_ns;  /* what calls between frames took: the next budget is less by it */
+  units_watch units;
+  uint64_t prepaid_ns; /* what calls between frames took: the next budget is less by it */
 };
 
 #endif
