@@ -14,7 +14,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
   if (def->type.index == 0 || def->type.index > types)
     return error_set(MUSTER_E_ARGUMENT, "agent: type %u is not registered", def->type.index);
   if (!space_accepts(def->position))
-    return error_set(MUSTER_E_ARGUMENT, "agent: position (%g, %g, %g) must be finite and within +-1e9 m",
+    return error_set(MUSTER_E_ARGUMENT, "agent: position (%.17g, %.17g, %.17g) must be finite and within +-1e9 m",
                      def->position.x, def->position.y, def->position.z);
   return fields_check(fields_agent, "agent", NULL, def, 0);
 }

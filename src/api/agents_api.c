@@ -67,8 +67,8 @@ muster_result muster_agent_remove(muster_world *world, muster_agent id) {
 }
 
 muster_result agents_refuse_position(muster_position position) {
-  return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x, position.y,
-                   position.z);
+  return error_set(MUSTER_E_ARGUMENT, "position (%.17g, %.17g, %.17g) must be finite and within +-1e9 m", position.x,
+                   position.y, position.z);
 }
 
 static muster_result check_position(muster_position position) {
@@ -240,7 +240,7 @@ static muster_result check_observer(const muster_observer_def *def) {
   if (def->partition >= PARTITIONS)
     return error_set(MUSTER_E_ARGUMENT, "observer: partition %u must be 0..65535", def->partition);
   if (!(def->near_m >= 0.0f) || !(def->far_m > def->near_m) || !isfinite(def->far_m))
-    return error_set(MUSTER_E_ARGUMENT, "observer: 0 <= near_m (%g) < far_m (%g), both finite, must hold",
+    return error_set(MUSTER_E_ARGUMENT, "observer: 0 <= near_m (%.9g) < far_m (%.9g), both finite, must hold",
                      (double)def->near_m, (double)def->far_m);
   return MUSTER_OK;
 }

@@ -215,8 +215,9 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
 
 static muster_result check_herd(const struct herd_type *type, const muster_herd_def *def, uint32_t number) {
   if (!space_accepts(def->position))
-    return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: position (%g, %g, %g) must be finite and within +-1e9 m",
-                     number, def->position.x, def->position.y, def->position.z);
+    return error_set(MUSTER_E_ARGUMENT,
+                     "herd %u of the array: position (%.17g, %.17g, %.17g) must be finite and within +-1e9 m", number,
+                     def->position.x, def->position.y, def->position.z);
   if (!isfinite(def->velocity_x) || !isfinite(def->velocity_y))
     return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: velocity (%g, %g) must be finite", number,
                      (double)def->velocity_x, (double)def->velocity_y);

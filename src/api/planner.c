@@ -273,8 +273,9 @@ static muster_result check_result(struct muster_world *world, const muster_plan_
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].cost_ns %llu must be at most 10 s", place,
                      (unsigned long long)result->cost_ns);
   if (result->moved && !space_accepts(result->position))
-    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].position (%g, %g, %g) must be finite and within +-1e9 m",
-                     place, result->position.x, result->position.y, result->position.z);
+    return error_set(MUSTER_E_ARGUMENT,
+                     "report: results[%u].position (%.17g, %.17g, %.17g) must be finite and within +-1e9 m", place,
+                     result->position.x, result->position.y, result->position.z);
   return result->outcome == MUSTER_PLAN_CONTINUED ? check_part(world, result, place) : MUSTER_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t field_bytes(const field_row *field) {
@@ -67,9 +68,17 @@ bool field_allows(const field_row *field, double value) {
 
 /* --------------------------------------------------------------------------------------------------------- messages */
 
+/* As few digits as tell the number from others: one that is refused would else look like the end of its range. */
+static void words_of_real(const field_row *field, double value, char words[FIELD_WORDS]) {
+  snprintf(words, FIELD_WORDS, "%g", value);
+  double read = strtod(words, NULL);
+  if (field->kind == FIELD_FLOAT) read = (double)(float)read;
+  if (read < value || read > value) snprintf(words, FIELD_WORDS, "%.*g", field->kind == FIELD_FLOAT ? 9 : 17, value);
+}
+
 const char *field_words(const field_row *field, const void *place, char words[FIELD_WORDS]) {
   if (field->kind == FIELD_FLOAT || field->kind == FIELD_DOUBLE)
-    snprintf(words, FIELD_WORDS, "%g", field_value(field, place));
+    words_of_real(field, field_value(field, place), words);
   else
     snprintf(words, FIELD_WORDS, "%llu", (unsigned long long)field_whole(field, place));
   return words;
