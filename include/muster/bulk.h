@@ -1,7 +1,7 @@
 /* muster/bulk.h - calls for many agents at once: positions and factors of importance. Not part of muster/muster.h.
  *
  * The arrays are read during the call and stay the caller's. A call takes effect at once, before what is queued for the
- * next frame. */
+ * next frame. Each goes on behind an element that it passes over; muster_last_error() tells of the last of these. */
 #ifndef MUSTER_BULK_H
 #define MUSTER_BULK_H
 

@@ -31,12 +31,15 @@
 
 #include <muster/bulk.h>
 #include <muster/herd.h>
+#include <muster/module.h>
 #include <muster/muster.h>
 #include <muster/replicate.h>
 #include <muster/tune.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -129,6 +132,19 @@ template <class T> constexpr std::uint32_t bytes_of() {
     return sizeof(T);
   }
 }
+
+/* A mistake in the program that would be a crash next: ends the process with a line that says what to do. */
+[[noreturn]] inline void end(const muster_update *update, const char *mistake) noexcept {
+  const char *type = muster_type_name(update->world, update->type);
+  std::fprintf(stderr, "muster: type '%s': %s\n", type ? type : "?", mistake);
+  std::abort();
+}
+
+/* What a pointer of an update points at; ends the process when it is null. */
+template <class T> T &at(const muster_update *update, void *there, const char *mistake) noexcept {
+  if (!there) end(update, mistake);
+  return *static_cast<T *>(there);
+}
 } // namespace detail
 
 /* What an atom of a type with this state and this published state is given: muster_update with types. Fields of the C
@@ -140,11 +156,23 @@ public:
   const muster_update *operator->() const noexcept { return update_; }
 
   /* Its own state, to read and write. */
-  template <class T = State> T &state() const noexcept { return *static_cast<T *>(update_->state); }
+  template <class T = State> T &state() const noexcept {
+    static_assert(std::is_void_v<State> || std::is_convertible_v<State *, T *>,
+                  "the state of this type is another one");
+    return detail::at<T>(update_, update_->state,
+                         "state<T>(): it has no state; give type_def a State, or set state_bytes");
+  }
   /* What others see of it after this frame's commit, to write. */
-  template <class T = Published> T &published() const noexcept { return *static_cast<T *>(update_->published); }
+  template <class T = Published> T &published() const noexcept {
+    static_assert(std::is_void_v<Published> || std::is_convertible_v<Published *, T *>,
+                  "what this type publishes is another one");
+    return detail::at<T>(update_, update_->published,
+                         "published<T>(): it publishes nothing; give type_def a Published, or set published_bytes");
+  }
   /* The type's user, which the host set in type_def.user; shared by all workers. */
-  template <class T> T &host() const noexcept { return *static_cast<T *>(update_->type_user); }
+  template <class T> T &host() const noexcept {
+    return detail::at<T>(update_, update_->type_user, "host<T>(): set type_def.user before world.add()");
+  }
   /* The agent's user, which the host set in muster_agent_def.user; may be null. */
   template <class T> T *user() const noexcept { return static_cast<T *>(update_->user); }
   /* The time to integrate over, in seconds. */
@@ -163,13 +191,17 @@ public:
     return muster_update_wake_at(update_, agent, at_ns);
   }
 
-  /* Another agent's published state, which must be a T; null when the id is stale or its type publishes nothing. */
+  /* Another agent's published state, which must be a T: muster_update_published_as(). Null when the id is stale; and,
+   * with a message in the log, when its type publishes nothing, or a struct of another size. */
   template <class T = Published> const T *published_of(muster_agent agent) const noexcept {
-    return static_cast<const T *>(muster_update_published_of(update_, agent));
+    static_assert(!std::is_void_v<T>, "say what the other agent publishes: published_of<T>(agent)");
+    return static_cast<const T *>(muster_update_published_as(update_, agent, detail::bytes_of<T>()));
   }
-  /* Another agent's private state, which must be a T; null outside action atoms. */
+  /* Another agent's private state, which must be a T: muster_update_state_as(). Null when the id is stale and outside
+   * action atoms; and, with a message in the log, when its type keeps none, or a struct of another size. */
   template <class T = State> T *state_of(muster_agent agent) const noexcept {
-    return static_cast<T *>(muster_update_state_of(update_, agent));
+    static_assert(!std::is_void_v<T>, "say what the other agent keeps: state_of<T>(agent)");
+    return static_cast<T *>(muster_update_state_as(update_, agent, detail::bytes_of<T>()));
   }
   /* Another agent's position as of the last commit; nothing when the id is stale. */
   std::optional<muster_position> position_of(muster_agent agent) const noexcept {
@@ -345,6 +377,14 @@ public:
     static_assert(sizeof...(F) > 0, "a type needs an atom; one of sets is registered by muster_type_register()");
     const muster_atom list[] = {make_atom<State, Published>(atoms)...};
     muster_type_def complete = def;
+    if (def.state_bytes < detail::bytes_of<State>() || def.published_bytes < detail::bytes_of<Published>()) {
+      muster_module_fail(MUSTER_E_ARGUMENT,
+                         "type '%s': state_bytes %u and published_bytes %u are less than its State (%u) and Published "
+                         "(%u): leave them as type_def sets them",
+                         def.name ? def.name : "agent", def.state_bytes, def.published_bytes, detail::bytes_of<State>(),
+                         detail::bytes_of<Published>());
+      return {};
+    }
     complete.atoms = list;
     complete.atom_count = sizeof...(F);
     return muster_type_register(get(), &complete);
@@ -456,11 +496,13 @@ private:
 /* ---------------------------------------------------------------------------------------------------------- errors */
 
 #if defined(__cpp_exceptions)
-/* What check() throws: the result, and the sentence of muster_last_error(). */
+/* What check() throws: the result, and the sentence of muster_last_error(). Without one, since the result is another
+ * than that of the last failure on this thread, what() is the result's name. */
 class error : public std::exception {
 public:
   explicit error(muster_result result) noexcept : result_(result) {
-    std::strncpy(what_, muster_last_error(), sizeof what_ - 1);
+    const bool said = muster_last_result() == result && *muster_last_error();
+    std::strncpy(what_, said ? muster_last_error() : muster_result_name(result), sizeof what_ - 1);
   }
   muster_result result() const noexcept { return result_; }
   const char *what() const noexcept override { return what_; }

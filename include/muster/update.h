@@ -160,6 +160,14 @@ MUSTER_API bool muster_update_position_of(const muster_update *update, muster_ag
  * same region; null elsewhere and for stale ids. In a parallel action other agents may be writing there. */
 MUSTER_API void *muster_update_state_of(muster_update *update, muster_agent agent);
 
+/* The same for a reader that takes them for a struct of so many bytes: null also where the agent's type has another
+ * size, or none, which is MUSTER_E_ARGUMENT with that type's name, and is logged once by each worker: it is the state
+ * of another type. Of a stale id null without a message. Inside an atom, on_spawned or on_removed. */
+MUSTER_API const void *muster_update_published_as(const muster_update *update, muster_agent agent, uint32_t bytes);
+
+/* The same of another agent's private state. Action atoms only. */
+MUSTER_API void *muster_update_state_as(muster_update *update, muster_agent agent, uint32_t bytes);
+
 typedef struct muster_neighbour {
   muster_agent agent;
   muster_type type;

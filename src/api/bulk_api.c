@@ -85,6 +85,12 @@ static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t wo
   }
 }
 
+/* A call for an array goes on behind what it refuses; its message is of the last. */
+static void bulk_refuse(const char *what, uint32_t place, muster_position position) {
+  error_set(MUSTER_E_ARGUMENT, "%s: positions[%u] (%.17g, %.17g, %.17g) must be finite and within +-1e9 m", what, place,
+            position.x, position.y, position.z);
+}
+
 /* Moves the agents that were marked; counts the others. */
 static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
   struct muster_world *world = moves->world;
@@ -93,6 +99,8 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
     uint8_t mark = world->agents.marks[i];
     moved += mark <= MARK_FOLLOWS;
     world->sums->statistics.positions_refused += mark == MARK_REFUSED;
+    if (mark == MARK_REFUSED) bulk_refuse("positions of agents", i, moves->positions[i]);
+    if (mark == MARK_STALE) guard_gone(moves->agents[i]);
     if (mark == MARK_STEPPED)
       changes_note(&world->agents.store.changes, muster_agent_index(moves->agents[i]), NOTED_MOVED);
     if (mark == MARK_FOLLOWS)
@@ -171,7 +179,11 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     muster_agent agent = world_find(world, agents[i]);
-    if (!is_there(world, agent) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
+    bool there = is_there(world, agent), allowed = values[i] >= 0.0f && values[i] <= 1.0f;
+    if (!there) guard_gone(agents[i]);
+    if (there && !allowed)
+      error_set(MUSTER_E_ARGUMENT, "factors of agents: values[%u] %g must be 0..1", i, (double)values[i]);
+    if (!there || !allowed) continue;
     uint8_t *held = &world_row(world, muster_agent_index(agent))->factors[factor];
     uint8_t value = byte_share_of(values[i]);
     set++;
@@ -209,11 +221,16 @@ uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     muster_observer found = observer_ids_find(world, observers[i]);
-    if (!observer_ids_is_live(world, found)) continue;
-    if (space_accepts(positions[i]))
+    if (!observer_ids_is_live(world, found)) {
+      observer_ids_gone(world, observers[i]);
+      continue;
+    }
+    if (space_accepts(positions[i])) {
       moved += bulk_api_move_observer(world, found, positions[i]);
-    else
-      world->sums->statistics.positions_refused++;
+      continue;
+    }
+    world->sums->statistics.positions_refused++;
+    bulk_refuse("positions of observers", i, positions[i]);
   }
   end(world, begin_ns);
   return moved;

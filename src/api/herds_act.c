@@ -209,7 +209,9 @@ muster_result muster_update_herd_push(muster_update *update, muster_herd herd, f
   muster_result result = check_serial(update, "herd push");
   if (result) return result;
   struct herd_type *type = herds_find(update->world, herd);
-  if (!type) return MUSTER_E_STALE;
+  if (!type)
+    return error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", muster_herd_index(herd),
+                     muster_herd_generation(herd));
   uint32_t home = herds_home(type, muster_herd_index(herd));
   if (!type->members[home])
     return error_set(MUSTER_E_STATE, "herd %u is unfolded: its leaves see for themselves", muster_herd_index(herd));

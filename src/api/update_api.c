@@ -30,13 +30,24 @@ static const update_context *const_context_of(const muster_update *update) {
   return (const update_context *)(const void *)update;
 }
 
+/* What was refused is a mistake in the program: the log has its sentence, too, since the next line may be a crash, or
+ * nothing. */
+static __attribute__((cold)) void tell_once(const update_context *context, update_mistake mistake) {
+  if (context->worker->told & mistake) return;
+  context->worker->told |= (uint8_t)mistake;
+  log_write(&context->public.world->def.log, MUSTER_LOG_WARNING, "an update of type '%s' was refused: %s",
+            context->type->name, muster_last_error());
+}
+
 muster_result muster_update_move(muster_update *update, muster_position position) {
   muster_result result = callback_check(update, "move");
   if (result) return result;
   update_context *context = context_of(update);
   if (!space_accepts(position)) {
     context->worker->positions_refused++;
-    return agents_refuse_position(position);
+    result = agents_refuse_position(position);
+    tell_once(context, MISTAKE_POSITION);
+    return result;
   }
   context->result->moved_to = space_spot_of(context->runner->space, position);
   context->result->moved = true;
@@ -102,6 +113,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
         "type '%s' may spawn %u per update (spawns_max), and ids must be left (agents_max); %u rest until another "
         "epoch",
         context->type->name, context->type->def.spawns_max, resting);
+    if (!context->type->def.spawns_max) tell_once(context, MISTAKE_SPAWN);
     return agent;
   }
   context->result->spawned++;
@@ -258,7 +270,9 @@ static uint32_t places_of(update_context *context, outgoing **places) {
 muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   update_context *context = context_of(update);
   muster_result result = callback_check(update, "message");
-  if (!result) result = check_message(update, to, bytes, size);
+  if (result) return result;
+  result = check_message(update, to, bytes, size);
+  if (result == MUSTER_E_ARGUMENT) tell_once(context, MISTAKE_MESSAGE);
   if (result) return result;
   muster_world *world = update->world;
   bool parallel = is_beside(context);
@@ -267,10 +281,12 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
   if (number < UINT16_MAX) context->result->sends++;
   if (number >= limit) {
     if (!parallel) world->sums->statistics.messages_refused++;
-    return error_set(
+    result = error_set(
         MUSTER_E_FULL,
         "type '%s' may send messages.sends_max = %u per update, of limits.sends_per_frame = %u of all updates",
         context->type->name, context->type->def.messages.sends_max, world->def.limits.sends_per_frame);
+    if (!context->type->def.messages.sends_max) tell_once(context, MISTAKE_MESSAGE);
+    return result;
   }
   struct message_head head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
   if (!parallel) {
@@ -334,6 +350,7 @@ void *muster_update_state_of(muster_update *update, muster_agent id) {
   const update_context *context = context_of(update);
   if (context->phase != PHASE_ACT) {
     error_set(MUSTER_E_STATE, "state: in action atoms only");
+    tell_once(context, MISTAKE_PHASE);
     return NULL;
   }
   muster_agent agent = world_find(update->world, id);
@@ -342,10 +359,50 @@ void *muster_update_state_of(muster_update *update, muster_agent id) {
   return type_state(world_type(update->world, row->type), row->state_slot);
 }
 
+/* The agent's type keeps another struct than its reader believes. */
+static void refuse_struct(const update_context *context, const agent_type *type, const char *what, uint32_t has,
+                          uint32_t bytes) {
+  if (!has)
+    error_set(MUSTER_E_ARGUMENT, "%s of type '%s': it has none, and is read as one of %u bytes", what, type->name,
+              bytes);
+  else
+    error_set(MUSTER_E_ARGUMENT, "%s of type '%s': it has %u bytes, and is read as one of %u: another type's", what,
+              type->name, has, bytes);
+  tell_once(context, MISTAKE_STRUCT);
+}
+
+const void *muster_update_published_as(const muster_update *update, muster_agent id, uint32_t bytes) {
+  if (callback_check(update, "published state")) return NULL;
+  muster_agent agent = world_find_seen(update->world, id);
+  if (!is_seen(update, agent)) return NULL;
+  const agent_row *row = world_row(update->world, muster_agent_index(agent));
+  const agent_type *type = world_type(update->world, row->type);
+  if (type->def.published_bytes == bytes) return type_published(type, row->state_slot, row->front);
+  refuse_struct(const_context_of(update), type, "published state", type->def.published_bytes, bytes);
+  return NULL;
+}
+
+void *muster_update_state_as(muster_update *update, muster_agent id, uint32_t bytes) {
+  void *state = muster_update_state_of(update, id);
+  if (callback_check(update, "state")) return NULL;
+  const update_context *context = context_of(update);
+  muster_agent agent = world_find(update->world, id);
+  if (context->phase != PHASE_ACT || !is_active(update, agent) || !reaches(context, agent)) return NULL;
+  const agent_type *type = world_type_of(update->world, muster_agent_index(agent));
+  if (type->def.state_bytes == bytes) return state;
+  refuse_struct(context, type, "state", type->def.state_bytes, bytes);
+  return NULL;
+}
+
 uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type, muster_neighbour *out,
                               uint32_t capacity) {
   if (callback_check(update, "nearby") || (capacity && !out && error_missing("nearby", "array"))) return 0;
   const update_context *context = const_context_of(update);
+  if (!(radius_m >= 0.0f)) {
+    error_set(MUSTER_E_ARGUMENT, "nearby: radius_m %g must not be negative", (double)radius_m);
+    tell_once(context, MISTAKE_POSITION);
+    return 0;
+  }
   const struct runner *runner = context->runner;
   struct neighbour found[MUSTER_NEIGHBOURS_MAX];
   nearby_query query = {

@@ -8,6 +8,7 @@
  */
 #include "agents/batch.h"
 #include "base/assert.h"
+#include "base/error.h"
 #include "frame/forecast.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
@@ -100,13 +101,22 @@ static void note_waiting(struct muster_world *world) {
 
 /* Counts what workers did with sets, and what atoms answered, since the last time. */
 static void count_sets(struct muster_world *world) {
+  uint64_t refused = 0;
   for (uint32_t i = 0; i < world->runner->state_count; i++) {
     worker_state *state = &world->runner->states[i];
     world->sums->report.sets_cut += (uint32_t)state->sets_cut;
     world->sums->statistics.sets_cut += state->sets_cut;
     world->sums->statistics.results_refused += state->results_refused;
+    refused += state->results_refused;
     state->sets_cut = state->results_refused = 0;
   }
+  if (!refused || world->sums->results_told) return;
+  world->sums->results_told = true;
+  log_write(
+      &world->def.log, MUSTER_LOG_WARNING,
+      "frame %llu: atoms returned what is no muster_atom_result, or MUSTER_ATOM_MORE outside of sets (%llu times): "
+      "it counts as MUSTER_ATOM_NEXT; muster_statistics.results_refused counts on",
+      (unsigned long long)world->frames, (unsigned long long)refused);
 }
 
 void frame_settle(struct muster_world *world) {

@@ -111,6 +111,7 @@ static void look_at_places(struct muster_world *world, units_watch *watch) {
 void units_look(struct muster_world *world) {
   units_watch *watch = &world->sums->units;
   uint64_t step_ns = world->frame->elapsed_ns;
+  ASSERT(watch->frames < WINDOW && step_ns <= world->frame->now_ns);
   watch->moved_ns += step_ns;
   if (step_ns > watch->step_most_ns) watch->step_most_ns = step_ns;
   watch->budgets_small += world->sums->report.budget_ns < step_ns / BUDGET_PARTS;

@@ -26,8 +26,11 @@
 /* Routines are referred to by name in assembly only; no call uses them. */
 #define LEAVING_ROUTINE __attribute__((used))
 
-/* Names what left the callback. */
-const char *leaving_name(_Unwind_Action actions, _Unwind_Exception_Class class);
+enum { LEAVING_BYTES = 256 };
+
+/* Names what left the callback: an exception with what the last call that failed on this thread said, since hosts throw
+ * what they were refused for. */
+const char *leaving_name(_Unwind_Action actions, _Unwind_Exception_Class class, char words[LEAVING_BYTES]);
 
 /* The personality routine for jobs, pieces of ranges and hooks. */
 _Unwind_Reason_Code leaving_job(int version, _Unwind_Action actions, _Unwind_Exception_Class class,

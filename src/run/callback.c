@@ -84,10 +84,10 @@ void callback_describe(char text[CALLBACK_TEXT_BYTES]) {
 LEAVING_ROUTINE _Unwind_Reason_Code leaving_update(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
                                                    struct _Unwind_Exception *exception,
                                                    struct _Unwind_Context *context) {
-  char text[CALLBACK_TEXT_BYTES];
+  char text[CALLBACK_TEXT_BYTES], words[LEAVING_BYTES];
   (void)version;
   (void)exception;
   (void)context;
   callback_describe(text);
-  fatal("%s was left by %s: it must return, since its frame waits for it", text, leaving_name(actions, class));
+  fatal("%s was left by %s: it must return, since its frame waits for it", text, leaving_name(actions, class, words));
 }

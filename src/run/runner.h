@@ -31,6 +31,16 @@ enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SLOTS_MAX
 
 typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_INTAKE } update_phase;
 
+/* Mistakes of a program that its updates repeat, and whose answers hurried programs do not look at: each worker says
+ * each of them once in the log. */
+typedef enum update_mistake {
+  MISTAKE_POSITION = 1, /* moved to where nobody can be */
+  MISTAKE_SPAWN = 2,    /* spawned though its type may spawn none */
+  MISTAKE_MESSAGE = 4,  /* sent what no box of that type takes, or though its type may send none */
+  MISTAKE_STRUCT = 8,   /* read a struct of another type */
+  MISTAKE_PHASE = 16    /* read private state outside of actions */
+} update_mistake;
+
 typedef struct logged_command {
   uint32_t entry; /* of the batch */
   uint32_t part;  /* the atom with which this part of an interrupted update began */
@@ -139,6 +149,7 @@ typedef struct worker_state {
   uint64_t interrupted; /* updates that gave way between two atoms */
   uint64_t cycles;      /* cycles of updates after their first */
   bool inside;          /* it works now; an atom that helps must not begin anew */
+  uint8_t told;         /* mistakes of updates that the log has been told of: bits of update_mistake */
   bool early;           /* in this call: only claims of held entries */
   bool takes_woken;     /* in this call: also agents that were woken */
   bool on_strand;       /* its claim is on a strand */

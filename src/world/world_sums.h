@@ -41,6 +41,7 @@ struct world_sums {
   uint64_t admitted_ns; /* predicted cost of the last batch, */
   uint32_t admitted;    /* and of how many ranked entries */
   units_watch units;
+  bool results_told;   /* the log has been told of answers of atoms that are none */
   uint64_t prepaid_ns; /* what calls between frames took: the next budget is less by it */
 };
 

@@ -252,6 +252,8 @@ static bool is_none(muster_agent agent) {
   X(muster_update_published_of, REFUSES(!muster_update_published_of(NULL, g->agent)))                                  \
   X(muster_update_position_of, REFUSES(!muster_update_position_of(NULL, g->agent, &position)) &&                       \
                                    REFUSES(!muster_update_position_of(g->update, g->agent, NULL)))                     \
+  X(muster_update_published_as, REFUSES(!muster_update_published_as(NULL, g->agent, 4)))                               \
+  X(muster_update_state_as, REFUSES(!muster_update_state_as(NULL, g->agent, 4)))                                       \
   X(muster_update_state_of, REFUSES(!muster_update_state_of(NULL, g->agent)))                                          \
   X(muster_update_nearby_cut, REFUSES(!muster_update_nearby_cut(NULL)))                                                \
   X(muster_update_nearby, REFUSES(!muster_update_nearby(NULL, 9.0f, g->type, neighbours, 1)) &&                        \

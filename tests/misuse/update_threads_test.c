@@ -24,6 +24,8 @@ static muster_agent self; /* some agent that lives */
   X(muster_update_messages_lost, !muster_update_messages_lost(u))                                                      \
   X(muster_update_published_of, !muster_update_published_of(u, self))                                                  \
   X(muster_update_position_of, !muster_update_position_of(u, self, &position))                                         \
+  X(muster_update_published_as, !muster_update_published_as(u, self, 4))                                               \
+  X(muster_update_state_as, !muster_update_state_as(u, self, 4))                                                       \
   X(muster_update_state_of, !muster_update_state_of(u, self))                                                          \
   X(muster_update_nearby, !muster_update_nearby(u, 100.0f, (muster_type){0}, neighbours, 4))                           \
   X(muster_update_random, muster_update_random(u) == 0)                                                                \
