@@ -19,11 +19,16 @@ typedef enum csv_role {
   ROLE_WORLD,
   ROLE_PATROL,
   ROLE_SPEED,
+  ROLE_MAP, /* what is meant to be a world, by another name */
   ROLES,
   ROLE_SKIPPED = ROLES
 } csv_role;
 
-static const char *const role_names[ROLES] = {"x", "y", "z", "kind", "world", "patrol", "speed"};
+static const char *const role_names[ROLES] = {"x", "y", "z", "kind", "world", "patrol", "speed", "map"};
+
+/* Other names for it; a zone or an area is a part of a map, and a level may be an NPC's. */
+static const char *const map_names[] = {"mapid", "map_id", "map id", "dimension", "scene", "continent"};
+enum { MAP_NAMES = sizeof map_names / sizeof *map_names };
 
 /* Numbers texts in order of appearance. Texts are told apart by a 64-bit hash. */
 typedef struct csv_names {
@@ -44,6 +49,9 @@ typedef struct csv_reader {
   bool has[ROLES + 1];
   double axes[ROLE_Z + 1]; /* of the row; an axis without a column stays 0 */
   csv_names kinds, worlds;
+  const char *map_name; /* of that column */
+  bool map_seen;
+  uint64_t map; /* the hash of the first */
   population_rows *rows;
 } csv_reader;
 
@@ -76,7 +84,8 @@ static csv_role role_of(const csv_reader *reader, const csv_field *field) {
 /* Names a column in a message; columns without a role are named by their number. */
 static muster_result fail_field(const csv_reader *reader, const csv_field *field, const char *reason) {
   csv_role role = role_of(reader, field);
-  if (role != ROLE_SKIPPED) return fail_line(reader, field->line, "column '%s': %s", role_names[role], reason);
+  const char *name = role == ROLE_MAP ? reader->map_name : role_names[role % ROLES];
+  if (role != ROLE_SKIPPED) return fail_line(reader, field->line, "column '%s': %s", name, reason);
   return fail_line(reader, field->line, "column %" PRIu32 ": %s", field->column + 1, reason);
 }
 
@@ -84,7 +93,7 @@ static muster_result fail_field(const csv_reader *reader, const csv_field *field
 static muster_result fail_value(const csv_reader *reader, const csv_field *field, const char *reason) {
   enum { SHOWN = 32 };
   if (field->length == 0) return fail_field(reader, field, "the field is empty");
-  char whole[128];
+  char whole[224];
   bool cut = field->length > SHOWN;
   snprintf(whole, sizeof whole, "'%.*s%s' %s", cut ? SHOWN : (int)field->length, field->text, cut ? "..." : "", reason);
   for (char *at = whole; *at; at++)
@@ -222,7 +231,20 @@ static uint32_t number_name(csv_names *names, uint64_t hash) {
 static muster_result read_patrol(const csv_reader *reader, const csv_field *field, bool *patrol) {
   *patrol = is_word(field, "1") || is_word(field, "true");
   if (*patrol || is_word(field, "0") || is_word(field, "false") || field->length == 0) return MUSTER_OK;
-  return fail_value(reader, field, "is neither 0 nor 1");
+  return fail_value(reader, field, "is neither 0 nor 1 (1 = the NPC patrols; 0 or empty = it does not)");
+}
+
+/* Without a column of worlds all rows lie in one, where NPCs of several maps would meet. */
+static muster_result check_map(csv_reader *reader, const csv_field *field) {
+  uint64_t map = hash_text(field);
+  if (reader->has[ROLE_WORLD] || field->length == 0) return MUSTER_OK;
+  if (!reader->map_seen || reader->map == map) {
+    reader->map = map;
+    reader->map_seen = true;
+    return MUSTER_OK;
+  }
+  return fail_value(reader, field,
+                    "is a second map: name the column 'world' to keep maps apart, or leave it out to have all in one");
 }
 
 static muster_result read_speed(const csv_reader *reader, const csv_field *field, float *speed_mps) {
@@ -253,6 +275,8 @@ static muster_result take_field(csv_reader *reader, const csv_field *field, popu
     return read_patrol(reader, field, &row->patrol);
   case ROLE_SPEED:
     return read_speed(reader, field, &row->speed_mps);
+  case ROLE_MAP:
+    return check_map(reader, field);
   default:
     return MUSTER_OK;
   }
@@ -262,6 +286,11 @@ static muster_result take_heading(csv_reader *reader, const csv_field *field) {
   csv_role role = ROLE_X;
   if (field->column == POPULATION_COLUMNS_MAX) return fail_line(reader, field->line, "more than 1024 columns");
   while (role < ROLES && !is_word(field, role_names[role])) role++;
+  for (uint32_t i = 0; i < MAP_NAMES && role == ROLES && !reader->has[ROLE_MAP]; i++)
+    if (is_word(field, map_names[i])) {
+      role = ROLE_MAP;
+      reader->map_name = map_names[i];
+    }
   if (role < ROLES && reader->has[role]) return fail_value(reader, field, "names a column for the second time");
   reader->has[role] = true;
   reader->roles[field->column] = (uint8_t)role;
@@ -358,6 +387,7 @@ muster_result population_csv_parse(const char *file_name, const char *text, size
                        .at = text,
                        .end = text + bytes,
                        .line = 1,
+                       .map_name = role_names[ROLE_MAP],
                        .height = up_axis == 'y' ? ROLE_Y : ROLE_Z,
                        .rows_max = rows_max < POPULATION_ROWS_MAX ? rows_max : POPULATION_ROWS_MAX,
                        .rows = rows};

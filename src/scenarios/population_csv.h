@@ -2,7 +2,9 @@
  *
  * The text is CSV as in RFC 4180, with common variations: LF or CRLF, a UTF-8 byte order mark, blank lines, blanks
  * around fields, no newline at the end. The first line that is not blank is the header. It names, in any order and any
- * case, x and one of y and z, and may name kind, world, patrol and speed; other columns are skipped.
+ * case, x and one of y and z, and may name kind, world, patrol and speed; other columns are skipped. But a column named
+ * map (mapid, dimension, scene ...) must have the same text in all rows, unless there is one of worlds: all rows would
+ * lie upon one another.
  *
  *     x, y, z   finite decimal numbers within +-1e9, of fewer than 512 characters, metres
  *     kind      any text; without the column every row is a kind of its own

@@ -185,12 +185,31 @@ Test(population_csv, refuses_what_is_no_coordinate) {
 }
 
 Test(population_csv, refuses_what_is_no_patrol_or_speed) {
-  refuse("x,y,patrol\n1,2,maybe\n", "spawns.csv:2: column 'patrol': 'maybe' is neither 0 nor 1");
-  refuse("x,y,patrol\n1,2,2\n", "spawns.csv:2: column 'patrol': '2' is neither 0 nor 1");
+  refuse("x,y,patrol\n1,2,maybe\n",
+         "spawns.csv:2: column 'patrol': 'maybe' is neither 0 nor 1 (1 = the NPC patrols; 0 or empty = it does not)");
+  refuse("x,y,patrol\n1,2,2\n",
+         "spawns.csv:2: column 'patrol': '2' is neither 0 nor 1 (1 = the NPC patrols; 0 or empty = it does not)");
   refuse("x,y,speed\n1,2,fast\n", "spawns.csv:2: column 'speed': 'fast' is not a number");
   refuse("x,y,speed\n1,2,-2\n", "spawns.csv:2: column 'speed': '-2' is not within -1 .. 1000");
   refuse("x,y,speed\n1,2,1001\n", "spawns.csv:2: column 'speed': '1001' is not within -1 .. 1000");
   refuse("x,y,speed\n1,2,-0.5\n", "spawns.csv:2: column 'speed': '-0.5' is below 0, and not the -1 that means none");
+}
+
+/* All rows would lie in one world, upon one another. */
+Test(population_csv, refuses_several_maps_in_a_column_that_is_no_world) {
+  refuse(
+      "x,y,map\n1,2,town\n1,2,town\n1,2,cave\n",
+      "spawns.csv:4: column 'map': 'cave' is a second map: name the column 'world' to keep maps apart, or leave it out "
+      "to have all in one");
+  refuse("x,y,MapId\n1,2,0\n1,2,530\n", "spawns.csv:3: column 'mapid': '530' is a second map: name the column 'world' "
+                                        "to keep maps apart, or leave it out "
+                                        "to have all in one");
+  population_rows rows = accept("x,y,map\n1,2,town\n1,3,town\n1,4,\n", 'y');
+  cr_assert_eq(rows.world_count, 1);
+  population_rows_free(&rows);
+  rows = accept("x,y,map,world\n1,2,town,a\n1,3,cave,b\n", 'y');
+  cr_assert_eq(rows.world_count, 2);
+  population_rows_free(&rows);
 }
 
 Test(population_csv, refuses_headers_that_lack_or_repeat_a_column) {
