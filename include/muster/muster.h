@@ -325,8 +325,8 @@ MUSTER_API muster_type muster_type_register(muster_world *world, const muster_ty
 /* The name of a type, or null for a type that is not registered. Any thread after the registration. */
 MUSTER_API const char *muster_type_name(const muster_world *world, muster_type type);
 
-/* The type of that name, the first where several types have it; the null type when none has. Any thread after the
- * registration. O(types). */
+/* The type of that name, the first where several types have it; the null type with a message when none has. Any thread
+ * after the registration. O(types). */
 MUSTER_API muster_type muster_type_find(const muster_world *world, const char *name);
 
 /* --------------------------------------------------------------------------------------------------------- agents */

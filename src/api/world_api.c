@@ -270,5 +270,6 @@ muster_type muster_type_find(const muster_world *world, const char *name) {
   if (guard_any(world, "type find") || (!name && error_missing("type find", "name"))) return (muster_type){0};
   for (uint32_t i = 0; i < intake_queues_types(&world->commands->queues); i++)
     if (strcmp(world_type(world, i)->name, name) == 0) return (muster_type){i + 1};
+  error_set(MUSTER_E_STALE, "type find: no type has the name '%.80s'", name);
   return (muster_type){0};
 }
