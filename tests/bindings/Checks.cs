@@ -161,8 +161,22 @@ public static class Checks {
     world.Dispose();
     agent.Dispose();
     That(!agent.Exists, "an agent goes with its world");
-    Throws<ObjectDisposedException>("World", () => world.ReadReport());
-    Throws<ObjectDisposedException>("World", () => agent.Wake());
+    var observer = new Muster.Observer(world, new Muster.Native.Observer());
+    ulong cursor = 0;
+    var ids = new Muster.Native.Agent[1];
+    var places = new Position[1];
+    foreach (Action call in new Action[] {
+               () => world.ReadReport(), () => world.Hash(), () => world.RegisterType("t", TypeDef.Defaults()),
+               () => world.Spawn(AgentDef.Defaults()), () => world.AddObserver(ObserverDef.Defaults()),
+               () => world.Plan(1, 1000000, new PlanEntry[1]), () => world.Parts(new PlanEntry[1], 0, new PlanPart[1]),
+               () => world.Report(new PlanResult[1], 0), () => world.MoveAgents(ids, places, 1),
+               () => world.MoveObservers(new Muster.Native.Observer[1], places, 1),
+               () => world.SetFactor(Factor.Bulk, ids, new float[1], 1), () => world.ReadAgents(ids, 1, places),
+               () => world.ReadChanges(ChangeKind.Moved, ref cursor, new Change[1]),
+               () => world.Nearby(NearbyQuery.Defaults(), new NearbyAgent[1]), () => agent.Wake(), () => agent.Read(),
+               () => agent.WakeAt(1), () => agent.Move(new Position()), () => agent.SetPeriods(0),
+               () => agent.Tune(AgentTuning.Defaults()), () => observer.Read(), () => observer.Move(new Position()) })
+      Throws<ObjectDisposedException>("World", call);
   }
 
   public static void Main() {

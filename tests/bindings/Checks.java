@@ -140,8 +140,38 @@ public final class Checks {
     world.close();
     agent.close();
     that(!agent.exists(), "an agent goes with its world");
-    throwing(IllegalStateException.class, "closed", world::readReport);
-    throwing(IllegalStateException.class, "closed", agent::wake);
+    Layout.PlanEntry entries = new Layout.PlanEntry(1);
+    Layout.Agent ids = new Layout.Agent(1);
+    Layout.Position places = new Layout.Position(1);
+    Observer observer = new Observer(world, 1);
+    Runnable[] calls = {world::readReport, world::hash, () -> world.registerType("t", Layout.TypeDef.defaults()),
+        () -> world.spawn(1, 0, 0, 0, 0), () -> world.addObserver(Layout.ObserverDef.defaults()),
+        () -> world.plan(1, 1000000, entries, Layout.PlanSummary.defaults()),
+        () -> world.parts(entries, 0, new Layout.PlanPart(1)), () -> world.report(new Layout.PlanResult(1), 0),
+        () -> world.moveAgents(ids, places, 1), () -> world.moveObservers(new Layout.Observer(1), places, 1),
+        () -> world.readPositions(ids, 1, places),
+        () -> world.readChanges(Layout.ChangeKind.MOVED, new World.Cursor(), new Layout.Change(1)),
+        () -> world.nearby(Layout.NearbyQuery.defaults(), new Layout.NearbyAgent(1)), agent::wake, agent::read,
+        () -> agent.wakeAt(1), () -> agent.move(1, 2, 3), () -> agent.setPeriods(0, 0),
+        () -> agent.tune(Layout.AgentTuning.defaults()), observer::read, () -> observer.move(1, 2, 3)};
+    for (Runnable call : calls) throwing(IllegalStateException.class, "the world is closed", call);
+  }
+
+  /** A handle that was closed while its world goes on: each call says so, and closing once more is no error. */
+  private static void closedHandles() {
+    try (World world = newWorld()) {
+      Agent agent = world.spawn(world.registerType("type", Layout.TypeDef.defaults()), 0, 0, 0, 0);
+      Observer observer = world.addObserver(Layout.ObserverDef.defaults());
+      Layout.PlanEntry entries = new Layout.PlanEntry(1);
+      agent.close();
+      observer.close();
+      world.plan(1000000, 1000000, entries, Layout.PlanSummary.defaults());
+      world.report(new Layout.PlanResult(1), 0);
+      Runnable[] calls = {agent::wake, agent::read, () -> agent.wakeAt(1), () -> agent.move(1, 2, 3),
+          () -> agent.setPeriods(0, 0), () -> agent.tune(Layout.AgentTuning.defaults()), observer::read,
+          () -> observer.move(1, 2, 3)};
+      for (Runnable call : calls) refused(Layout.Result.E_STALE, "gone", call);
+    }
   }
 
   public static void main(String[] arguments) {
@@ -149,6 +179,7 @@ public final class Checks {
     frames();
     rates();
     closing();
+    closedHandles();
     System.out.println(checks + " checks passed");
   }
 }
