@@ -170,7 +170,7 @@ typedef struct muster_frame_report {
   /* 1: over the last full 128 frames simulation time moved, but never by as much as 0.15 ms from one frame to the next,
    * which is less than a server's does: milliseconds or microseconds were taken for nanoseconds, and agents hardly ever
    * become due. Below 0.7 ms likewise, where the wall clock is more than 20 times as fast. The log has said so once,
-   * and does the same for a budget_ns that is less than a 500th of a frame, and for positions in centimetres where no
+   * and does the same for a budget_ns below 0.1 ms and a 500th of a frame, and for positions in centimetres where no
    * agent is near any observer. Else 0. */
   uint32_t time_hardly_moves;
 } muster_frame_report;

@@ -182,7 +182,8 @@ typedef struct muster_neighbour {
 
 /* The nearest agents within radius_m on the ground plane and in the same partition,
  * oneself excluded: at most `capacity` (<= MUSTER_NEIGHBOURS_MAX) of them, nearest first, equal distances in agent
- * order. `type` narrows to one type, null is all. Returns the number written to `out`.
+ * order. `type` narrows to one type, null is all. Returns the number written to `out`; 0 with a message for a radius
+ * that is negative or NaN, and for a type that is not registered.
  *
  * A query looks at MUSTER_CANDIDATES_MAX agents at most, of whatever type, oneself included. It looks at the nearest
  * cells of the neighbour grid first, and in a cell of more than 64 agents at its nearest parts, which are squares of

@@ -95,7 +95,10 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_agent_def def;
-  if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) return (muster_agent){0};
+  if (spawn_check(given, intake_queues_types(&world->commands->queues), &def)) {
+    tell_once(context, MISTAKE_SPAWN);
+    return (muster_agent){0};
+  }
   bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   /* In a serial phase an update may take ids that hosts left, and also the ids that were set aside. */
@@ -394,15 +397,22 @@ void *muster_update_state_as(muster_update *update, muster_agent id, uint32_t by
   return NULL;
 }
 
+static __attribute__((cold)) uint32_t refuse_nearby(const update_context *context, float radius_m, muster_type type) {
+  context->worker->context.nearby_cut = false;
+  if (!(radius_m >= 0.0f))
+    error_set(MUSTER_E_ARGUMENT, "nearby: radius_m %g must not be negative", (double)radius_m);
+  else
+    agents_check_type(context->public.world, type);
+  tell_once(context, MISTAKE_QUERY);
+  return 0;
+}
+
 uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type, muster_neighbour *out,
                               uint32_t capacity) {
   if (callback_check(update, "nearby") || (capacity && !out && error_missing("nearby", "array"))) return 0;
   const update_context *context = const_context_of(update);
-  if (!(radius_m >= 0.0f)) {
-    error_set(MUSTER_E_ARGUMENT, "nearby: radius_m %g must not be negative", (double)radius_m);
-    tell_once(context, MISTAKE_POSITION);
-    return 0;
-  }
+  if (!(radius_m >= 0.0f) || type.index > update->world->agents.types.count)
+    return refuse_nearby(context, radius_m, type);
   const struct runner *runner = context->runner;
   struct neighbour found[MUSTER_NEIGHBOURS_MAX];
   nearby_query query = {

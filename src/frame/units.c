@@ -18,10 +18,11 @@ enum {
    * frames a second) must have them by the wall, too. */
   STEP_LEAST_NS = 150000,
   STEP_PACED_NS = 700000,
-  STANDS_STILL = 20,   /* the wall clock is so many times as fast */
-  BUDGET_PARTS = 500,  /* a budget of a smaller part of a frame */
-  LOOKED_OBSERVERS = 16, /* that are looked at, */
-  LOOKED_AGENTS = 1024,  /* and agents */
+  STANDS_STILL = 20,       /* the wall clock is so many times as fast */
+  BUDGET_PARTS = 500,      /* a budget of a smaller part of a frame, */
+  BUDGET_LESS_NS = 100000, /* and of less time */
+  LOOKED_OBSERVERS = 16,   /* that are looked at, */
+  LOOKED_AGENTS = 1024,    /* and agents */
   LOOKED_LEAST = 8,
   LOOKS_MOST = 8,
   CENTIMETRES = 100
@@ -87,6 +88,7 @@ static void look_at_places(struct muster_world *world, units_watch *watch) {
   const observer_table *table = &world->observers->table;
   const observer_row *lonely = NULL;
   uint32_t looked = 0;
+  ASSERT(watch->looks <= LOOKS_MOST && table->high <= table->maximum);
   if (world->agents.store.active_count < LOOKED_LEAST || watch->looks == LOOKS_MOST || world->herds->table.count)
     return;
   for (uint32_t i = 0; i < table->high && looked < LOOKED_OBSERVERS; i++) {
@@ -114,7 +116,8 @@ void units_look(struct muster_world *world) {
   ASSERT(watch->frames < WINDOW && step_ns <= world->frame->now_ns);
   watch->moved_ns += step_ns;
   if (step_ns > watch->step_most_ns) watch->step_most_ns = step_ns;
-  watch->budgets_small += world->sums->report.budget_ns < step_ns / BUDGET_PARTS;
+  uint64_t budget_ns = world->sums->report.budget_ns;
+  watch->budgets_small += budget_ns < BUDGET_LESS_NS && budget_ns < step_ns / BUDGET_PARTS;
   if (++watch->frames == WINDOW) {
     look_at_time(world, watch);
     look_at_places(world, watch);

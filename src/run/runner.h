@@ -38,7 +38,8 @@ typedef enum update_mistake {
   MISTAKE_SPAWN = 2,    /* spawned though its type may spawn none */
   MISTAKE_MESSAGE = 4,  /* sent what no box of that type takes, or though its type may send none */
   MISTAKE_STRUCT = 8,   /* read a struct of another type */
-  MISTAKE_PHASE = 16    /* read private state outside of actions */
+  MISTAKE_PHASE = 16,   /* read private state outside of actions */
+  MISTAKE_QUERY = 32    /* looked for what there cannot be */
 } update_mistake;
 
 typedef struct logged_command {

@@ -84,6 +84,12 @@ static muster_atom_result bear(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+static muster_atom_result bear_nothing(muster_update *update) {
+  muster_agent_def def = muster_agent_def_default();
+  (void)muster_update_spawn(update, &def);
+  return MUSTER_ATOM_NEXT;
+}
+
 static muster_atom_result bite(muster_update *update) {
   *(volatile int *)muster_update_state_of(update, muster_agent_make(0, 1)) = 1;
   return MUSTER_ATOM_NEXT;
@@ -92,6 +98,12 @@ static muster_atom_result bite(muster_update *update) {
 static muster_atom_result look_far(muster_update *update) {
   muster_neighbour found[4];
   muster_update_nearby(update, nanf(""), (muster_type){0}, found, 4);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result look_for_nobody(muster_update *update) {
+  muster_neighbour found[4];
+  muster_update_nearby(update, 5, (muster_type){9}, found, 4);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -142,8 +154,10 @@ static muster_atom_result keep(muster_update *update) {
 
 PROGRAM(garbage, live(return_garbage);)
 PROGRAM(births, live(bear);)
+PROGRAM(births_of_nothing, live(bear_nothing);)
 PROGRAM(bites, live(bite);)
 PROGRAM(far_looks, live(look_far);)
+PROGRAM(looks_for_nobody, live(look_for_nobody);)
 PROGRAM(shouts, live(shout);)
 PROGRAM(leaps, live(leap);)
 PROGRAM(reads_another, live(read_another);)
@@ -245,8 +259,10 @@ static const struct {
   { PROGRAM_OF, #PROGRAM_OF, SAYS }
     ROW(garbage, "atoms returned what is no muster_atom_result"),
     ROW(births, "an update of type 'wolf' was refused: type 'wolf' may spawn 0 per update (spawns_max)"),
+    ROW(births_of_nothing, "an update of type 'wolf' was refused: agent: type 0 is not registered"),
     ROW(bites, "an update of type 'wolf' was refused: state: in action atoms only"),
     ROW(far_looks, "an update of type 'wolf' was refused: nearby: radius_m"),
+    ROW(looks_for_nobody, "an update of type 'wolf' was refused: type 9 is none of the 2 that are registered"),
     ROW(shouts,
         "an update of type 'wolf' was refused: message: type 'wolf' has no boxes: set its messages.waiting_max"),
     ROW(leaps, "an update of type 'wolf' was refused: position ("),

@@ -117,6 +117,7 @@ static muster_atom_result do_all_wrong(muster_update *update) {
     def.type = (muster_type){99};
     cr_assert(muster_agent_is_null(muster_update_spawn(update, &def)));
     note(plan, muster_last_result(), MUSTER_E_ARGUMENT);
+    if (i == 0) words_made = 0; /* the log was told of each mistake, once */
   }
   return MUSTER_ATOM_NEXT;
 }

@@ -1,6 +1,9 @@
 /* Values in other units than Muster's: nothing is refused, but the log says it once, and the report for as long as it
  * lasts. */
+#include "base/clock.h"
+#include "run/runner.h"
 #include "support/little_world.h"
+#include "world/world.h"
 
 #include <muster/planner.h>
 #include <stdio.h>
@@ -21,6 +24,7 @@ static little_world world_that_says(struct said *said, muster_clock clock) {
   static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = muster_world_def_default();
   def.clock.kind = clock;
+  def.watch.stuck_ns = 0;
   def.log = (muster_log_sink){note_line, said};
   little_world little = little_world_create(1, &def);
   little.provokes_idle = true;
@@ -58,6 +62,50 @@ Test(units, milliseconds_and_microseconds_for_nanoseconds_are_told_once) {
     cr_assert_eq(said.lines, 1, "%s", said.last);
     little_world_destroy(&little);
   }
+}
+
+/* Ticks of 100 ns, taken for nanoseconds: a frame of 166 us might be one, but not one that takes 16 ms. */
+static muster_frame_report run_ticks(uint64_t wall_ns, struct said *said) {
+  uint64_t told_ns = 1000000000u;
+  muster_frame_report report = muster_frame_report_default();
+  little_world little = world_that_says(said, MUSTER_CLOCK_WALL);
+  little.world->runner->clock = clock_told(&told_ns);
+  spawn_at(&little, 0);
+  for (uint32_t i = 0; i < 600; i++) {
+    told_ns += wall_ns;
+    report = frames_of(&little, 1, 166667, 2000000);
+  }
+  little_world_destroy(&little);
+  return report;
+}
+
+Test(units, ticks_for_nanoseconds_are_told_where_the_wall_clock_is_much_faster) {
+  struct said said = {0};
+  cr_assert_eq(run_ticks(16666700, &said).time_hardly_moves, 1);
+  cr_assert_not_null(strstr(said.last, "simulation time hardly moves"), "%s", said.last);
+  said = (struct said){0};
+  cr_assert_eq(run_ticks(166667, &said).time_hardly_moves, 0, "a server of 6,000 frames a second: %s", said.last);
+}
+
+Test(units, of_plans_are_told_as_those_of_frames) {
+  struct said said = {0};
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_world_def def = muster_world_def_default();
+  def.planner_workers = 1;
+  def.log = (muster_log_sink){note_line, &said};
+  little_world little = little_world_create(1, &def);
+  little.provokes_idle = true;
+  muster_type_def type = type_with(&atom, 1);
+  register_type(&little, &type);
+  spawn_at(&little, 0);
+  for (uint64_t now_ms = 16; now_ms < 10000; now_ms += 16) {
+    muster_plan_entry entries[4];
+    muster_plan_summary summary = muster_plan_summary_default();
+    cr_assert_eq(muster_plan(little.world, &(muster_frame){now_ms, 2000000}, entries, 4, &summary), MUSTER_OK);
+    cr_assert_eq(muster_plan_report(little.world, NULL, 0), MUSTER_OK);
+  }
+  cr_assert_not_null(strstr(said.last, "simulation time hardly moves"), "%s", said.last);
+  little_world_destroy(&little);
 }
 
 Test(units, time_of_real_servers_and_of_paused_ones_is_not_told) {
