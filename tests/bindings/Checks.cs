@@ -112,6 +112,10 @@ public static class Checks {
       NearbyQuery query = NearbyQuery.Defaults();
       query.RadiusM = 100;
       That(world.Nearby(query, found) == 2 && found[0].Neighbour.Agent.Value == first.Id.Value, "the nearest comes first");
+      query.Position.X = 5000;
+      That(world.Nearby(query, found) == 0, "nobody is there");
+      query.RadiusM = float.NaN;
+      Refused(Result.EArgument, "radius_m", () => world.Nearby(query, found));
 
       second.Dispose();
       observer.Dispose();

@@ -93,6 +93,11 @@ public final class Checks {
       Layout.NearbyAgent found = new Layout.NearbyAgent(4);
       that(world.nearby(Layout.NearbyQuery.defaults().radiusM(100), found) == 2
               && found.at(0).neighbourAgent() == first.id(), "the nearest comes first");
+      that(world.nearby(Layout.NearbyQuery.defaults().radiusM(1).positionX(5000), found) == 0, "nobody is there");
+      refused(Layout.Result.E_ARGUMENT, "radius_m",
+          () -> world.nearby(Layout.NearbyQuery.defaults().radiusM(Float.NaN), found));
+      refused(Layout.Result.E_ARGUMENT, "position (",
+          () -> world.nearby(Layout.NearbyQuery.defaults().positionX(1e300), found));
 
       second.close();
       observer.close();

@@ -235,7 +235,15 @@ namespace Muster {
 
     /// <summary>The nearest agents around a place, nearest first; returns how many were written.</summary>
     public int Nearby(NearbyQuery query, NearbyAgent[] found) {
-      fixed (NearbyAgent* first = found) return (int)Functions.AgentsNearby(Handle, &query, first, LengthOf(found), null);
+      fixed (NearbyAgent* first = found) {
+        uint count = Functions.AgentsNearby(Handle, &query, first, LengthOf(found), null);
+        if (count > 0) return (int)count;
+        // 0 may also be a refusal, which leaves its result: another one is left before asking again.
+        Functions.AgentWake(Handle, new AgentId());
+        count = Functions.AgentsNearby(Handle, &query, first, LengthOf(found), null);
+        if (count == 0 && Functions.LastResult() != Muster.Native.Result.EStale) throw MusterException.Last();
+        return (int)count;
+      }
     }
 
     private static uint LengthOf(Array array) {

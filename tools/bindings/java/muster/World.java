@@ -201,7 +201,14 @@ public final class World implements AutoCloseable {
 
   /** The nearest agents around a place, nearest first; returns how many were written. */
   public int nearby(Layout.NearbyQuery query, Layout.NearbyAgent found) {
-    return Layout.Native.agentsNearby(handle(), query.memory, found.memory, found.capacity(), null);
+    int count = Layout.Native.agentsNearby(handle(), query.memory, found.memory, found.capacity(), null);
+    if (count > 0) return count;
+    // 0 may also be a refusal, which leaves its result: another one is left before asking again.
+    Layout.Native.agentWake(handle(), 0);
+    count = Layout.Native.agentsNearby(handle(), query.memory, found.memory, found.capacity(), null);
+    MusterException refused = MusterException.last();
+    if (count == 0 && refused.result() != Layout.Result.E_STALE) throw refused;
+    return count;
   }
 
   private static void check(String name, Struct array, int count) {
