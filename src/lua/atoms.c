@@ -1,6 +1,7 @@
 #include "lua/atoms.h"
 
 #include "lua/calls.h"
+#include "lua/kept.h"
 #include "lua/lines.h"
 #include "lua/problems.h"
 #include "lua/safepoints.h"
@@ -194,7 +195,8 @@ static bool atoms_is_full(script_state *state, const muster_update *update, cons
   if (one) drop_suspended(state, one);
   char where[64];
   snprintf(where, sizeof where, "memory of type '%s'", type->name);
-  problems_note(state, where, "an agent is not run: it has twice the memory that it may", type, update->agent);
+  problems_note(state, where, "an agent is not run: it has twice the memory that it may", "an update", type,
+                update->agent);
   return true;
 }
 
@@ -227,6 +229,7 @@ static muster_atom_result run_method(muster_update *update, uint32_t method, scr
   else if (one)
     drop_suspended(state, one);
   leave(state);
+  if (kept_is_due(&state->looking[type->number])) kept_look(state, type, update->agent, owner);
   return result;
 }
 
@@ -386,7 +389,7 @@ void atoms_spawned(muster_update *update) {
     char where[64];
     snprintf(where, sizeof where, "birth of type '%s'", type->name);
     if (full)
-      problems_note(full, where, muster_last_error(), type, update->agent);
+      problems_note(full, where, muster_last_error(), "an update", type, update->agent);
     else
       lines_say(scripts, "a birth failed: %s", muster_last_error());
     return;
@@ -426,6 +429,7 @@ static void quarantine(script_world *scripts, script_state *state, script_suspen
             muster_agent_index(one->agent), muster_agent_generation(one->agent), one->type->name, one->cuts,
             lua_tostring(L, -1));
   lua_pop(L, 1);
+  problems_note_endless(state, one->thread, name_of(one->type, one->method), one->type, one->agent);
   muster_agent_quarantine(scripts->world, one->agent);
   drop_suspended(state, one);
 }

@@ -2,6 +2,8 @@
 
 #include "lua/freeze.h"
 #include "lua/host.h"
+#include "lua/kept.h"
+#include "lua/names.h"
 #include "lua/scripts.h"
 #include "lua/types.h"
 #include "lua/values.h"
@@ -10,6 +12,7 @@
 #include <muster/tune.h>
 
 #include <string.h>
+#include <strings.h>
 
 /* The update whose code calls; raises an error outside of one. */
 static muster_update *calling_update(lua_State *L, const char *what) {
@@ -29,14 +32,35 @@ static muster_agent agent_at(lua_State *L, int index) {
   return (muster_agent){(uint64_t)luaL_checkinteger(L, index)};
 }
 
-/* Reads x, y and z of the table at `index`; what it lacks stays. */
-static void read_place(lua_State *L, int index, muster_position *place) {
-  static const char *const names[] = {"x", "y", "z"};
-  double *const out[] = {&place->x, &place->y, &place->z};
-  luaL_checktype(L, index, LUA_TTABLE);
-  for (int i = 0; i < 3; i++) {
-    freeze_get(L, index, names[i]);
-    if (!lua_isnil(L, -1)) *out[i] = luaL_checknumber(L, -1);
+static const char *const axes[] = {"x", "y", "z"};
+enum { AXES = 3 };
+
+/* What is at `index` has no such axis, which it needs. */
+static void refuse_place(lua_State *L, int index, const char *what, const char *axis) {
+  const char *names[NAMES_MAX], *capital = NULL;
+  if (!lua_istable(L, index)) luaL_error(L, "%s: give a position, such as {x = 10, y = 5}", what);
+  lua_pushvalue(L, index);
+  freeze_open(L, -1);
+  if (lua_rawgeti(L, -1, 1) != LUA_TNIL)
+    luaL_error(L, "%s: a position has names for its numbers: {x = 10, y = 5}, not {10, 5}", what);
+  size_t count = names_of_table(L, index, false, names, 0);
+  for (size_t i = 0; i < count && !capital; i++)
+    if (strcasecmp(names[i], axis) == 0) capital = names[i];
+  luaL_error(L, "%s: a position needs x and y, such as {x = 10, y = 5}: its %s is nil%s%s%s", what, axis,
+             capital ? ", and its " : "", capital ? capital : "", capital ? " is another name" : "");
+}
+
+void calls_read_place(lua_State *L, int index, const char *what, muster_position *place) {
+  double *const out[AXES] = {&place->x, &place->y, &place->z};
+  if (!lua_istable(L, index)) refuse_place(L, index, what, axes[0]);
+  for (int i = 0; i < AXES; i++) {
+    int type = freeze_get(L, index, axes[i]);
+    if (type == LUA_TNIL && i < AXES - 1) refuse_place(L, index, what, axes[i]);
+    if (type != LUA_TNIL && !lua_isnumber(L, -1)) {
+      names_push_value(L, -1);
+      luaL_error(L, "%s: %s: give a number, in metres; it is %s", what, axes[i], lua_tostring(L, -1));
+    }
+    if (type != LUA_TNIL) *out[i] = lua_tonumber(L, -1);
     lua_pop(L, 1);
   }
 }
@@ -45,6 +69,7 @@ static void read_place(lua_State *L, int index, muster_position *place) {
 
 static int call_move(lua_State *L) {
   muster_update *update = calling_update(L, "move");
+  if (lua_istable(L, 1)) return luaL_error(L, "muster.move: give x and y, two numbers in metres: muster.move(10, 5)");
   muster_position place = {luaL_checknumber(L, 1), luaL_checknumber(L, 2), luaL_optnumber(L, 3, update->position.z)};
   succeeded(L, muster_update_move(update, place));
   return 0;
@@ -56,9 +81,15 @@ static int call_now(lua_State *L) {
   return 1;
 }
 
+/* Seconds. A time with its unit, as muster.type takes them, is no number. */
+static double seconds_at(lua_State *L, int index) {
+  luaL_argcheck(L, lua_isnumber(L, index), index, "give a time in seconds, a number, such as 0.1");
+  return lua_tonumber(L, index);
+}
+
 static int call_wake_at(lua_State *L) {
   muster_update *update = calling_update(L, "wake_at");
-  double seconds = luaL_checknumber(L, 1);
+  double seconds = seconds_at(L, 1);
   muster_agent agent = lua_isnone(L, 2) ? update->agent : agent_at(L, 2);
   luaL_argcheck(L, seconds >= 0.0, 1, "give a time in seconds");
   uint64_t at_ns = seconds < 9e9 ? (uint64_t)(seconds * 1e9 + 0.5) : MUSTER_WAKE_NEVER;
@@ -68,7 +99,7 @@ static int call_wake_at(lua_State *L) {
 
 /* Seconds, in steps of a microsecond; nothing is 0. */
 static uint64_t duration_at(lua_State *L, int index) {
-  double seconds = luaL_optnumber(L, index, 0.0);
+  double seconds = lua_isnoneornil(L, index) ? 0.0 : seconds_at(L, index);
   luaL_argcheck(L, seconds >= 0.0 && seconds <= 1e6, index, "give a time in seconds");
   return (uint64_t)(seconds * 1e6 + 0.5) * 1000;
 }
@@ -76,7 +107,7 @@ static uint64_t duration_at(lua_State *L, int index) {
 /* `muster.set_period(period [, longest [, who]])`: of oneself, of an agent, or of a type. */
 static int call_set_period(lua_State *L) {
   muster_update *update = calling_update(L, "set_period");
-  luaL_checknumber(L, 1);
+  seconds_at(L, 1);
   uint64_t period_ns = duration_at(L, 1), period_max_ns = duration_at(L, 2);
   muster_agent agent = update->agent;
   if (lua_istable(L, 3) || lua_type(L, 3) == LUA_TSTRING) {
@@ -104,11 +135,22 @@ static uint32_t field_at(lua_State *L, int index, const script_type *type) {
   return FIELDS_MAX;
 }
 
+/* A field at 1 that the type does not publish. */
+static int refuse_published(lua_State *L, const script_type *type) {
+  const char *names[FIELDS_MAX], *name = lua_tostring(L, 1);
+  for (uint32_t i = 0; i < type->field_count; i++) names[i] = type->fields[i];
+  if (!type->field_count)
+    return luaL_error(L, "type '%s' publishes no '%s': write publishes = {\"%s\"} into its muster.type", type->name,
+                      name, name);
+  return luaL_error(L, "type '%s' publishes no '%s'%s", type->name, name,
+                    names_push_hint(L, name, names, type->field_count));
+}
+
 static int call_publish(lua_State *L) {
   muster_update *update = calling_update(L, "publish");
   const script_type *type = update->type_user;
   uint32_t number = field_at(L, 1, type);
-  if (number == FIELDS_MAX) return luaL_error(L, "type '%s' publishes no '%s'", type->name, lua_tostring(L, 1));
+  if (number == FIELDS_MAX) return refuse_published(L, type);
   script_published *published = update->published;
   script_field field = {0};
   switch (lua_type(L, 2)) {
@@ -150,6 +192,19 @@ static void push_published(lua_State *L, const script_field *field) {
   }
 }
 
+/* A field that no type publishes is misspelt. */
+static void check_is_published(lua_State *L) {
+  const script_world *scripts = state_of(L)->scripts;
+  const char *names[NAMES_MAX], *name = lua_tostring(L, 2);
+  size_t count = 0;
+  for (uint32_t i = 0; i < scripts->type_count; i++) {
+    const script_type *type = &scripts->types[i];
+    if (field_at(L, 2, type) < FIELDS_MAX) return;
+    for (uint32_t k = 0; k < type->field_count && count < NAMES_MAX; k++) names[count++] = type->fields[k];
+  }
+  luaL_error(L, "muster.read: no type publishes '%s'%s", name, names_push_near(L, name, names, count));
+}
+
 /* nil for an agent that is gone, or of a type that publishes no such field. */
 static int call_read(lua_State *L) {
   const muster_update *update = calling_update(L, "read");
@@ -159,10 +214,12 @@ static int call_read(lua_State *L) {
   luaL_checkstring(L, 2);
   if (published && published->magic == PUBLISHED_MAGIC && published->type < scripts->type_count)
     number = field_at(L, 2, &scripts->types[published->type]);
-  if (number < FIELDS_MAX)
+  if (number < FIELDS_MAX) {
     push_published(L, &published->fields[number]);
-  else
-    lua_pushnil(L);
+    return 1;
+  }
+  check_is_published(L);
+  lua_pushnil(L);
   return 1;
 }
 
@@ -282,13 +339,34 @@ static int walk_messages(lua_State *L) {
 }
 
 static int call_messages(lua_State *L) {
-  calling_update(L, "messages");
+  const script_type *type = calling_update(L, "messages")->type_user;
+  if (!type->def.messages.waiting_max)
+    return luaL_error(L,
+                      "muster.messages: type '%s' has no box: write messages = {waiting_max = 4} into its muster.type",
+                      type->name);
   lua_pushinteger(L, 0);
   lua_pushcclosure(L, walk_messages, 1);
   return 1;
 }
 
 /* -------------------------------------------------------------------------------------------------- birth and death */
+
+/* What self has from Muster. */
+static const char *const own_fields[] = {"position", "x",  "y",          "z",       "elapsed", "level",
+                                         "now",      "id", "importance", "wake_at", NULL};
+
+/* What a newborn's self is to begin with, at 3: what Muster tells would never be seen behind it. */
+static void check_birth(lua_State *L) {
+  if (!lua_istable(L, 3)) luaL_error(L, "muster.spawn: give the fields of the newborn's self as a table");
+  for (int i = 0; own_fields[i]; i++) {
+    if (freeze_get(L, 3, own_fields[i]) != LUA_TNIL)
+      luaL_error(L,
+                 "muster.spawn: the fields of the newborn's self have no '%s', which Muster tells; the place stands "
+                 "before them: muster.spawn(type, {x = 10, y = 5}, {age = 0})",
+                 own_fields[i]);
+    lua_pop(L, 1);
+  }
+}
 
 /* spawn(type, {x =, y =, z =} [, fields]): the id of the newborn. */
 static int call_spawn(lua_State *L) {
@@ -299,9 +377,9 @@ static int call_spawn(lua_State *L) {
   values_writer writer = {.bytes = given.birth, .room = BIRTH_BYTES, .tables = tables, .table_room = 16};
   muster_agent_def def = muster_agent_def_default();
   if (state->update) def.position = state->update->position;
-  read_place(L, 2, &def.position);
+  calls_read_place(L, 2, "muster.spawn", &def.position);
   if (!lua_isnoneornil(L, 3)) {
-    luaL_checktype(L, 3, LUA_TTABLE);
+    check_birth(L);
     if (!values_write(L, 3, &writer, "its fields"))
       return luaL_error(L, "muster.spawn: %s", writer.wrong[0] ? writer.wrong : "its fields take more than 120 bytes");
     given.birth_bytes = (uint32_t)writer.count;
@@ -316,6 +394,7 @@ static int call_spawn(lua_State *L) {
   else
     return luaL_error(L, "muster.spawn: only in the methods of an agent, and in the functions of muster.world");
   if (muster_agent_is_null(agent)) return luaL_error(L, "%s", muster_last_error());
+  if (!state->update) state->scripts->started_agents++;
   lua_pushinteger(L, (lua_Integer)agent.value);
   return 1;
 }
@@ -333,10 +412,6 @@ static int call_wake(lua_State *L) {
 }
 
 /* ----------------------------------------------------------------------------------------------------------- fields */
-
-/* What self has from Muster. */
-static const char *const own_fields[] = {"position", "x",  "y",          "z",       "elapsed", "level",
-                                         "now",      "id", "importance", "wake_at", NULL};
 
 static void push_own_field(lua_State *L, const muster_update *update, int which) {
   switch (which) {
@@ -386,6 +461,11 @@ static int own_field(lua_State *L) {
   return 1;
 }
 
+size_t calls_names(const char **names, size_t count) {
+  for (int i = 0; own_fields[i] && count < NAMES_MAX; i++) names[count++] = own_fields[i];
+  return count;
+}
+
 static void push_names(lua_State *L) {
   lua_createtable(L, 0, 16);
   for (int i = 0; own_fields[i]; i++) {
@@ -402,6 +482,17 @@ void calls_add_fields(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
+/* The value at 3 is for the field at 2 of self, and cannot be kept. */
+static int refuse_kept(lua_State *L) {
+  const char *what = kept_refusal(L, 3);
+  const char *instead = lua_isfunction(L, 3)        ? "write it as a method, and keep the name of the one to call"
+                        : freeze_push_content(L, 3) ? "keep its name, and look it up"
+                                                    : "keep plain tables, and call functions with them";
+  names_push_value(L, 2);
+  return luaL_error(L, "self.%s is %s, which cannot be kept: %s",
+                    lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : lua_tostring(L, -1), what, instead);
+}
+
 /* __newindex of an agent's table: a new field. Upvalue: the number of each name that Muster tells. */
 static int add_field(lua_State *L) {
   enum { PLACES = 4 };
@@ -411,6 +502,7 @@ static int add_field(lua_State *L) {
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNUMBER)
     return luaL_error(L, "self.%s is told by Muster and cannot be set%s", lua_tostring(L, 2),
                       lua_tointeger(L, -1) < PLACES ? ": to move, call muster.move(x, y)" : "");
+  if (kept_refusal(L, 3)) return refuse_kept(L);
   lua_settop(L, 3);
   lua_rawset(L, 1);
   return 0;

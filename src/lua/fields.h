@@ -15,20 +15,23 @@ typedef enum type_field_kind {
   TYPE_FIELD_COUNT,
   TYPE_FIELD_FLOAT,
   TYPE_FIELD_SWITCH,
-  TYPE_FIELD_BYTES /* "64KB" */
+  TYPE_FIELD_BYTES, /* "64KB" */
+  TYPE_FIELD_OTHER  /* its own function reads it */
 } type_field_kind;
 
 typedef struct type_field {
   const char *name;
   type_field_kind kind;
-  size_t offset; /* in what is filled */
+  size_t offset;                         /* in what is filled */
+  void (*read)(lua_State *L, void *out); /* TYPE_FIELD_OTHER: reads the value on top of the stack */
 } type_field;
 
-/* A field that is no plain value: reads the value on top of the stack. False: there is no such field. */
-typedef bool (*type_special)(lua_State *L, const char *name, void *out);
+/* Reads each field of the table on top of the stack. `of` stands before the names in messages. A field that is none of
+ * these is an error, which names the one that was probably meant. */
+void fields_read(lua_State *L, const char *of, const type_field *fields, void *out);
 
-/* Reads each field of the table on top of the stack. `of` stands before the names in messages. */
-void fields_read(lua_State *L, const char *of, const type_field *fields, type_special special, void *out);
+/* Whether there is such a field. */
+bool fields_know(const type_field *fields, const char *name);
 
 /* Which of the choices, a list with a null at its end, the text on top of the stack is; raises an error for another. */
 uint32_t fields_choice(lua_State *L, const char *name, const char *const *choices);

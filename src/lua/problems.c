@@ -1,5 +1,6 @@
 #include "lua/problems.h"
 
+#include "lua/hints.h"
 #include "lua/lines.h"
 #include "lua/safepoints.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBLEMS_MAX = 32, WHERE_BYTES = 80, WHAT_BYTES = 160, TRACE_BYTES = 1600 };
+enum { PROBLEMS_MAX = 32, WHERE_BYTES = 80, WHAT_BYTES = 400, TRACE_BYTES = 1600 };
 
 /* A place that fails. */
 typedef struct script_problem {
@@ -45,7 +46,7 @@ static script_problems *of_state(script_state *state) {
 /* The last one stands for all that there is no room for. */
 static script_problem *problems_find_place(script_problems *problems, const char *where) {
   for (uint32_t i = 0; i < problems->count; i++)
-    if (strcmp(problems->list[i].where, where) == 0) return &problems->list[i];
+    if (strncmp(problems->list[i].where, where, WHERE_BYTES - 1) == 0) return &problems->list[i];
   if (problems->count == PROBLEMS_MAX) return &problems->list[PROBLEMS_MAX - 1];
   script_problem *made = &problems->list[problems->count++];
   snprintf(made->where, sizeof made->where, "%s", problems->count == PROBLEMS_MAX ? "other places" : where);
@@ -142,9 +143,18 @@ void problems_note_error(script_state *state, lua_State *thread, const char *wha
     find_where(thread, what, type, where);
   script_problem *problem = note_place(state, where, text + (length ? length + 2 : 0), what, type, agent);
   if (problem->trace || problem->count > 1) return;
+  copy_line(problem->what, sizeof problem->what, hints_push(thread, state->L, text) + (length ? length + 2 : 0));
+  lua_pop(state->L, 1);
   luaL_traceback(state->L, thread, NULL, safepoints_level(thread));
   problem->trace = strndup(lua_tostring(state->L, -1), TRACE_BYTES);
   lua_pop(state->L, 1);
+}
+
+void problems_note_endless(script_state *state, lua_State *thread, const char *what, const script_type *type,
+                           muster_agent agent) {
+  char where[WHERE_BYTES];
+  find_where(thread, what, type, where);
+  note_place(state, where, "the update does not end here, and its agent runs no more", what, type, agent);
 }
 
 void problems_note_host(script_state *host, const char *text) {
@@ -157,9 +167,9 @@ void problems_note_host(script_state *host, const char *text) {
   if (trace && problem->count == 1) problem->trace = strndup(trace + 1, TRACE_BYTES);
 }
 
-void problems_note(script_state *state, const char *where, const char *text, const script_type *type,
+void problems_note(script_state *state, const char *where, const char *text, const char *what, const script_type *type,
                    muster_agent agent) {
-  note_place(state, where, text, "an update", type, agent);
+  note_place(state, where, text, what, type, agent);
 }
 
 void problems_forget(script_state *state, muster_agent agent) {

@@ -14,11 +14,15 @@
 void problems_note_error(script_state *state, lua_State *thread, const char *what, const script_type *type,
                          muster_agent agent);
 
+/* An update does not end: it stands in the thread. Between frames. */
+void problems_note_endless(script_state *state, lua_State *thread, const char *what, const script_type *type,
+                           muster_agent agent);
+
 /* The error of muster.world's function that runs before a frame, with its traceback. */
 void problems_note_host(script_state *host, const char *text);
 
-/* What is no error of a line: `where` says of what, in a few words. */
-void problems_note(script_state *state, const char *where, const char *text, const script_type *type,
+/* What is no error of a line: `where` says of what, in a few words. The agent may be null, with its type. */
+void problems_note(script_state *state, const char *where, const char *text, const char *what, const script_type *type,
                    muster_agent agent);
 
 /* The agent is being removed. */

@@ -1,6 +1,7 @@
 #include "lua/safepoints.h"
 
 #include "lua/effort.h"
+#include "lua/hints.h"
 #include "lua/library.h"
 #include "lua/reader.h"
 
@@ -101,7 +102,8 @@ void safepoints_load(lua_State *L, const char *text, size_t bytes, const char *c
   size_t length;
   luaL_checkstack(L, 6, NULL);
   effort_check(L, text, bytes, chunk);
-  if (luaL_loadbufferx(L, text, bytes, chunk, "t") != LUA_OK) safepoint_fail(L, chunk, "");
+  if (luaL_loadbufferx(L, text, bytes, chunk, "t") != LUA_OK)
+    safepoint_fail(L, chunk, hints_of_grammar(lua_tostring(L, -1)));
   lua_pop(L, 1);
   add_safepoints(L, text, bytes, chunk);
   const char *woven = lua_tolstring(L, -1, &length);

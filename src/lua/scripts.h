@@ -26,6 +26,7 @@ typedef struct script_world {
   uint32_t *owners;   /* of each agent by index, in the state of its strand; 0 = none */
   uint32_t agents_max;
   muster_type collector;
+  uint64_t started_agents; /* that muster.world's functions have spawned */
   uint64_t quarantines, reloads, reloads_refused;
   struct script_problems *problems; /* of all states; null = there was none */
 } script_world;

@@ -2,8 +2,10 @@
 
 #include "lua/atoms.h"
 #include "lua/freeze.h"
+#include "lua/hints.h"
 #include "lua/library.h"
 #include "lua/lines.h"
+#include "lua/mentions.h"
 #include "lua/problems.h"
 #include "lua/safepoints.h"
 #include "lua/scripts.h"
@@ -100,6 +102,7 @@ void state_describe_error(lua_State *thread, lua_State *to) {
   const char *text = lua_type(thread, -1) == LUA_TSTRING   ? lua_tostring(thread, -1)
                      : lua_type(thread, -1) == LUA_TNUMBER ? "a number was raised as an error"
                                                            : "a value that is no text was raised as an error";
+  text = hints_push(thread, thread, text);
   if (state_of(thread)->loads)
     push_placed(thread, to, text);
   else
@@ -162,6 +165,7 @@ static int load_begin(lua_State *L) {
 /* Binds what the texts defined, and makes it read-only. */
 static int load_end(lua_State *L) {
   types_bind(L);
+  if (state_of(L)->strand == SCRIPT_STRANDS_MAX) mentions_check(L); /* it is the first to run these texts */
   freeze_all(L);
   types_bind_agents(L);
   return 0;

@@ -105,6 +105,11 @@ typedef struct script_shown {
   double x, y, elapsed;
 } script_shown;
 
+/* When a look for values that cannot be kept comes next (lua/kept.h). */
+typedef struct script_looking {
+  uint32_t left, left_out; /* calls of methods until then; how many were left out since the last one */
+} script_looking;
+
 /* Lines of one kind in this second (lua/lines.h). */
 typedef struct script_lines {
   uint32_t said, left_out;
@@ -139,6 +144,8 @@ typedef struct script_state {
   int methods[SCRIPT_TYPES_MAX][METHODS];
   int metatables[SCRIPT_TYPES_MAX];
   script_shown shown[SCRIPT_TYPES_MAX];             /* of each type's agent that runs, before its methods */
+  script_looking looking[SCRIPT_TYPES_MAX];         /* of each type's agents; */
+  script_looking looking_at_world;                  /* and of what muster.world's functions keep */
   const char *fields[SCRIPT_TYPES_MAX][FIELDS_MAX]; /* names as this state has them: equal ones are the same text */
   int start, frame, world; /* in the host's state: functions of muster.world, and what they keep */
   int selves;              /* table: agents by owner */

@@ -4,6 +4,8 @@
 #include "lua/calls.h"
 #include "lua/fields.h"
 #include "lua/freeze.h"
+#include "lua/mentions.h"
+#include "lua/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,14 +21,22 @@ static muster_type_def standard_of(const char *name) {
   return def;
 }
 
+/* Whether what is on top of the stack is a table of values without names. */
+static bool is_list(lua_State *L) {
+  if (!lua_istable(L, -1)) return false;
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    if (lua_isinteger(L, -2)) continue;
+    lua_pop(L, 2);
+    return false;
+  }
+  return true;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- sets */
 
-#define SET(name, kind, place)                                                                                         \
-  { name, TYPE_FIELD_##kind, offsetof(muster_set_def, place) }
-static const type_field set_fields[] = {SET("share", COUNT, share),     SET("period_updates", COUNT, period_updates),
-                                        SET("period", TIME, period_ns), SET("delay_updates", COUNT, delay_updates),
-                                        SET("delay", TIME, delay_ns),   SET("levels", COUNT, levels),
-                                        SET("asks", COUNT, asks),       {0}};
+/* A field that a function reads. */
+#define OTHER(name, read)                                                                                              \
+  { name, TYPE_FIELD_OTHER, 0, read }
 
 /* The set that is read, and its type. */
 struct set_reading {
@@ -35,28 +45,36 @@ struct set_reading {
   uint32_t number;
 };
 
-static bool read_set_field(lua_State *L, const char *name, void *out) {
+static void read_role(lua_State *L, void *out) {
   static const char *const roles[] = {"think", "sense", "act", NULL};
   struct set_reading *reading = out;
-  char *method = reading->type->methods[METHOD_FIRST_SET + reading->number];
-  if (strcmp(name, "role") == 0)
-    reading->def.role = fields_choice(L, "set.role", roles);
-  else if (strcmp(name, "method") == 0)
-    fields_name(L, "set.method", method, sizeof reading->type->methods[0]);
-  else
-    return false;
-  return true;
+  reading->def.role = fields_choice(L, "set.role", roles);
 }
 
-static void read_sets(lua_State *L, script_type *type) {
-  if (!lua_istable(L, -1)) luaL_error(L, "sets: give a list of tables");
+static void read_method(lua_State *L, void *out) {
+  const struct set_reading *reading = out;
+  fields_name(L, "set.method", reading->type->methods[METHOD_FIRST_SET + reading->number],
+              sizeof reading->type->methods[0]);
+}
+
+#define SET(name, kind, place)                                                                                         \
+  { name, TYPE_FIELD_##kind, offsetof(muster_set_def, place), NULL }
+static const type_field set_fields[] = {SET("share", COUNT, share),     SET("period_updates", COUNT, period_updates),
+                                        SET("period", TIME, period_ns), SET("delay_updates", COUNT, delay_updates),
+                                        SET("delay", TIME, delay_ns),   SET("levels", COUNT, levels),
+                                        SET("asks", COUNT, asks),       OTHER("role", read_role),
+                                        OTHER("method", read_method),   {0}};
+
+static void read_sets(lua_State *L, void *out) {
+  script_type *type = out;
+  if (!is_list(L)) luaL_error(L, "sets: give a list of tables, such as {{method = \"look\", role = \"sense\"}}");
   lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
   if (count < 1 || count > (lua_Integer)MUSTER_SETS_MAX) luaL_error(L, "sets: give 1 to %d of them", MUSTER_SETS_MAX);
   for (uint32_t i = 0; i < count; i++) {
     struct set_reading reading = {.def = muster_set_def_default(), .type = type, .number = i};
     reading.def.mode = MUSTER_MODE_SLICEABLE;
     lua_rawgeti(L, -1, i + 1);
-    fields_read(L, "set", set_fields, read_set_field, &reading);
+    fields_read(L, "set", set_fields, &reading);
     lua_pop(L, 1);
     if (!*type->methods[METHOD_FIRST_SET + i]) luaL_error(L, "set %d: it has no method", (int)i + 1);
     if (reading.def.period_ns) reading.def.period_updates = 0;
@@ -71,15 +89,70 @@ static void read_sets(lua_State *L, script_type *type) {
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
 #define IN(name, kind, place)                                                                                          \
-  { name, TYPE_FIELD_##kind, offsetof(script_type, place) }
+  { name, TYPE_FIELD_##kind, offsetof(script_type, place), NULL }
 static const type_field message_fields[] = {IN("waiting_max", COUNT, def.messages.waiting_max),
                                             IN("bytes_max", COUNT, def.messages.bytes_max),
                                             IN("sends_max", COUNT, def.messages.sends_max),
                                             IN("wake", SWITCH, def.messages.wake),
                                             {0}};
-static const type_field level_fields[] = {IN("count", COUNT, def.levels.count), {0}};
 static const type_field overrun_fields[] = {
     IN("demote", COUNT, def.overruns.demote), IN("quarantine", COUNT, def.overruns.quarantine), {0}};
+
+static void read_importances(lua_State *L, void *out) {
+  script_type *type = out;
+  if (!is_list(L) || lua_rawlen(L, -1) >= MUSTER_LEVELS)
+    luaL_error(L, "levels.importance: give a list of at most %d numbers", MUSTER_LEVELS - 1);
+  lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+  for (lua_Integer i = 0; i < count; i++) {
+    lua_rawgeti(L, -1, i + 1);
+    if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "levels.importance: give numbers");
+    type->def.levels.importance[i] = (float)lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+}
+
+static const type_field level_fields[] = {
+    IN("count", COUNT, def.levels.count), OTHER("importance", read_importances), {0}};
+
+static void types_read_published(lua_State *L, void *out) {
+  script_type *type = out;
+  if (!is_list(L) || lua_rawlen(L, -1) > FIELDS_MAX)
+    luaL_error(L, "publishes: give a list of at most %d names, such as {\"hungry\"}", FIELDS_MAX);
+  type->field_count = (uint32_t)lua_rawlen(L, -1);
+  for (uint32_t i = 0; i < type->field_count; i++) {
+    lua_rawgeti(L, -1, i + 1);
+    fields_name(L, "publishes", type->fields[i], FIELD_NAME_BYTES);
+    for (uint32_t k = 0; k < i; k++)
+      if (strcmp(type->fields[i], type->fields[k]) == 0) luaL_error(L, "publishes: '%s' stands twice", type->fields[i]);
+    lua_pop(L, 1);
+  }
+  type->def.published_bytes = (uint32_t)(sizeof(script_published) + type->field_count * sizeof(script_field));
+}
+
+static void types_read_name(lua_State *L, void *out) {
+  script_type *type = out;
+  fields_name(L, "muster.type.name", type->name, sizeof type->name);
+}
+
+static void types_read_elapsed(lua_State *L, void *out) {
+  static const char *const contracts[] = {"delta", "events", NULL};
+  script_type *type = out;
+  type->def.elapsed.contract =
+      fields_choice(L, "muster.type.elapsed", contracts) ? MUSTER_ELAPSED_EVENTS : MUSTER_ELAPSED_DELTA;
+}
+
+static void types_read_messages(lua_State *L, void *out) {
+  fields_read(L, "messages", message_fields, out);
+}
+
+static void types_read_levels(lua_State *L, void *out) {
+  fields_read(L, "levels", level_fields, out);
+}
+
+static void types_read_overruns(lua_State *L, void *out) {
+  fields_read(L, "overruns", overrun_fields, out);
+}
+
 static const type_field type_fields[] = {IN("period", TIME, def.period_ns),
                                          IN("period_max", TIME, def.period_max_ns),
                                          IN("period_max_hard", SWITCH, def.period_max_hard),
@@ -93,65 +166,32 @@ static const type_field type_fields[] = {IN("period", TIME, def.period_ns),
                                          IN("memory", BYTES, memory_bytes),
                                          IN("cost", TIME, cost_ns),
                                          IN("cuts_max", COUNT, cuts_max),
+                                         OTHER("name", types_read_name),
+                                         OTHER("elapsed", types_read_elapsed),
+                                         OTHER("messages", types_read_messages),
+                                         OTHER("levels", types_read_levels),
+                                         OTHER("overruns", types_read_overruns),
+                                         OTHER("publishes", types_read_published),
+                                         OTHER("sets", read_sets),
                                          {0}};
 
-static bool read_level_field(lua_State *L, const char *name, void *out) {
-  script_type *type = out;
-  if (strcmp(name, "importance") != 0) return false;
-  if (!lua_istable(L, -1) || lua_rawlen(L, -1) >= MUSTER_LEVELS)
-    luaL_error(L, "levels.importance: give a list of at most %d numbers", MUSTER_LEVELS - 1);
-  lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
-  for (lua_Integer i = 0; i < count; i++) {
-    lua_rawgeti(L, -1, i + 1);
-    if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "levels.importance: give numbers");
-    type->def.levels.importance[i] = (float)lua_tonumber(L, -1);
-    lua_pop(L, 1);
-  }
-  return true;
-}
-
-static void types_read_published(lua_State *L, script_type *type) {
-  if (!lua_istable(L, -1) || lua_rawlen(L, -1) > FIELDS_MAX)
-    luaL_error(L, "publishes: give a list of at most %d names", FIELDS_MAX);
-  type->field_count = (uint32_t)lua_rawlen(L, -1);
-  for (uint32_t i = 0; i < type->field_count; i++) {
-    lua_rawgeti(L, -1, i + 1);
-    fields_name(L, "publishes", type->fields[i], FIELD_NAME_BYTES);
-    for (uint32_t k = 0; k < i; k++)
-      if (strcmp(type->fields[i], type->fields[k]) == 0) luaL_error(L, "publishes: '%s' stands twice", type->fields[i]);
-    lua_pop(L, 1);
-  }
-  type->def.published_bytes = (uint32_t)(sizeof(script_published) + type->field_count * sizeof(script_field));
-}
-
-static bool read_type_field(lua_State *L, const char *name, void *out) {
-  static const char *const contracts[] = {"delta", "events", NULL};
-  script_type *type = out;
-  if (strcmp(name, "name") == 0)
-    fields_name(L, "name", type->name, sizeof type->name);
-  else if (strcmp(name, "elapsed") == 0)
-    type->def.elapsed.contract = fields_choice(L, "elapsed", contracts) ? MUSTER_ELAPSED_EVENTS : MUSTER_ELAPSED_DELTA;
-  else if (strcmp(name, "messages") == 0)
-    fields_read(L, "messages", message_fields, NULL, type);
-  else if (strcmp(name, "levels") == 0)
-    fields_read(L, "levels", level_fields, read_level_field, type);
-  else if (strcmp(name, "overruns") == 0)
-    fields_read(L, "overruns", overrun_fields, NULL, type);
-  else if (strcmp(name, "publishes") == 0)
-    types_read_published(L, type);
-  else if (strcmp(name, "sets") == 0)
-    read_sets(L, type);
-  else
-    return false;
-  return true;
+/* What says one thing and another. */
+static void check_sense(lua_State *L, int index, const script_type *type) {
+  bool longest = freeze_get(L, index, "period_max") != LUA_TNIL;
+  lua_pop(L, 1);
+  if (longest && type->def.period_max_ns < type->def.period_ns)
+    luaL_error(L, "muster.type '%s': its period_max is shorter than its period", type->name);
+  if (!type->def.messages.waiting_max && (type->def.messages.bytes_max || type->def.messages.wake))
+    luaL_error(L, "muster.type '%s': messages without waiting_max are no box: say how many wait at most", type->name);
 }
 
 void types_read(lua_State *L, int index, script_type *type) {
   *type = (script_type){.def = standard_of(type->name), .memory_bytes = 65536, .cuts_max = 20, .cost_ns = 2000};
   lua_pushvalue(L, index);
-  fields_read(L, "muster.type", type_fields, read_type_field, type);
+  fields_read(L, "muster.type", type_fields, type);
   lua_pop(L, 1);
-  if (!*type->name) luaL_error(L, "muster.type: it needs a name");
+  if (!*type->name) luaL_error(L, "muster.type: it needs a name: name = \"...\"");
+  check_sense(L, index, type);
   type->def.name = type->name;
   if (type->def.messages.waiting_max && !type->def.messages.bytes_max) type->def.messages.bytes_max = 128;
   if (type->def.period_max_ns < type->def.period_ns) type->def.period_max_ns = type->def.period_ns;
@@ -164,6 +204,26 @@ void types_read(lua_State *L, int index, script_type *type) {
 /* ---------------------------------------------------------------------------------------------------------- methods */
 
 static const char *const role_methods[METHOD_FIRST_SET] = {"spawned", "removed", "sense", "think", "act"};
+
+size_t types_methods(const script_type *type, const char *names[METHODS]) {
+  size_t count = 0;
+  names[count++] = role_methods[METHOD_SPAWNED];
+  for (uint32_t method = METHOD_SENSE; method < METHOD_FIRST_SET && !type->def.sets.count; method++)
+    names[count++] = role_methods[method];
+  for (uint32_t i = 0; i < type->def.sets.count; i++) names[count++] = type->methods[METHOD_FIRST_SET + i];
+  names[count++] = role_methods[METHOD_REMOVED];
+  return count;
+}
+
+bool types_is_role(const char *name) {
+  for (uint32_t method = METHOD_SENSE; method < METHOD_FIRST_SET; method++)
+    if (strcmp(role_methods[method], name) == 0) return true;
+  return false;
+}
+
+bool types_is_option(const char *name) {
+  return fields_know(type_fields, name);
+}
 
 /* The table of types' tables, by their numbers, is in the registry under this. */
 static const char types_key = 't';
@@ -209,7 +269,7 @@ static void check_same(lua_State *L, const script_world *scripts, uint32_t numbe
 int types_define(lua_State *L) {
   script_state *state = state_of(L);
   script_world *scripts = state->scripts;
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lua_istable(L, 1)) return luaL_error(L, "muster.type: give a table: muster.type { name = \"...\" }");
   if (!state->loads) return luaL_error(L, "muster.type: only while the scripts are loaded");
   lua_rawgetp(L, LUA_REGISTRYINDEX, &types_key);
   uint32_t number = (uint32_t)lua_rawlen(L, -1);
@@ -228,6 +288,21 @@ int types_define(lua_State *L) {
   return 1;
 }
 
+/* What is neither a type nor a text. */
+static void refuse_as_type(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index))
+    luaL_error(L, "the type is nil: its name is misspelt, or it stands above its definition");
+  names_push_value(L, index);
+  luaL_error(L, "give what muster.type returned, or a type's name; this is %s", lua_tostring(L, -1));
+}
+
+static void types_refuse_name(lua_State *L, const char *name) {
+  const script_world *scripts = state_of(L)->scripts;
+  const char *names[SCRIPT_TYPES_MAX];
+  for (uint32_t i = 0; i < scripts->type_count; i++) names[i] = scripts->types[i].name;
+  luaL_error(L, "there is no type '%s'%s", name, names_push_hint(L, name, names, scripts->type_count));
+}
+
 uint32_t types_find(lua_State *L, int index) {
   if (lua_type(L, index) == LUA_TTABLE)
     freeze_get(L, index, "name");
@@ -235,12 +310,20 @@ uint32_t types_find(lua_State *L, int index) {
     lua_pushvalue(L, index);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &types_key);
   lua_insert(L, -2);
-  if (lua_type(L, -1) != LUA_TSTRING) luaL_error(L, "give a type, or its name");
+  if (lua_type(L, -1) != LUA_TSTRING) refuse_as_type(L, index);
   const char *name = lua_tostring(L, -1);
-  if (lua_rawget(L, -2) != LUA_TNUMBER) luaL_error(L, "there is no type '%s'", name);
+  if (lua_rawget(L, -2) != LUA_TNUMBER) types_refuse_name(L, name);
   uint32_t number = (uint32_t)lua_tointeger(L, -1);
   lua_pop(L, 2);
   return number;
+}
+
+/* A set whose method is not in the type's table, which is on top of the stack. */
+static void refuse_set(lua_State *L, const script_type *type, const char *name) {
+  const char *names[NAMES_MAX];
+  size_t count = names_of_table(L, -1, true, names, 0);
+  luaL_error(L, "type '%s': it has no method '%s', which a set names%s", type->name, name,
+             names_push_hint(L, name, names, count));
 }
 
 /* Keeps a method of the type whose table is on top of the stack. */
@@ -256,15 +339,23 @@ static void bind_method(lua_State *L, script_type *type, uint32_t method) {
   lua_rawget(L, -2);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
-    if (set) luaL_error(L, "type '%s': its set '%s' has no such method", type->name, name);
+    if (set) refuse_set(L, type, name);
     return;
   }
-  if (!lua_isfunction(L, -1)) luaL_error(L, "type '%s': its field '%s' is no function", type->name, name);
+  if (!lua_isfunction(L, -1))
+    luaL_error(L, "type '%s': its field '%s' is no function: Muster calls what has this name", type->name, name);
   if (method >= METHOD_SENSE && state->scripts->typed && !(type->bound >> method & 1))
     luaL_error(L, "type '%s': its method '%s' is new: a running world keeps which methods its types have", type->name,
                name);
   if (!state->scripts->typed) type->bound |= 1u << method;
   *place = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+static void refuse_metatable(lua_State *L, const script_type *type) {
+  luaL_error(L,
+             "type '%s': its table has a metatable, through which neither Muster nor its agents look: copy what it "
+             "shall have, for name, method in pairs(base) do TYPE[name] = method end",
+             type->name);
 }
 
 void types_bind(lua_State *L) {
@@ -275,6 +366,7 @@ void types_bind(lua_State *L) {
                (int)lua_rawlen(L, -1), (int)scripts->type_count);
   for (uint32_t i = 0; i < scripts->type_count; i++) {
     lua_rawgeti(L, -1, i + 1);
+    if (lua_getmetatable(L, -1)) refuse_metatable(L, &scripts->types[i]);
     for (uint32_t method = 0; method < METHODS; method++) bind_method(L, &scripts->types[i], method);
     lua_pop(L, 1);
   }

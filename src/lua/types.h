@@ -20,6 +20,15 @@ int types_define(lua_State *L);
 /* Pushes the table of the types' tables, by number and by name. */
 void types_push_tables(lua_State *L);
 
+/* The names of the methods of the type that Muster calls, in the order in which it does. Returns how many. */
+size_t types_methods(const script_type *type, const char *names[METHODS]);
+
+/* Whether it is the name of what an update runs: of a type with sets these are not called by themselves. */
+bool types_is_role(const char *name);
+
+/* Whether it is a field of what muster.type takes. */
+bool types_is_option(const char *name);
+
 /* After the texts have run: finds the methods of each type. Raises an error where a set's method is missing. */
 void types_bind(lua_State *L);
 

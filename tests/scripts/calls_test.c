@@ -15,14 +15,15 @@ static void calls_says(const char *text, uint32_t frames, const char *line, uint
 Test(calls, agents_see_and_read_each_other) {
   calls_says(
       "local a = muster.type { name = 'a', period = '10ms', publishes = {'n', 'on', 'gone'} }\n"
-      "local b = muster.type { name = 'b', period = '10ms' }\n"
+      "local b = muster.type { name = 'b', period = '10ms', publishes = {'no'} }\n"
       "function a:think() muster.publish('n', 42) muster.publish('on', true) end\n"
       "function b:think() local id, distance, x, y = muster.nearest(10, a)\n"
       " if muster.read(id, 'n') then print('seen', distance, x, y, muster.read(id, 'n'), muster.read(id, 'on'),\n"
       "  muster.read(id, 'gone'), muster.read(id, 'no'), muster.read(self.id, 'n'), muster.exists(id), "
       "muster.position(id))\n"
       "  muster.remove() end end\n"
-      "muster.world { agents = 2, start = function() muster.spawn(a, {x = 3, y = 4}) muster.spawn('b', {}) end }\n",
+      "muster.world { agents = 2, start = function() muster.spawn(a, {x = 3, y = 4}) muster.spawn('b', {x = 0, y = 0}) "
+      "end }\n",
       60, "seen\t5.0\t3.0\t4.0\t42\ttrue\tnil\tnil\tnil\ttrue\t3.0\t4.0\t0.0", 1);
 }
 
@@ -32,14 +33,14 @@ Test(calls, nearby_goes_through_the_nearest_first) {
       "function a:think() if self.x > 0 then return end local s = ''\n"
       " for id, distance, x, y in muster.nearby(3.5, a, 2) do s = s .. distance .. ' ' .. x .. ' ' .. y .. ';' end\n"
       " print('[' .. s .. ']') muster.remove() end\n"
-      "muster.world { agents = 6, start = function() for i = 0, 5 do muster.spawn(a, {x = i}) end end }\n",
+      "muster.world { agents = 6, start = function() for i = 0, 5 do muster.spawn(a, {x = i, y = 0}) end end }\n",
       60, "[1.0 1.0 0.0;2.0 2.0 0.0;]", 1);
 }
 
 Test(calls, nobody_meets_the_collector_of_garbage) {
   calls_says("local a = muster.type { name = 'a' }\n"
              "function a:think() print('alone', muster.nearest(1000)) muster.remove() end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
              60, "alone\n", 1);
 }
 
@@ -50,30 +51,32 @@ Test(calls, messages_arrive_whole_and_once) {
              "'two', true}}) end\n"
              " for sender, value in muster.messages() do\n"
              "  print('got', value.n, value.list[2], value.list[3], sender == muster.nearest(10)) end end\n"
-             "muster.world { agents = 2, start = function() muster.spawn(a, {x = 0}) muster.spawn(a, {x = 1}) end }\n",
+             "muster.world { agents = 2, start = function() muster.spawn(a, {x = 0, y = 0}) muster.spawn(a, {x = 1, y "
+             "= 0}) end }\n",
              60, "got\t5\ttwo\ttrue\ttrue", 1);
 }
 
 Test(calls, many_births_in_one_frame_are_all_there) {
   calls_says("local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
              "function a:think() if self.mother then print('born') muster.remove() end\n"
-             " if not self.done and self.x % 5 == 0 then muster.spawn(a, {x = 1}, {mother = self.id}) end\n"
+             " if not self.done and self.x % 5 == 0 then muster.spawn(a, {x = 1, y = 0}, {mother = self.id}) end\n"
              " self.done = true end\n"
              "muster.world { agents = 600, start = function()\n"
-             " for x = 0, 299 do muster.spawn(a, {x = x}) end end }\n",
+             " for x = 0, 299 do muster.spawn(a, {x = x, y = 0}) end end }\n",
              60, "born\n", 60);
 }
 
 Test(calls, births_get_their_fields_and_deaths_are_told) {
-  calls_says("local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
-             "function a:spawned() self.born = muster.now() end\n"
-             "function a:think() if not self.mother then muster.spawn(a, {x = 7}, {mother = self.id, deep = {1, 2}})\n"
-             "  self.mother = 0 end end\n"
-             "function a:act() if self.deep then print('child', self.mother > 0, self.deep[2], self.x, self.born > 0)\n"
-             "  print(muster.remove(), muster.remove()) end end\n"
-             "function a:removed() print('removed', self.deep and 'child' or 'mother') end\n"
-             "muster.world { agents = 1, agents_max = 300, start = function() muster.spawn(a, {}) end }\n",
-             60, "child\ttrue\t2\t7.0\ttrue", 1);
+  calls_says(
+      "local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
+      "function a:spawned() self.born = muster.now() end\n"
+      "function a:think() if not self.mother then muster.spawn(a, {x = 7, y = 0}, {mother = self.id, deep = {1, 2}})\n"
+      "  self.mother = 0 end end\n"
+      "function a:act() if self.deep then print('child', self.mother > 0, self.deep[2], self.x, self.born > 0)\n"
+      "  print(muster.remove(), muster.remove()) end end\n"
+      "function a:removed() print('removed', self.deep and 'child' or 'mother') end\n"
+      "muster.world { agents = 1, agents_max = 300, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+      60, "child\ttrue\t2\t7.0\ttrue", 1);
 }
 
 Test(calls, a_prey_is_eaten_once) {
@@ -81,7 +84,8 @@ Test(calls, a_prey_is_eaten_once) {
       "local a = muster.type { name = 'a', period = '10ms' }\n"
       "local prey = muster.type { name = 'prey', period = '10ms' }\n"
       "function a:act() local id = muster.nearest(10, prey) if id and muster.remove(id) then print('ate') end end\n"
-      "muster.world { agents = 9, start = function() for i = 1, 8 do muster.spawn(a, {}) end muster.spawn(prey, {}) "
+      "muster.world { agents = 9, start = function() for i = 1, 8 do muster.spawn(a, {x = 0, y = 0}) end "
+      "muster.spawn(prey, {x = 0, y = 0}) "
       "end }\n",
       60, "ate", 1);
 }
@@ -90,7 +94,7 @@ Test(calls, wakes_come_when_they_were_asked_for) {
   calls_says("local a = muster.type { name = 'a', elapsed = 'events' }\n"
              "function a:spawned() muster.wake_at(0.3) end\n"
              "function a:think() print('woken', math.abs(muster.now() - 0.3) < 1e-6, self.wake_at) end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
              60, "woken\ttrue\t0.3", 1);
 }
 
@@ -102,7 +106,7 @@ Test(calls, periods_change_from_the_next_frame_on) {
                              "  muster.set_period(0.04, nil, 'a'), pcall(muster.set_period, 1e-6))\n"
                              " elseif self.n == 3 then print('its own', apart) muster.set_period(0)\n"
                              " elseif self.n == 6 then print('as its type', apart) end end\n"
-                             "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n";
+                             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n";
   calls_says(text, 60, "true\ttrue\ttrue\tfalse", 1);
   calls_says(text, 60, "its own\t20", 1);
   calls_says(text, 60, "as its type\t40", 1);
@@ -114,7 +118,7 @@ Test(calls, refusals_are_errors_with_the_sentence_of_c) {
              " print(pcall(muster.move, 1e300, 0)) print(pcall(muster.publish, 'n', 1)) print(muster.send(12345, 1) , "
              "'gone')\n"
              " muster.remove() end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
              60, "false\tmuster.", 0);
 }
 
@@ -127,7 +131,7 @@ Test(calls, sets_run_in_their_periods_and_go_on_when_they_are_cut) {
       "function a:plan() for i = 1, 4000 do end self.plans = (self.plans or 0) + 1 end\n"
       "function a:go() self.goes = (self.goes or 0) + 1\n"
       " if self.goes == 40 then print('sets', self.looks, self.plans > 8 and self.plans < 25) end end\n"
-      "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n";
+      "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n";
   calls_says(text, 100, "sets\t10\ttrue", 1);
 }
 
@@ -138,7 +142,7 @@ Test(calls, false_ends_the_update_and_nothing_else_does) {
              " if self.n % 2 == 1 then return false end return self.n % 6 == 0 and nil or true, false end\n"
              "function a:act() self.acts = (self.acts or 0) + 1\n"
              " if self.n == 42 then print('ends', self.thinks, self.acts) end return false end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
              90, "ends\t32\t11", 1);
 }
 
@@ -147,7 +151,8 @@ Test(calls, levels_follow_importance) {
       "local a = muster.type { name = 'a', levels = {count = 3, importance = {0.5, 0.25}} }\n"
       "function a:think() if not self.told then print('level', self.level, self.x < 1) self.told = true end end\n"
       "muster.world { agents = 2, observers = 1, start = function()\n"
-      " muster.spawn(a, {x = 0}) muster.spawn(a, {x = 5000}) muster.observe {x = 0, y = 0, near = 20, far = 200} end "
+      " muster.spawn(a, {x = 0, y = 0}) muster.spawn(a, {x = 5000, y = 0}) muster.observe {x = 0, y = 0, near = 20, "
+      "far = 200} end "
       "}\n",
       60, "level\t2\tfalse", 1);
 }

@@ -52,12 +52,8 @@ def section(file, begin, end):
     return text[start:text.index(end, start)]
 
 
-def rows(macro, table):
-    return re.findall(rf'{macro}\("(\w+)"', section("types.c", f"static const type_field {table}[]", "{0}}"))
-
-
-def read_specially(function):
-    return re.findall(r'strcmp\(name, "(\w+)"\)', section("types.c", f"static bool {function}(", "\n}"))
+def rows(table):
+    return re.findall(r'[A-Z]+\("(\w+)"', section("types.c", f"static const type_field {table}[]", "{0}}"))
 
 
 # What the language reads: it must be Lua.
@@ -69,15 +65,15 @@ said = run("for name, value in pairs(muster) do print('offers', name, type(value
 functions = re.findall(r"^function muster\.(\w+)\(", definitions, re.M)
 compare("muster", functions, set(re.findall(r"offers\s+(\w+)\s+function", said)), 18)
 
-compare("type", fields_of("TypeOptions"), rows("IN", "type_fields") + read_specially("read_type_field"), 20)
-compare("levels", fields_of("Levels"), rows("IN", "level_fields") + read_specially("read_level_field"), 2)
-compare("messages", fields_of("Messages"), rows("IN", "message_fields"), 4)
-compare("overruns", fields_of("Overruns"), rows("IN", "overrun_fields"), 2)
-compare("set", fields_of("Set"), rows("SET", "set_fields") + read_specially("read_set_field"), 9)
-world = section("host.c", "known[] = {", "NULL")
-compare("world", fields_of("WorldOptions"), re.findall(r'"(\w+)"', world), 6)
-observe = section("host.c", "int host_observe(", "\n}")
-compare("observe", fields_of("ObserverOptions"), re.findall(r'(?:L, |-1, |1, )"(\w+)"', observe), 5)
+compare("type", fields_of("TypeOptions"), rows("type_fields"), 20)
+compare("levels", fields_of("Levels"), rows("level_fields"), 2)
+compare("messages", fields_of("Messages"), rows("message_fields"), 4)
+compare("overruns", fields_of("Overruns"), rows("overrun_fields"), 2)
+compare("set", fields_of("Set"), rows("set_fields"), 9)
+for what, owner, function, least in (("world", "WorldOptions", "host_define", 6), ("observe", "ObserverOptions", "host_observe", 5)):
+    known = section("host.c", f"int {function}(", "\n}")
+    known = known[known.index("known[] = {"):]
+    compare(what, fields_of(owner), re.findall(r'"(\w+)"', known[:known.index("}")]), least)
 own = section("calls.c", "own_fields[] = {", "NULL")
 methods = section("types.c", "role_methods[METHOD_FIRST_SET] = {", "}")
 compare("self", fields_of("Type"), re.findall(r'"(\w+)"', own + methods) + ["name"], 16)

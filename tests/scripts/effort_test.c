@@ -57,8 +57,8 @@ Test(effort, many_names_in_functions_in_functions_are_refused) {
 static void expect_accepted(const char *begin, uint32_t times, const char *words, const char *end) {
   write_text(begin, times, words, end);
   size_t length = strlen(text);
-  put(length,
-      "\nmuster.type { name = 'a' }\nmuster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n");
+  put(length, "\nmuster.type { name = 'a' }\nmuster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y "
+              "= 0}) end }\n");
   script_end(script_begin(text, 1, MUSTER_CLOCK_VIRTUAL));
 }
 

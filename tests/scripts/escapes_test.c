@@ -8,7 +8,7 @@ static const char escapes_world[] =
     "local a = muster.type { name = 'a', spawns_max = 1, messages = {waiting_max = 2, bytes_max = 200, sends_max = 2} "
     "}\n"
     "function a:think()\n%s\nprint('holds') end\n"
-    "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n";
+    "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n";
 
 static void escape_fails(const char *body) {
   static char text[8192];
@@ -112,7 +112,7 @@ static void escape_counts(const char *call) {
            "  for i = 1, 1000 do self.list[i] = i end end\n"
            "function a:think() if self.calls then print(self.calls < 500 and 'bounded' or 'free', self.calls) end end\n"
            "function a:act() self.calls = 0 while true do self.calls = self.calls + 1 local _ = %s end end\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
            call);
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 10);
@@ -143,7 +143,7 @@ Test(escapes, functions_of_the_world_that_take_memory_fail_and_the_world_goes_on
   script_host *host = script_begin(
       "local a = muster.type { name = 'a', period = '10ms' }\n"
       "function a:think() print('goes on') end\n"
-      "muster.world { agents = 1, start = function(world) muster.spawn(a, {}) world.list = {} end,\n"
+      "muster.world { agents = 1, start = function(world) muster.spawn(a, {x = 0, y = 0}) world.list = {} end,\n"
       "  frame = function(world) for i = 1, 30 do world.list[#world.list + 1] = ('x'):rep(1e6) .. i end end }\n",
       1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 10);
@@ -158,7 +158,7 @@ Test(escapes, what_texts_draw_is_the_same_in_all_states_and_after_a_reload) {
                                    "function a:think() self.drawn = math.random()\n"
                                    "  if self.x % 8 == 0 then print('drew ' .. drawn .. '.') end end\n"
                                    "muster.world { agents = 300, start = function()\n"
-                                   "  for i = 1, 300 do muster.spawn(a, {x = i}) end end }\n",
+                                   "  for i = 1, 300 do muster.spawn(a, {x = i, y = 0}) end end }\n",
                                    1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 5);
   cr_assert_eq(script_reload(host, NULL), MUSTER_OK);

@@ -49,7 +49,7 @@ static const char functions_text[] =
     "  print('sound')\n"
     "end\n"
     "muster.world { agents = 2, agents_max = 4000, start = function()\n"
-    "  muster.spawn(driver, {}) muster.spawn(victim, {}) end }\n";
+    "  muster.spawn(driver, {x = 0, y = 0}) muster.spawn(victim, {x = 0, y = 0}) end }\n";
 
 /* Each line "_G.NAME: C function" or "_G.NAME: function" must have been called. */
 static uint32_t functions_called(script_host *host) {

@@ -430,8 +430,8 @@ static inline const char *hostile_generate(hostile_script *script, uint64_t seed
     if (i == 0 || hostile_draw(script, 3) == 0) hostile_method(script, methods[i]);
   hostile_put(script, "%s",
               "muster.world { agents = 16, agents_max = 200, start = function(world)\n"
-              "  for i = 1, 10 do muster.spawn(good, {x = i}) end\n"
-              "  for i = 1, 6 do muster.spawn(hostile, {x = i}) end end }\n");
+              "  for i = 1, 10 do muster.spawn(good, {x = i, y = 0}) end\n"
+              "  for i = 1, 6 do muster.spawn(hostile, {x = i, y = 0}) end end }\n");
   return script->text;
 }
 

@@ -8,8 +8,8 @@ static const char around[] = "local good = muster.type { name = 'good', period =
                              "local bad = muster.type { name = 'bad' }\n"
                              "function bad:think()\ndo %s end\nprint('went through') end\n"
                              "muster.world { agents = 50, start = function(world)\n"
-                             "  for i = 1, 50 do muster.spawn(good, {x = i}) end\n"
-                             "  muster.spawn('bad', {}) end }\n";
+                             "  for i = 1, 50 do muster.spawn(good, {x = i, y = 0}) end\n"
+                             "  muster.spawn('bad', {x = 0, y = 0}) end }\n";
 
 /* The body of an update fails with this message at line 6. */
 static void limits_fails(const char *body, const char *message) {
@@ -69,14 +69,15 @@ Test(limits, an_agent_over_its_memory_fails_and_others_go_on) {
 Test(limits, a_state_over_its_memory_fails_new_objects_and_nothing_else) {
   script_host *host = malloc(sizeof *host);
   muster_module_needs needs;
-  cr_assert_eq(script_open_sized(
-                   host,
-                   "local a = muster.type { name = 'a', period = '10ms', memory = '64KB' }\n"
-                   "function a:think() self.n = (self.n or 0) + 1 if self.n == 20 then print('twenty') end\n"
-                   " self.t = self.t or {} for i = #self.t + 1, 400 do self.t[i] = {i} end end\n"
-                   "muster.world { agents = 60, start = function() for i = 1, 60 do muster.spawn(a, {}) end end }\n",
-                   &needs, true),
-               MUSTER_OK);
+  cr_assert_eq(
+      script_open_sized(
+          host,
+          "local a = muster.type { name = 'a', period = '10ms', memory = '64KB' }\n"
+          "function a:think() self.n = (self.n or 0) + 1 if self.n == 20 then print('twenty') end\n"
+          " self.t = self.t or {} for i = #self.t + 1, 400 do self.t[i] = {i} end end\n"
+          "muster.world { agents = 60, start = function() for i = 1, 60 do muster.spawn(a, {x = 0, y = 0}) end end }\n",
+          &needs, true),
+      MUSTER_OK);
   script_world_create(host, &needs, 1, MUSTER_CLOCK_VIRTUAL);
   cr_assert_eq(host->module->populate(host->instance, host->world), MUSTER_OK);
   script_run(host, 60);
@@ -90,7 +91,7 @@ Test(limits, a_state_over_its_memory_fails_new_objects_and_nothing_else) {
 Test(limits, nothing_in_c_calls_a_function_of_a_script) {
   static const char *const traps[] = {"muster.nearby(5, trap)",
                                       "muster.spawn('good', trap)",
-                                      "muster.spawn(trap, {})",
+                                      "muster.spawn(trap, {x = 0, y = 0})",
                                       "muster.send(self.id, trap)",
                                       "table.concat(trap)",
                                       "table.unpack(trap)",
@@ -131,7 +132,7 @@ Test(limits, memory_is_given_back_as_it_is_collected) {
       script_begin("local a = muster.type { name = 'a', period = '10ms', memory = '40KB' }\n"
                    "function a:think() local t = {} for i = 1, 200 do t[i] = {i} end\n"
                    " self.count = (self.count or 0) + 1 if self.count == 60 then print('sixty') end end\n"
-                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
                    1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 300); /* each update allocates more than a third of the cap */
   cr_assert_eq(script_says(host, "sixty"), 1, "%s", script_said(host));
@@ -167,7 +168,7 @@ static void limits_expect_error(const char *text, const char *line) {
   script_end(host);
 }
 
-#define LIMITS_ONE_AGENT "muster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n"
+#define LIMITS_ONE_AGENT "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end }\n"
 #define LIMITS_TYPE      "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
 
 /* Only the first line of what a script says begins at the margin, as the lines of others do. */
@@ -215,11 +216,12 @@ Test(limits, usual_calls_go_through) {
 
 /* Arrays that grow are not refused, and who catches the errors of looks fills them: in each update some more. */
 Test(limits, who_has_twice_its_memory_is_not_run) {
-  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-                                   "local function fill(t) for i = 1, 1e9 do t[#t + 1] = i end end\n"
-                                   "function a:act() self.t = self.t or {} while true do pcall(fill, self.t) end end\n"
-                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_host *host =
+      script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                   "local function fill(t) for i = 1, 1e9 do t[#t + 1] = i end end\n"
+                   "function a:act() self.t = self.t or {} while true do pcall(fill, self.t) end end\n"
+                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+                   1, MUSTER_CLOCK_VIRTUAL);
   const script_world *scripts = host->instance;
   script_run(host, 100);
   cr_assert_geq(script_says(host, "is not run: it has twice the memory that it may"), 1, "%s", script_said(host));

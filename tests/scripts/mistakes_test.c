@@ -1,7 +1,7 @@
 /* What a designer does by mistake: it is told, and the world goes on. */
 #include "scripts/script_host.h"
 
-#define ONE  "muster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n"
+#define ONE  "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end }\n"
 #define FAST "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
 
 static script_host *mistakes_begin(const char *text) {
@@ -127,5 +127,31 @@ Test(mistakes, a_cut_update_ends_although_new_texts_lack_its_method) {
   cr_assert_eq(script_says(host, "old"), old + 1, "%s", script_said(host));
   cr_assert_geq(script_says(host, "thinks"), 5, "%s", script_said(host));
   cr_assert_eq(script_figure(host, "scripts_cut_updates"), 0);
+  script_end(host);
+}
+
+/* tests/scripts/wrong_test.c has what `muster run` says of many more. */
+Test(mistakes, what_nobody_calls_and_what_is_nowhere_is_refused) {
+  script_refused(FAST "function a:thnik() end\n" ONE, "main.lua:2: a has no 'thnik'; did you mean 'think'?");
+  script_refused(FAST "a.period = '20ms'\n" ONE, "its 'period' is set behind muster.type");
+  script_refused("muster.type { name = 'a', perod = '20ms' }\n" ONE, "did you mean 'period'?");
+  script_refused(FAST "local function think() end\n" ONE, "main.lua:2: this 'think' belongs to no type");
+  mistakes_says(FAST "function a:helped() return 7 end\nfunction a:think() print('helps', self:helped()) end\n" ONE,
+                "helps\t7");
+  mistakes_says(FAST "function a:act() muster.spawn(a, {10, 5}) end\n" ONE, "{x = 10, y = 5}, not {10, 5}");
+}
+
+Test(mistakes, what_cannot_be_kept_is_found_where_it_lies) {
+  mistakes_says(FAST "function a:think() self.run = print end\n" ONE, "main.lua:2: self.run is a function");
+  mistakes_says(FAST "function a:think() self.deep = {{}, {run = print}} end\n" ONE,
+                "a: self.deep[2].run: it is a function");
+  /* Long after the first updates: each 252nd is looked behind. */
+  script_host *host = mistakes_begin(FAST "function a:think() self.list = self.list or {}\n"
+                                          " if muster.now() > 3 then self.list.run = print end end\n" ONE);
+  script_run(host, 290);
+  cr_assert_eq(script_says(host, "cannot be kept"), 0, "%s", script_said(host));
+  script_run(host, 300);
+  cr_assert_eq(script_says(host, "a: self.list.run: it is a function"), 1, "%s", script_said(host));
+  cr_assert_geq(script_figure(host, "scripts_errors_total"), 1);
   script_end(host);
 }

@@ -6,8 +6,8 @@ static const char around[] = "local good = muster.type { name = 'good', period =
                              "  if self.count == 40 then print('good at 40') end end\n"
                              "%s\n"
                              "muster.world { agents = 50, start = function(world)\n"
-                             "  for i = 1, 50 do muster.spawn(good, {x = i}) end\n"
-                             "  muster.spawn('bad', {}) end }\n";
+                             "  for i = 1, 50 do muster.spawn(good, {x = i, y = 0}) end\n"
+                             "  muster.spawn('bad', {x = 0, y = 0}) end }\n";
 
 static script_host *beside_good(const char *bad, muster_clock clock) {
   static char text[8192];
@@ -93,7 +93,8 @@ Test(preemption, what_becomes_of_updates_is_counted) {
       "}\n"
       "function a:think() self.kept = {} error('I fail') end\n"
       "function loop:think() while true do end end\n"
-      "muster.world { agents = 2, start = function() muster.spawn(a, {}) muster.spawn(loop, {}) end }",
+      "muster.world { agents = 2, start = function() muster.spawn(a, {x = 0, y = 0}) muster.spawn(loop, {x = 0, y = "
+      "0}) end }",
       2, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 5);
   cr_assert_eq(script_figure(host, "scripts_states"), 1);

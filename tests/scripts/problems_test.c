@@ -12,7 +12,7 @@ static const char failing[] = "local a = muster.type { name = 'a', period = '10m
                               "  if self.x < 20 and self.n % 8 == 0 then error('not\\nagain') end\n"
                               "end\n"
                               "muster.world { agents = 400, start = function()\n"
-                              "  for i = 1, 400 do muster.spawn(a, {x = i}) end\n"
+                              "  for i = 1, 400 do muster.spawn(a, {x = i, y = 0}) end\n"
                               "end }\n";
 
 typedef struct told_problem {
@@ -141,7 +141,7 @@ Test(problems, are_bounded) {
     strcat(text, line);
   }
   strcat(text, "function a:think() self.n = (self.n or 0) % 60 + 1 f[self.n]() end\n"
-               "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0}) end }\n");
+               "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n");
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 130);
   told_problems all = all_of(host);

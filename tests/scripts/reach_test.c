@@ -33,7 +33,7 @@ static const char reach_text[] =
     "  self.made.pairs_many = {pairs(self.many)}  self.many = nil  print('made')\n"
     "  self.made.memory = failed(function() local t = {} while true do t[#t + 1] = {} end end)\n"
     "end\n"
-    "muster.world { agents = 1, start = function() muster.spawn('a', {}) end }\n";
+    "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end }\n";
 
 enum { REACH_PATH_BYTES = 200, REACHED_MAX = 1000 };
 

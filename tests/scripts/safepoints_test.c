@@ -5,7 +5,7 @@
 #include "support/sanitized.h"
 
 #define BAD "local bad = muster.type { name = 'bad', cuts_max = 3 }\n"
-#define ONE "muster.world { agents = 1, start = function() muster.spawn('bad', {}) end }\n"
+#define ONE "muster.world { agents = 1, start = function() muster.spawn('bad', {x = 0, y = 0}) end }\n"
 
 /* The script runs without an end, and is told so with its line. */
 static void safepoints_cut(const char *text, const char *where) {

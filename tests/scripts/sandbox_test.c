@@ -7,7 +7,7 @@ static void sandbox_holds(const char *before, const char *body) {
   snprintf(text, sizeof text,
            "local a = muster.type { name = 'a', spawns_max = 1, publishes = {'n'} }\n%s\n"
            "function a:think()\n%s\nprint('holds') end\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
            before, body);
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 30);

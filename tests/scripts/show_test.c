@@ -34,7 +34,7 @@ static void shows(const char *methods, const char *lines) {
   shown_text *shown = malloc(sizeof *shown);
   snprintf(text, sizeof text,
            "list = {5}\nlocal a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n%s\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
            methods);
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 5);
@@ -61,7 +61,7 @@ Test(show, fields_stand_in_their_order_each_on_a_line) {
 
 Test(show, what_is_no_plain_value_and_what_has_no_end_is_named) {
   shows(
-      "function a:spawned() self.run, self.me, self.seven = a.think, self, list\n"
+      "function a:spawned() rawset(self, 'run', a.think) rawset(self, 'me', self) rawset(self, 'seven', list)\n"
       " self['not a name'] = {} self.keyed = {[{}] = 1} end\n"
       "function a:think() end",
       "  keyed = {...}\n"
@@ -87,7 +87,7 @@ static shown_text *shown_after(const char *think, uint32_t frames) {
   shown_text *shown = malloc(sizeof *shown);
   snprintf(text, sizeof text,
            "local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\nfunction a:think() %s end\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
+           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
            think);
   script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, frames);
@@ -120,9 +120,10 @@ Test(show, what_is_no_agent_of_the_scripts_is_refused) {
                {"1.99", "1"},
                {"0.1", "not of a type of the scripts"}};
   shown_text *shown = malloc(sizeof *shown);
-  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms' }\nfunction a:think() end\n"
-                                   "muster.world { agents = 1, start = function() muster.spawn(a, {}) end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_host *host =
+      script_begin("local a = muster.type { name = 'a', period = '10ms' }\nfunction a:think() end\n"
+                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+                   1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 5);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     cr_assert_neq(show(host, wrong[i].id, shown), MUSTER_OK, "%s: %s", wrong[i].id, shown->text);

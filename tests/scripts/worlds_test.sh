@@ -65,7 +65,7 @@ for type in villager baker guard sheep wolf; do lives village.lua $type; done
 for type in hare javelina groundhog bobcat; do lives wildlife.lua $type; done
 
 # A file of one's own with that name comes first; a name that is wrong is told.
-echo 'muster.type { name = "mine" } muster.world { agents = 1, start = function() muster.spawn("mine", {}) end }' >village.lua
+echo 'muster.type { name = "mine" } muster.world { agents = 1, start = function() muster.spawn("mine", {x = 0, y = 0}) end }' >village.lua
 "$muster" run village.lua --frames 1 --no-pace --virtual 2>/dev/null | grep -q '^  mine ' || fail "one's own village.lua"
 "$muster" run village 2>&1 | grep -q "did you mean 'village.lua'" || fail "a wrong name"
 "$muster" run vilage.lua 2>&1 | grep -q "vilage.lua" || fail "a file that is not there"

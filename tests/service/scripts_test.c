@@ -26,7 +26,7 @@ static const char counters[] =
     "  self.text = %d\n"
     "end\n"
     "muster.world { agents = %d, start = function()\n"
-    "  for i = 1, %d do muster.spawn(counter, {x = i}) end\n"
+    "  for i = 1, %d do muster.spawn(counter, {x = i, y = 0}) end\n"
     "end }\n"
     "%s\n";
 
@@ -299,7 +299,7 @@ static const char half[] = "local a = muster.type { name = 'a', period = '20ms',
                            "  self.home.visits = 1\n"
                            "end\n"
                            "muster.world { agents = 100, start = function()\n"
-                           "  for i = 1, 100 do muster.spawn(a, {x = i}) end\n"
+                           "  for i = 1, 100 do muster.spawn(a, {x = i, y = 0}) end\n"
                            "end }\n";
 
 static void expect_shown(const char *command, const char *text) {

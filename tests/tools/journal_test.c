@@ -142,7 +142,7 @@ Test(run_journal, commands_of_a_service_are_given_again) {
   const char *daemon = getenv("MUSTERD"), *modules = getenv("MUSTER_MODULES");
   static const char script[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
                                "muster.world { agents = 50, start = function()\n"
-                               "  for i = 1, 50 do muster.spawn(a, {x = i}) end\n"
+                               "  for i = 1, 50 do muster.spawn(a, {x = i, y = 0}) end\n"
                                "end }\n";
   if (!daemon || !modules) return;
   journal_place place = place_make();

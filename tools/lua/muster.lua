@@ -17,8 +17,8 @@
 ---@alias muster.TypeOrName muster.Type|string What `muster.type` returned, or the name of a type.
 
 ---@class muster.Position
----@field x number|nil metres
----@field y number|nil metres
+---@field x number metres
+---@field y number metres
 ---@field z number|nil metres, upwards
 
 ---Capability levels: from level 0, the best, which only the important have, to the cheapest.
@@ -74,7 +74,8 @@
 ---@field sets muster.Set[]|nil what an update runs in place of sense, think and act
 
 ---A type, in which you write the methods; and, inside of them, the agent: `self`. What you set in `self` stays: numbers,
----strings, booleans, ids of agents, and tables of these.
+---strings, booleans, ids of agents, and tables of these. Functions, tables with metatables and tables of the scripts are
+---errors there. A method that neither Muster nor a text calls is taken for a misspelt one.
 ---@class muster.Type
 ---@field name string of the type
 ---@field x number where it is, metres; `muster.move` moves it
@@ -111,10 +112,10 @@
 ---What `muster.observe` takes.
 ---@class muster.ObserverOptions
 ---@field id muster.Id|nil of the observer that moves; without it a new one comes
----@field x number|nil metres
----@field y number|nil metres
----@field near number|nil within so many metres an agent has importance 1
----@field far number|nil from so many metres on this observer gives it none
+---@field x number metres
+---@field y number metres
+---@field near number|nil within so many metres an agent has importance 1; not with an id
+---@field far number|nil from so many metres on this observer gives it none; not with an id
 
 muster = {}
 
@@ -171,7 +172,7 @@ function muster.exists(id) end
 ---@param value number|boolean|nil
 function muster.publish(name, value) end
 
----What another agent published; nil when there is no such field or agent.
+---What another agent published; nil where its type has no such field, or it is gone. Some type must publish the field.
 ---@param id muster.Id
 ---@param name string
 ---@return number|boolean|nil
@@ -183,14 +184,15 @@ function muster.read(id, name) end
 ---@return boolean # false: the agent is gone
 function muster.send(id, value) end
 
----For a loop over the messages that arrived: `for sender, value in muster.messages() do`; sender 0 is the host.
+---For a loop over the messages that arrived: `for sender, value in muster.messages() do`; sender 0 is the host. The type
+---must have a box: `messages = {waiting_max = 4}`.
 ---@return fun(): muster.Id, muster.Plain
 function muster.messages() end
 
 ---A new agent. In methods, within the type's `spawns_max`, and in the functions of `muster.world`.
 ---@param type muster.TypeOrName
----@param place muster.Position what it lacks is as of the agent
----@param fields table|nil with which its `self` begins; at most 120 bytes
+---@param place muster.Position here is `self.position`; without z it is as of the agent
+---@param fields table|nil with which its `self` begins; at most 120 bytes, and no names that Muster tells
 ---@return muster.Id
 function muster.spawn(type, place, fields) end
 

@@ -151,6 +151,30 @@ static bool write_trace(struct run *run) {
          output_commit(&run->trace, "", 0);
 }
 
+struct run_errors {
+  uint64_t count, most; /* of all places; of the worst one */
+  uint32_t places;
+  char worst[512];
+};
+
+static void note_error(const muster_module_problem *problem, void *user) {
+  struct run_errors *errors = user;
+  errors->count += problem->count;
+  if (errors->places++) return;
+  errors->most = problem->count;
+  snprintf(errors->worst, sizeof errors->worst, "%s: %s", problem->where, problem->what);
+}
+
+/* What went wrong in the module's own code, such as a script, is no success. Returns the exit status. */
+static int tell_errors(const struct host *host) {
+  struct run_errors errors = {0};
+  if (host->module->problems)
+    host->module->problems(host->instance, host->world, (muster_agent){0}, note_error, &errors);
+  if (!errors.places) return STATUS_OK;
+  return complain_failure("%lu error%s in %u place%s, of which %lu: %s", errors.count, errors.count == 1 ? "" : "s",
+                          errors.places, errors.places == 1 ? "" : "s", errors.most, errors.worst);
+}
+
 static int report(struct run *run) {
   run_summary summary;
   summarise(&summary, &run->options, &run->host, &run->record);
@@ -164,8 +188,9 @@ static int report(struct run *run) {
     summary.machine_missed = run->seen.missed;
   }
   if (run->options.json && !write_json(run, &summary)) return STATUS_FAILED;
-  if (run_options_take_output(&run->options) || report_print(&summary, &run->host)) return STATUS_OK;
-  return complain_failure("out of memory for the report");
+  if (!run_options_take_output(&run->options) && !report_print(&summary, &run->host))
+    return complain_failure("out of memory for the report");
+  return run->host.replays ? STATUS_OK : tell_errors(&run->host);
 }
 
 static int tell(struct run *run, int (*write_report)(struct run *run)) {

@@ -57,7 +57,7 @@ static const struct room rooms[] = {
      {"records.h"}},
     {"journal", {"base", "pool", "run", "record", "world", "snapshot", "replay"}, {NULL}},
     {"scenarios", {NULL}, {NULL}},
-    {"lua", {NULL}, {NULL}},
+    {"lua", {"base"}, {NULL}},
     {"service", {"base"}, {NULL}},
 };
 enum { ROOM_COUNT = sizeof rooms / sizeof *rooms };

@@ -1,0 +1,344 @@
+/* What hurried authors write: each mistake ends in a sentence that says what, where and what to do, and `muster run` in
+ * an exit status other than 0 unless the world does what the text says. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A type whose methods follow, and a world of three of it, which begins in the line behind them. */
+#define NPC   "local npc = muster.type { name = 'npc', period = '10ms', period_max = '10ms' }\n"
+#define OTHER "local wolf = muster.type { name = 'wolf', publishes = {'hunts'} }\n"
+#define MANY                                                                                                           \
+  "muster.world { agents = 3, start = function(world)\n"                                                               \
+  "  for i = 1, world.agents do muster.spawn('npc', {x = i, y = 0}) end\n"                                             \
+  "end }\n"
+
+typedef struct wrong_text {
+  const char *text, *says;
+  int status;
+} wrong_text;
+
+enum { SAID_MAX = 1 << 16 };
+
+/* Runs the text as main.lua. Returns the exit status; -1 = a signal ended it. */
+static int run_text(const char *text, char said[SAID_MAX]) {
+  char folder[] = "/tmp/muster-wrong-XXXXXX", path[64], line[4096];
+  const char *program = getenv("MUSTER");
+  cr_assert(program && mkdtemp(folder), "set MUSTER to the path of the program");
+  snprintf(path, sizeof path, "%s/main.lua", folder);
+  FILE *file = fopen(path, "w");
+  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  snprintf(line, sizeof line, "'%s' run %s --frames 40 --warm-up 1 --no-pace --virtual 2>&1", program, path);
+  FILE *output = popen(line, "r");
+  cr_assert_not_null(output);
+  said[fread(said, 1, SAID_MAX - 1, output)] = '\0';
+  int ended = pclose(output);
+  unlink(path);
+  rmdir(folder);
+  return WIFEXITED(ended) && WEXITSTATUS(ended) < 128 ? WEXITSTATUS(ended) : -1;
+}
+
+static void wrong_texts(const wrong_text *texts, size_t count) {
+  static char said[SAID_MAX];
+  for (size_t i = 0; i < count; i++) {
+    int status = run_text(texts[i].text, said);
+    cr_expect(status == texts[i].status, "status %d, not %d, of\n%s\n%s", status, texts[i].status, texts[i].text, said);
+    cr_expect(strstr(said, texts[i].says) != NULL, "not said: %s\nof\n%s\n%s", texts[i].says, texts[i].text, said);
+  }
+}
+
+#define WRONG_TEXTS(...)                                                                                               \
+  wrong_texts((const wrong_text[]){__VA_ARGS__}, sizeof((const wrong_text[]){__VA_ARGS__}) / sizeof(wrong_text))
+
+Test(wrong, methods_that_nobody_calls) {
+  WRONG_TEXTS(
+      {NPC "function npc:thnik() self.n = 1 end\n" MANY,
+       "main.lua:2: npc has no 'thnik'; did you mean 'think'? Muster calls spawned, sense, think, act and removed", 1},
+      {NPC "function npc:think() end\nfunction npc:spawn() self.n = 1 end\n" MANY,
+       "main.lua:3: npc has no 'spawn'; did you mean 'spawned'?", 1},
+      {NPC "npc.Think = function(self) self.n = 1 end\n" MANY, "npc has no 'Think'; did you mean 'think'?", 1},
+      {NPC "function npc:update() self.n = 1 end\n" MANY, "npc has no 'update'; did you mean 'think'?", 1},
+      {NPC "function npc:on_act() self.n = 1 end\n" MANY, "npc has no 'on_act'; did you mean 'act'?", 1},
+      {NPC "function npc:think() end\nfunction npc:gossip() end\n" MANY,
+       "main.lua:3: nobody calls 'gossip' of type 'npc': Muster calls spawned, sense, think, act and removed", 0},
+      {NPC "local function think(self) self.n = 1 end\n" MANY,
+       "main.lua:2: this 'think' belongs to no type, and nobody calls it: for type 'npc' write function TYPE:think()",
+       1},
+      {"local npc = muster.type { name = 'npc', sets = {{method = 'look'}} }\n"
+       "function npc:look() end\nfunction npc:think() end\n" MANY,
+       "main.lua:3: Muster does not call 'think' of type 'npc', which has sets: it calls spawned, look and removed", 1},
+      {"local npc = muster.type { name = 'npc', sets = {{method = 'look'}} }\nfunction npc:lok() end\n" MANY,
+       "type 'npc': it has no method 'look', which a set names; did you mean 'lok'?", 1},
+      {"local base = {} function base:think() end\n" NPC "setmetatable(npc, {__index = base})\n" MANY,
+       "type 'npc': its table has a metatable, through which neither Muster nor its agents look: copy", 1},
+      {NPC "npc.think = 5\n" MANY, "type 'npc': its field 'think' is no function", 1},
+      {NPC "npc.period = '20ms'\n" MANY, "type 'npc': its 'period' is set behind muster.type, where it changes nothing",
+       1},
+      {NPC "npc.name = 'orc'\n" MANY, "type 'npc': its 'name' was changed", 1});
+}
+
+Test(wrong, methods_that_there_are_not) {
+  WRONG_TEXTS(
+      {NPC "function npc:flee() end\nfunction npc:think() self:fle() end\n" MANY,
+       "main.lua:3: attempt to call a nil value (method 'fle'); npc has no 'fle'; did you mean 'flee'?", 1},
+      {NPC "function npc:think() self:hide() end\n" MANY, "(method 'hide'); npc has no 'hide'", 1},
+      {NPC "function npc:flee() end\nfunction npc.think(me) if me.x then me:fle() end end\n" MANY,
+       "npc has no 'fle'; did you mean 'flee'?", 1},
+      {NPC "function npc:flee() self.n = 1 end\nfunction npc:think() flee(self) end\n" MANY,
+       "(global 'flee'); it is a method of 'npc': self:flee()", 1},
+      {NPC "function npc.think() self.n = 1 end\n" MANY, "(global 'self'); a method has a colon: function TYPE:NAME()",
+       1},
+      {NPC "function npc:think() slef.n = 1 end\n" MANY, "(global 'slef'); did you mean 'self'?", 1},
+      {NPC "function npc:think() muster.mov(1, 2) end\n" MANY,
+       "(field 'mov'); muster has no 'mov'; did you mean 'move'?", 1},
+      {NPC "function npc:think() mster.move(1, 2) end\n" MANY, "(global 'mster'); did you mean 'muster'?", 1},
+      {NPC "function npc:think() pritn(1) end\n" MANY, "(global 'pritn'); did you mean 'print'?", 1},
+      {NPC "function npc:think() self.x2 = math.sine(self.x) end\n" MANY, "math has no 'sine'; did you mean 'sin'?", 1},
+      {NPC "function npc:spawned() self.heading = 1 end\nfunction npc:think() self.n = self.headng + 1 end\n" MANY,
+       "main.lua:3: attempt to perform arithmetic on a nil value (field 'headng'); npc has no 'headng'; did you mean "
+       "'heading'?",
+       1},
+      {NPC "function npc:think() self.n = 2 * self.elapsd end\n" MANY, "npc has no 'elapsd'; did you mean 'elapsed'?",
+       1},
+      {NPC "function npc:think() go(self) end\nlocal function go(self) self.n = 1 end\n" MANY,
+       "(global 'go'); the local 'go' stands below, in line 3: a name is known below its definition", 1},
+      {NPC "function npc:think(dt) self.n = 2 * dt end\n" MANY,
+       "(local 'dt'); methods are given self alone: self.elapsed tells the seconds since the last update", 1},
+      {"muster.type { name = 'npc' }\nfunction npc:think() end\n" MANY,
+       "main.lua:2: attempt to index a nil value (global 'npc'); the type has no variable: write local npc = "
+       "muster.type",
+       1});
+}
+
+Test(wrong, misspelt_fields) {
+  WRONG_TEXTS(
+      {"muster.type { name = 'npc', perod = '5ms' }\n" MANY,
+       "main.lua:1: muster.type.perod: there is no such field; did you mean 'period'?", 1},
+      {"muster.type { name = 'npc', publish = {'a'} }\n" MANY, "there is no such field; did you mean 'publishes'?", 1},
+      {"muster.type { name = 'npc', messages = {waiting = 4} }\n" MANY,
+       "messages.waiting: there is no such field; did you mean 'waiting_max'?", 1},
+      {"muster.type { name = 'npc', overruns = {after = 4} }\n" MANY,
+       "overruns.after: there is no such field; there are: demote, quarantine", 1},
+      {"muster.type { name = 'npc', sets = {{methd = 'look'}} }\n" MANY,
+       "set.methd: there is no such field; did you mean 'method'?", 1},
+      {"muster.type { name = 'npc', think = function(self) end }\n" MANY,
+       "muster.type.think: there is no such field; methods stand behind muster.type: function TYPE:think() ... end", 1},
+      {"muster.type { 'npc' }\n" MANY, "muster.type: its fields have names: write NAME = before each value", 1},
+      {"muster.type 'npc'\n" MANY, "muster.type: give a table: muster.type { name = \"...\" }", 1},
+      {NPC "muster.world { agents = 3, strat = function() end }\n",
+       "main.lua:2: muster.world.strat: there is no such field; did you mean 'start'?", 1},
+      {NPC "muster.world { start = function() muster.observe {x = 0, y = 0, nera = 5} end }\n",
+       "main.lua:2: muster.observe.nera: there is no such field; did you mean 'near'?", 1},
+      {NPC "muster.world { start = function() local o = muster.observe {x = 0, y = 0}\n"
+           " muster.observe {id = o, x = 1, y = 1, near = 5} end, observers = 1 }\n",
+       "main.lua:3: muster.observe: with an id it moves that observer, whose near and far stay: leave them out", 1});
+}
+
+Test(wrong, values_of_another_kind) {
+  WRONG_TEXTS(
+      {"muster.type { name = 'npc', period = 100 }\n" MANY,
+       "main.lua:1: muster.type.period: give a time with its unit (ns, us, ms, s, min or h), as a string, such as "
+       "\"100ms\"; it is 100",
+       1},
+      {"muster.type { name = 'npc', period = '100' }\n" MANY, "such as \"100ms\"; it is \"100\"", 1},
+      {"muster.type { name = 'npc', slice = '1 sec' }\n" MANY, "muster.type.slice: give a time with its unit", 1},
+      {"muster.type { name = 'npc', limit = true }\n" MANY,
+       "muster.type.limit: give a time with its unit (ns, us, ms, s, min or h), as a string, such as \"100ms\"; it is "
+       "true",
+       1},
+      {"muster.type { name = 'npc', period = '1s', period_max = '100ms' }\n" MANY,
+       "its period_max is shorter than its period", 1},
+      {"muster.type { name = 'npc', memory = 64 }\n" MANY,
+       "give a size with its unit (B, KB or MB), as a string, such as \"64KB\"; it is 64", 1},
+      {"muster.type { name = 'npc', spawns_max = '1' }\n" MANY,
+       "muster.type.spawns_max: give a whole number; it is \"1\"", 1},
+      {"muster.type { name = 'npc', levels = 3 }\n" MANY, "levels: give a table; it is 3", 1},
+      {"muster.type { name = 'npc', publishes = 'hunts' }\n" MANY, "publishes: give a list of at most 16 names", 1},
+      {"muster.type { name = 'npc', publishes = {hunts = true} }\n" MANY, "publishes: give a list of at most 16 names",
+       1},
+      {"muster.type { name = 'npc', sets = {method = 'look'} }\n" MANY, "sets: give a list of tables", 1},
+      {"muster.type { name = 'npc', messages = {wake = true} }\n" MANY, "messages without waiting_max are no box", 1},
+      {"muster.type { name = 'npc', elapsed = true }\n" MANY,
+       "muster.type.elapsed: true is no choice; there are: delta, events", 1},
+      {NPC "muster.world { agents = '3', start = function() end }\n",
+       "muster.world: agents: give a whole number up to 16,000,000; it is \"3\"", 1},
+      {NPC "muster.world { agents = 3, agents_max = 2, start = function() end }\n",
+       "muster.world: agents_max is less than agents", 1},
+      {NPC "muster.world { agents = 3, cell = 'wide', start = function() end }\n",
+       "muster.world: cell: give a number, in metres; it is \"wide\"", 1},
+      {NPC "muster.world { agents = 3, start = 5 }\n", "muster.world: start: give a function; it is 5", 1},
+      {NPC "function npc:think() muster.set_period('100ms') end\n" MANY,
+       "give a time in seconds, a number, such as 0.1", 1},
+      {NPC "function npc:think() muster.wake_at('1s') end\n" MANY, "give a time in seconds, a number, such as 0.1", 1});
+}
+
+Test(wrong, positions) {
+  WRONG_TEXTS(
+      {NPC "muster.world { start = function() muster.spawn(npc, {10, 5}) end }\n",
+       "main.lua:2: muster.spawn: a position has names for its numbers: {x = 10, y = 5}, not {10, 5}", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc) end }\n",
+       "muster.spawn: give a position, such as {x = 10, y = 5}", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc, 10, 5) end }\n",
+       "muster.spawn: give a position, such as {x = 10, y = 5}", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc, {}) end }\n",
+       "muster.spawn: a position needs x and y, such as {x = 10, y = 5}: its x is nil", 1},
+      {NPC "local spot = {x = 1, y = 2}\nmuster.world { start = function() muster.spawn(npc, {x = spot.x, y = spot.z}) "
+           "end }\n",
+       "main.lua:3: muster.spawn: a position needs x and y, such as {x = 10, y = 5}: its y is nil", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc, {X = 1, y = 2}) end }\n",
+       "its x is nil, and its X is another name", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc, {x = 'east', y = 2}) end }\n",
+       "muster.spawn: x: give a number, in metres; it is \"east\"", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc, {x = 0 / 0, y = 2}) end }\n", "main.lua:2: ", 1},
+      {NPC "muster.world { start = function() muster.observe {10, 5} end, observers = 1 }\n",
+       "muster.observe: a position has names for its numbers", 1},
+      {NPC "function npc:think() muster.move(self.position) end\n" MANY,
+       "muster.move: give x and y, two numbers in metres: muster.move(10, 5)", 1},
+      {NPC "function npc:think() muster:move(1, 2) end\n" MANY, "main.lua:2: muster.move: give x and y", 1},
+      {NPC "function npc:think() muster.move(1) end\n" MANY,
+       "main.lua:2: bad argument #2 to 'move' (number expected, got no value)", 1},
+      {NPC "function npc:think()\n self.position.x = self.position.x + 1 end\n" MANY,
+       "main.lua:3: self.position is a new table each time: to move, call muster.move(x, y)", 1},
+      {NPC "function npc:think() self.x = self.x + 1 end\n" MANY,
+       "self.x is told by Muster and cannot be set: to move, call muster.move(x, y)", 1},
+      {NPC "muster.world { start = function() muster.spawn(npc, {x = 1, y = 2}, {x = 3}) end }\n",
+       "muster.spawn: the fields of the newborn's self have no 'x', which Muster tells", 1});
+}
+
+Test(wrong, what_cannot_be_kept) {
+  WRONG_TEXTS({NPC "function npc:think() self.run = function() end end\n" MANY,
+               "main.lua:2: self.run is a function, which cannot be kept: write it as a method", 1},
+              {NPC "function npc:think() self.place = setmetatable({}, {}) end\n" MANY,
+               "self.place is a table with a metatable, which cannot be kept", 1},
+              {"kinds = {wolf = {legs = 4}}\n" NPC "function npc:think() self.kind = kinds.wolf end\n" MANY,
+               "self.kind is a table of the scripts, which cannot be kept: keep its name, and look it up", 1},
+              {NPC "function npc:think() self[1] = print end\n" MANY, "is a function, which cannot be kept", 1},
+              {NPC "function npc:spawned() self.goals = {{run = function() end}} end\nfunction npc:think() end\n" MANY,
+               "npc: self.goals[1].run: it is a function, and cannot be kept", 1},
+              {NPC "function npc:spawned() self.run = 1 end\nfunction npc:think() self.run = print end\n" MANY,
+               "npc: self.run: it is a function, and cannot be kept", 1},
+              {NPC "function npc:think() self.seen = self.seen or {} self.seen[self.seen] = 1 end\n" MANY,
+               "behind a key that is a table or a function", 1},
+              {NPC "function npc:think() end\nmuster.world { start = function(world) world.run = print\n"
+                   " muster.spawn(npc, {x = 0, y = 0}) end }\n",
+               "muster.world: world.run: it is a function, and cannot be kept", 1});
+}
+
+Test(wrong, what_scripts_do_not_have) {
+  WRONG_TEXTS(
+      {NPC "function npc:think() self.at = os.time() end\n" MANY,
+       "main.lua:2: attempt to index a nil value (global 'os'); scripts have no 'os': muster.now() tells the time", 1},
+      {NPC "local clock = os.clock\n" MANY,
+       "main.lua:2: attempt to index a nil value (global 'os'); scripts have no 'os'", 1},
+      {NPC "local file = io.open('npcs.txt')\n" MANY, "scripts have no 'io': scripts reach no files", 1},
+      {NPC "function npc:think() coroutine.yield() end\n" MANY,
+       "scripts have no 'coroutine': each update is a coroutine already", 1},
+      {NPC "function npc:think() load('return 1') end\n" MANY,
+       "scripts have no 'load': texts are compiled when they are loaded", 1},
+      {NPC "function npc:think() wait(1) end\n" MANY, "scripts have no 'wait': an update does not wait", 1},
+      {NPC "math.randomseed(7)\n" MANY, "scripts have no math.randomseed: math.random needs no seed", 1},
+      {NPC "function npc:think() self.n = math.pow(2, 3) end\n" MANY, "scripts have no math.pow: write x ^ y", 1},
+      {NPC "function npc:think() print(string.pack('i4', 1)) end\n" MANY,
+       "scripts have no string.pack: scripts take no bytes apart", 1},
+      {NPC "function npc:think() print(unpack({1})) end\n" MANY, "scripts have no 'unpack': it is table.unpack", 1},
+      {NPC "require 'helpers'\n" MANY, "require: there is no script 'helpers' in the folder", 1},
+      {NPC "count = 0\nfunction npc:think() count = count + 1 end\n" MANY, "'count' cannot be changed", 1},
+      {NPC "local count = 0\nfunction npc:think() count = count + 1 end\n" MANY,
+       "main.lua:3: this function changes 'count', a variable outside of it", 1});
+}
+
+Test(wrong, other_agents) {
+  WRONG_TEXTS({NPC "function npc:think() for i, id in ipairs(muster.nearby(10)) do self.n = i end end\n" MANY,
+               "muster.nearby is for a loop: for id, distance, x, y in muster.nearby(20) do", 1},
+              {NPC "function npc:think() local id = muster.nearest(10) self.n = id.x end\n" MANY,
+               "an agent's id is a number: muster.position(id) tells where it is", 1},
+              {NPC "function npc:think() muster.nearest(10, wolff) end\n" MANY, "muster.nearest: the type is nil", 1},
+              {NPC OTHER "function npc:think() muster.nearest(10, 'wolff') end\n" MANY,
+               "there is no type 'wolff'; did you mean 'wolf'?", 1},
+              {NPC OTHER
+               "function npc:think() local id = muster.nearest(10) self.n = muster.read(id, 'hunt') end\n" MANY,
+               "muster.read: no type publishes 'hunt'; did you mean 'hunts'?", 1},
+              {NPC "function npc:think() muster.publish('hungry', true) end\n" MANY,
+               "type 'npc' publishes no 'hungry': write publishes = {\"hungry\"} into its muster.type", 1},
+              {"local npc = muster.type { name = 'npc', publishes = {'hungry'} }\nfunction npc:think() "
+               "muster.publish('hungy', 1) end\n" MANY,
+               "type 'npc' publishes no 'hungy'; did you mean 'hungry'?", 1},
+              {"local npc = muster.type { name = 'npc', publishes = {'mood'} }\nfunction npc:think() "
+               "muster.publish('mood', 'bad') end\n" MANY,
+               "a number, a boolean or nil can be published", 1},
+              {NPC "function npc:think() for _, what in muster.messages() do print(what) end end\n" MANY,
+               "muster.messages: type 'npc' has no box: write messages = {waiting_max = 4} into its muster.type", 1},
+              {NPC "function npc:think() muster.send(muster.nearest(10), 'hello') end\n" MANY, "main.lua:2: ", 1},
+              {NPC "function npc:think() muster.spawn(npc, {x = 1, y = 1}) end\n" MANY, "main.lua:2: ", 1},
+              {NPC "function npc:act() muster.remove(self.prey) end\n" MANY, "bad argument #1 to 'remove'", 1});
+}
+
+Test(wrong, worlds) {
+  WRONG_TEXTS(
+      {NPC "function npc:think() end\n", "no muster.world with a start function", 0},
+      {NPC "function npc:think() end\nmuster.world { agents = 3, start = function() end }\n",
+       "muster.world.start spawned nobody", 0},
+      {NPC "muster.spawn(npc, {x = 1, y = 1})\n" MANY,
+       "main.lua:2: muster.spawn: only in the methods of an agent, and in the functions of muster.world", 1},
+      {NPC "muster.world { start = function() muster.spawn(ncp, {x = 1, y = 1}) end }\n",
+       "main.lua:2: the type is nil: its name is misspelt, or it stands above its definition", 1},
+      {NPC "muster.world { start = function() muster.spawn('ncp', {x = 1, y = 1}) end }\n",
+       "there is no type 'ncp'; there are: npc", 1},
+      {NPC "muster.world { start = function() muster.spawn({}, {x = 1, y = 1}) end }\n",
+       "give what muster.type returned, or a type's name; this is a table", 1},
+      {NPC "muster.world { start = function() muster.move(1, 2) end }\n",
+       "muster.move: only in the methods of an agent", 1},
+      {"local x = 1\n", "define no type", 1},
+      {NPC "if 1 != 2 then end\n" MANY, "main.lua:2: 'then' expected near '!'; Lua writes ~= for not equal", 1},
+      {NPC "function npc:think() self.n += 1 end\n" MANY,
+       "main.lua:2: syntax error near '+'; Lua has neither += nor ++: write x = x + 1", 1},
+      {NPC "// walks\n" MANY,
+       "main.lua:2: attempt to perform arithmetic on a table value; // divides: comments begin with --", 1},
+      {NPC "function npc:think() // walks\nend\n" MANY, "near '//'; Lua's comments begin with --", 1},
+      {NPC "function npc:think() while true do end end\n" MANY,
+       "main.lua:2: the update does not end here, and its agent runs no more", 1},
+      {NPC "function npc:act() while true do end end\n" MANY, "it did not end within 20000 loops and calls", 1});
+}
+
+/* How many errors there were stands in the last line. */
+Test(wrong, errors_are_counted) {
+  static char said[SAID_MAX];
+  cr_assert_eq(run_text(NPC
+                        "function npc:think() self.n = (self.n or 0) + 1 if self.n < 4 then error('no') end end\n" MANY,
+                        said),
+               1);
+  cr_assert_not_null(strstr(said, "muster: 9 errors in 1 place, of which 9: main.lua:2: no\n"), "%s", said);
+  cr_assert_eq(
+      run_text(
+          NPC
+          "function npc:think() if self.x == 1 and not self.done then\nself.done = true error('once') end end\n" MANY,
+          said),
+      1);
+  cr_assert_not_null(strstr(said, "muster: 1 error in 1 place, of which 1: main.lua:3: once\n"), "%s", said);
+}
+
+/* What is right is not spoken of. */
+Test(wrong, right_texts_are_silent) {
+  static const char *const texts[] = {
+      NPC "function npc:sensed() return 1 end\nfunction npc:think() self.n = self:sensed() end\n" MANY,
+      NPC "function npc:actt() end\nfunction npc:think() npc.actt(self) end\n" MANY,
+      NPC "function npc:thinks() end\nfunction npc:act() self['thinks'](self) end\n" MANY,
+      NPC "local function think(self) self.n = 1 end\nnpc.think = think\n" MANY,
+      NPC "npc.cost = 3\nfunction npc:think() self.n = npc.cost end\n" MANY,
+      NPC "function npc:think() self.last = self.position self.way = {{x = 1}, 'a', true} self.way.again = self.way "
+          "end\n" MANY,
+      NPC "local spot = {}\nfunction spot.shift(self) self.position.x = 1 end\n"
+          "function npc:think() local s = {position = {}} spot.shift(s) self.n = s.position.x end\n" MANY,
+      NPC "function npc:think() if os then self.n = 1 end end\n" MANY,
+      "local npc = muster.type { name = 'npc' }\n" MANY,
+      NPC OTHER "function npc:think() local id = muster.nearest(10) self.n = muster.read(id, 'hunts') end\n" MANY,
+      NPC "function npc:think() pcall(error, 'caught') end\n" MANY};
+  static char said[SAID_MAX];
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cr_expect(run_text(texts[i], said) == 0, "%s\n%s", texts[i], said);
+    cr_expect(strstr(said, "muster lua:") == NULL, "%s\n%s", texts[i], said);
+  }
+}
