@@ -101,6 +101,7 @@ static int call_wake_at(lua_State *L) {
 static uint64_t duration_at(lua_State *L, int index) {
   double seconds = lua_isnoneornil(L, index) ? 0.0 : seconds_at(L, index);
   luaL_argcheck(L, seconds >= 0.0 && seconds <= 1e6, index, "give a time in seconds");
+  luaL_argcheck(L, seconds == 0.0 || seconds >= 1e-6, index, "it is in seconds, and less than a microsecond");
   return (uint64_t)(seconds * 1e6 + 0.5) * 1000;
 }
 
@@ -121,7 +122,10 @@ static int call_set_period(lua_State *L) {
 }
 
 static int call_progress(lua_State *L) {
-  muster_update_progress(calling_update(L, "progress"), (float)luaL_checknumber(L, 1));
+  muster_update *update = calling_update(L, "progress");
+  double share = luaL_checknumber(L, 1);
+  luaL_argcheck(L, share >= 0.0 && share <= 1.0, 1, "give a share from 0 to 1");
+  muster_update_progress(update, (float)share);
   return 0;
 }
 
@@ -393,6 +397,8 @@ static int call_spawn(lua_State *L) {
     agent = muster_agent_spawn(state->scripts->world, &def);
   else
     return luaL_error(L, "muster.spawn: only in the methods of an agent, and in the functions of muster.world");
+  if (muster_agent_is_null(agent) && !state->update)
+    return luaL_error(L, "%s; muster.world says how many there may be: agents, agents_max", muster_last_error());
   if (muster_agent_is_null(agent)) return luaL_error(L, "%s", muster_last_error());
   if (!state->update) state->scripts->started_agents++;
   lua_pushinteger(L, (lua_Integer)agent.value);

@@ -9,6 +9,7 @@
 #include "lua/types.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { HINT_NAME_BYTES = 64, SHORT_BYTES = 5 /* shorter names of fields are close to many */ };
@@ -307,8 +308,8 @@ static bool hint_global(hint_place *place) {
 static bool hint_value(hint_place *place, const char *text) {
   lua_State *L = place->thread;
   if (strstr(text, "attempt to index a number value")) {
-    lua_pushstring(L, "; an agent's id is a number: muster.position(id) tells where it is, and muster.read(id, NAME) "
-                      "what it publishes");
+    lua_pushstring(L, "; a number has no fields: of an agent's id, local x, y = muster.position(id) tells where it is, "
+                      "and muster.read(id, NAME) what it publishes");
     return true;
   }
   const char *end = NULL, *line = line_of(place, &end);
@@ -316,15 +317,23 @@ static bool hint_value(hint_place *place, const char *text) {
     lua_pushstring(L, "; // divides: comments begin with --");
     return true;
   }
-  bool walk = strstr(text, "a function value") || strstr(text, "got function");
+  if (strstr(text, "attempt to perform arithmetic on a string value")) {
+    lua_pushstring(L, "; text is no number: write tonumber(text) + 1");
+    return true;
+  }
+  bool iterates = strstr(text, "for iterator") != NULL;
+  bool walk = iterates || strstr(text, "a function value") || strstr(text, "got function");
   if (!line || !walk) return false;
   if (memmem(line, (size_t)(end - line), "muster.nearby", 13)) {
     lua_pushstring(L, "; muster.nearby is for a loop: for id, distance, x, y in muster.nearby(20) do");
     return true;
   }
-  if (!memmem(line, (size_t)(end - line), "muster.messages", 15)) return false;
-  lua_pushstring(L, "; muster.messages is for a loop: for sender, value in muster.messages() do");
-  return true;
+  bool messages = memmem(line, (size_t)(end - line), "muster.messages", 15) != NULL;
+  if (messages)
+    lua_pushstring(L, "; muster.messages is for a loop: for sender, value in muster.messages() do");
+  else if (iterates)
+    lua_pushstring(L, "; write in pairs(TABLE), or in ipairs(LIST)");
+  return messages || iterates;
 }
 
 static bool hint_any(hint_place *place, const char *text) {
@@ -333,16 +342,42 @@ static bool hint_any(hint_place *place, const char *text) {
   if (!*place->kind || !strstr(text, "a nil value")) return false;
   if (*place->of) return hint_owner(place);
   if (strcmp(place->kind, "global") == 0) return hint_global(place);
+  if (strcmp(place->name, "self") == 0) {
+    lua_pushstring(place->thread, "; a method with a colon has self already: leave it out of the parameters");
+    return true;
+  }
   if (hint_argument(place)) return true;
   const char *instead = instead_of("", place->name); /* local os = os */
   if (instead) lua_pushfstring(place->thread, "; scripts have no '%s': %s", place->name, instead);
   return instead != NULL;
 }
 
-const char *hints_of_grammar(const char *text) {
+/* Whether the text has an `else` with an `if` behind it in its line: an if of its own, which needs an end of its own.
+ */
+static bool has_else_if(const char *text, size_t bytes) {
+  text_reader reader = {text, text + bytes};
+  const char *behind = NULL; /* an else */
+  for (text_token token; reader_next(&reader, &token);) {
+    if (behind && reader_is(&token, "if") && !memchr(behind, '\n', (size_t)(token.at - behind))) return true;
+    behind = reader_is(&token, "else") ? token.at : NULL;
+  }
+  return false;
+}
+
+/* Whether `continue` stands in the line that the message names. */
+static bool has_continue(const char *message, const char *text, size_t bytes) {
+  const char *number = strchr(message, ':'), *end = text + bytes;
+  long line = number ? strtol(number + 1, NULL, 10) : 0;
+  for (; text < end && line > 1; text++) line -= *text == '\n';
+  const char *behind = memchr(text, '\n', (size_t)(end - text));
+  return memmem(text, (size_t)((behind ? behind : end) - text), "continue", 8) != NULL;
+}
+
+const char *hints_of_grammar(const char *message, const char *text, size_t bytes) {
   static const struct {
     const char *near, *hint;
-  } others[] = {{"near '!'", "; Lua writes ~= for not equal, and not for !"},
+  } others[] = {{"'then' expected near '='", "; == compares, and = gives a value"},
+                {"near '!'", "; Lua writes ~= for not equal, and not for !"},
                 {"near '&'", "; Lua writes and for &&"},
                 {"near '|'", "; Lua writes or for ||"},
                 {"near '+'", "; Lua has neither += nor ++: write x = x + 1"},
@@ -350,7 +385,11 @@ const char *hints_of_grammar(const char *text) {
                 {"near '//'", "; Lua's comments begin with --"},
                 {"near '{'", "; Lua's blocks begin with then, do or a function's head, and end with end"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strstr(text, others[i].near)) return others[i].hint;
+    if (strstr(message, others[i].near)) return others[i].hint;
+  if (strstr(message, "'end' expected") && has_else_if(text, bytes))
+    return "; an 'else if' is an if of its own, with an end of its own: write elseif";
+  if (strstr(message, "syntax error") && has_continue(message, text, bytes))
+    return "; Lua has no continue: put what follows into an if";
   return "";
 }
 

@@ -9,7 +9,8 @@
  * where it was: its first line, and what there is to add. `to` may be the thread itself. */
 const char *hints_push(lua_State *thread, lua_State *to, const char *text);
 
-/* What there is to add to an error of Lua's compiler: how other languages' marks are written in Lua. "" = nothing. */
-const char *hints_of_grammar(const char *text);
+/* What there is to add to the message of Lua's compiler, which did not take the text: how what is written in other
+ * languages is written in Lua. "" = nothing. */
+const char *hints_of_grammar(const char *message, const char *text, size_t bytes);
 
 #endif

@@ -79,7 +79,7 @@ int host_define(lua_State *L) {
   keep_function(L, "start", &state->start);
   keep_function(L, "frame", &state->frame);
   if (scripts->typed) return 0;
-  uint32_t agents = read_count(L, "agents", 0), most = read_count(L, "agents_max", agents);
+  uint32_t agents = read_count(L, "agents", scripts->needs.agents), most = read_count(L, "agents_max", agents);
   if (most < agents) return luaL_error(L, "muster.world: agents_max is less than agents");
   if (!scripts->wanted_agents) scripts->wanted_agents = agents;
   scripts->needs.agents = scripts->wanted_agents;
@@ -117,7 +117,8 @@ int host_observe(lua_State *L) {
     return 1;
   }
   observer = muster_observer_add(world, &def);
-  if (muster_observer_is_null(observer)) return luaL_error(L, "%s", muster_last_error());
+  if (muster_observer_is_null(observer))
+    return luaL_error(L, "%s; observers of muster.world says how many there may be", muster_last_error());
   lua_pushinteger(L, (lua_Integer)observer.value);
   return 1;
 }

@@ -96,6 +96,9 @@ static void mentions_add_move(lua_State *L, mentions_reader *reader, const text_
   lua_rawseti(L, MENTIONS_MOVES, count + 1);
 }
 
+/* It is used where a text wakes an agent. */
+static const char wakes[] = "muster.wake";
+
 static bool is_library(const text_token *token) {
   static const char *const names[] = {"muster", "math", "string", "table", "utf8"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -115,6 +118,8 @@ static void mentions_read(lua_State *L, const script_files *files, uint32_t numb
       read_head(L, file->name, &reader);
     else if (token.word && !of_library && !isdigit((unsigned char)*token.at) && !takes_a_value(reader.words))
       mentions_add(L, token.at, token.length);
+    else if (of_library && (reader_is(&token, "wake") || reader_is(&token, "wake_at")))
+      mentions_add(L, wakes, sizeof wakes - 1);
     of_library = library && *token.at == '.';
     library = is_library(&token);
   }
@@ -263,6 +268,17 @@ static void check_loose(lua_State *L, const script_type *type) {
   }
 }
 
+/* A type whose agents run when they are woken, by nobody. A host may wake them. */
+static void mentions_check_wakes(lua_State *L, const script_type *type) {
+  if (type->def.elapsed.contract != MUSTER_ELAPSED_EVENTS || type->def.messages.wake || mentions_is_used(L, wakes))
+    return;
+  lines_say(
+      state_of(L)->scripts,
+      "type '%s' runs when it is woken (elapsed = \"events\"), and no text wakes: call muster.wake_at in spawned, or "
+      "say messages = {wake = true}",
+      type->name);
+}
+
 void mentions_check(lua_State *L) {
   const script_world *scripts = state_of(L)->scripts;
   lua_settop(L, 0);
@@ -274,6 +290,7 @@ void mentions_check(lua_State *L) {
   for (uint32_t i = 0; i < scripts->type_count; i++) {
     lua_rawgeti(L, -1, i + 1);
     mentions_check_type(L, &scripts->types[i]);
+    mentions_check_wakes(L, &scripts->types[i]);
     check_loose(L, &scripts->types[i]);
     lua_pop(L, 1);
   }

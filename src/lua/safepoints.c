@@ -103,7 +103,7 @@ void safepoints_load(lua_State *L, const char *text, size_t bytes, const char *c
   luaL_checkstack(L, 6, NULL);
   effort_check(L, text, bytes, chunk);
   if (luaL_loadbufferx(L, text, bytes, chunk, "t") != LUA_OK)
-    safepoint_fail(L, chunk, hints_of_grammar(lua_tostring(L, -1)));
+    safepoint_fail(L, chunk, hints_of_grammar(lua_tostring(L, -1), text, bytes));
   lua_pop(L, 1);
   add_safepoints(L, text, bytes, chunk);
   const char *woven = lua_tolstring(L, -1, &length);

@@ -65,6 +65,13 @@ static const type_field set_fields[] = {SET("share", COUNT, share),     SET("per
                                         SET("asks", COUNT, asks),       OTHER("role", read_role),
                                         OTHER("method", read_method),   {0}};
 
+/* Of two fields of the set on top of the stack, which say the same in two ways. */
+static void check_one_of(lua_State *L, const char *one, const char *other) {
+  if (freeze_get(L, -1, one) != LUA_TNIL && freeze_get(L, -2, other) != LUA_TNIL)
+    luaL_error(L, "set: give %s or %s, not both", one, other);
+  lua_settop(L, lua_gettop(L) - 1);
+}
+
 static void read_sets(lua_State *L, void *out) {
   script_type *type = out;
   if (!is_list(L)) luaL_error(L, "sets: give a list of tables, such as {{method = \"look\", role = \"sense\"}}");
@@ -75,6 +82,8 @@ static void read_sets(lua_State *L, void *out) {
     reading.def.mode = MUSTER_MODE_SLICEABLE;
     lua_rawgeti(L, -1, i + 1);
     fields_read(L, "set", set_fields, &reading);
+    check_one_of(L, "period", "period_updates");
+    check_one_of(L, "delay", "delay_updates");
     lua_pop(L, 1);
     if (!*type->methods[METHOD_FIRST_SET + i]) luaL_error(L, "set %d: it has no method", (int)i + 1);
     if (reading.def.period_ns) reading.def.period_updates = 0;
@@ -177,10 +186,19 @@ static const type_field type_fields[] = {IN("period", TIME, def.period_ns),
 
 /* What says one thing and another. */
 static void check_sense(lua_State *L, int index, const script_type *type) {
+  int top = lua_gettop(L);
   bool longest = freeze_get(L, index, "period_max") != LUA_TNIL;
   lua_pop(L, 1);
   if (longest && type->def.period_max_ns < type->def.period_ns)
     luaL_error(L, "muster.type '%s': its period_max is shorter than its period", type->name);
+  if (!type->def.slices.slice_ns || !type->cuts_max)
+    luaL_error(L, "muster.type '%s': slice and cuts_max must be more than 0: an update without an end would have none",
+               type->name);
+  if (freeze_get(L, index, "levels") == LUA_TTABLE && freeze_get(L, -1, "importance") == LUA_TTABLE &&
+      lua_rawlen(L, -1) >= type->def.levels.count)
+    luaL_error(L, "muster.type '%s': levels.importance has a number for each level but the last: count is %d",
+               type->name, (int)type->def.levels.count);
+  lua_settop(L, top);
   if (!type->def.messages.waiting_max && (type->def.messages.bytes_max || type->def.messages.wake))
     luaL_error(L, "muster.type '%s': messages without waiting_max are no box: say how many wait at most", type->name);
 }

@@ -254,7 +254,7 @@ Test(wrong, other_agents) {
   WRONG_TEXTS({NPC "function npc:think() for i, id in ipairs(muster.nearby(10)) do self.n = i end end\n" MANY,
                "muster.nearby is for a loop: for id, distance, x, y in muster.nearby(20) do", 1},
               {NPC "function npc:think() local id = muster.nearest(10) self.n = id.x end\n" MANY,
-               "an agent's id is a number: muster.position(id) tells where it is", 1},
+               "a number has no fields: of an agent's id, local x, y = muster.position(id) tells where it is", 1},
               {NPC "function npc:think() muster.nearest(10, wolff) end\n" MANY, "muster.nearest: the type is nil", 1},
               {NPC OTHER "function npc:think() muster.nearest(10, 'wolff') end\n" MANY,
                "there is no type 'wolff'; did you mean 'wolf'?", 1},
@@ -301,6 +301,77 @@ Test(wrong, worlds) {
       {NPC "function npc:think() while true do end end\n" MANY,
        "main.lua:2: the update does not end here, and its agent runs no more", 1},
       {NPC "function npc:act() while true do end end\n" MANY, "it did not end within 20000 loops and calls", 1});
+}
+
+Test(wrong, what_came_to_mind_later) {
+  WRONG_TEXTS(
+      {"local npc = muster.type { name = 'npc', slice = '0us' }\nfunction npc:think() while true do end end\n" MANY,
+       "muster.type 'npc': slice and cuts_max must be more than 0", 1},
+      {"local npc = muster.type { name = 'npc', cuts_max = 0 }\n" MANY,
+       "muster.type 'npc': slice and cuts_max must be more than 0", 1},
+      {"local npc = muster.type { name = 'npc', levels = {importance = {0.5}} }\n" MANY,
+       "levels.importance has a number for each level but the last: count is 1", 1},
+      {"local npc = muster.type { name = 'npc', levels = {count = 9} }\n" MANY,
+       "type 'npc': levels.count 9 must be 1..4", 1},
+      {"local npc = muster.type { name = 'npc', period = '0ms' }\n" MANY,
+       "type 'npc': period_ns 0 must be 100 us .. 24 h", 1},
+      {"local npc = muster.type { name = 'npc', importance = 100 }\n" MANY, "type 'npc': importance 100 must be 0..1",
+       1},
+      {"local npc = muster.type { name = 'npc', sets = {{method = 'look', period = '1s', period_updates = 3}} "
+       "}\nfunction npc:look() end\n" MANY,
+       "main.lua:1: set: give period or period_updates, not both", 1},
+      {"local npc = muster.type { name = 'npc', sets = {{method = 'look', share = 0.5}} }\nfunction npc:look() "
+       "end\n" MANY,
+       "set.share: give a whole number; it is 0.5", 1},
+      {"local npc = muster.type { name = 'npc', sets = {{method = 'look', role = 'see'}} }\nfunction npc:look() "
+       "end\n" MANY,
+       "set.role: \"see\" is no choice; there are: think, sense, act", 1},
+      {"local npc = muster.type { name = 'npc', elapsed = 'events' }\nfunction npc:think() end\n" MANY,
+       "type 'npc' runs when it is woken (elapsed = \"events\"), and no text wakes", 0},
+      {"local npc = muster.type { name = 'npc', messages = {sends_max = 1} }\nfunction npc:think() local id = "
+       "muster.nearest(9) muster.send(id, 'x') end\n" MANY,
+       "message: type 'npc' has no boxes: set its messages.waiting_max", 1},
+      {"local npc = muster.type { name = 'npc', messages = {waiting_max = 1} }\nfunction npc:think() "
+       "muster.send(self.id, 'x') end\n" MANY,
+       "type 'npc' may send messages.sends_max = 0 per update", 1},
+      {"local npc = muster.type { name = 'npc', messages = {waiting_max = 1, sends_max = 1} }\nfunction npc:think() "
+       "muster.send(self.id, ('x'):rep(300)) end\n" MANY,
+       "muster.send: the message takes more than 256 bytes", 1},
+      {"local npc = muster.type { name = 'npc', messages = {waiting_max = 1, sends_max = 1} }\nfunction npc:think() "
+       "muster.send(self.id, print) end\n" MANY,
+       "muster.send: the message is a function", 1},
+      {NPC "function npc:think() muster.spawn(npc, self.position, {t = ('x'):rep(200)}) end\n" MANY,
+       "muster.spawn: its fields take more than 120 bytes", 1},
+      {NPC "function npc:think() muster.set_period(1e-9) end\n" MANY, "it is in seconds, and less than a microsecond",
+       1},
+      {NPC "function npc:think() muster.progress(50) end\n" MANY, "give a share from 0 to 1", 1},
+      {NPC "function npc:think() muster.move(1e12, 0) end\n" MANY,
+       "main.lua:2: position (1e+12, 0, 0) must be finite and within +-1e9 m", 1},
+      {NPC "function npc:think(self) self.n = 1 end\n" MANY,
+       "(local 'self'); a method with a colon has self already: leave it out of the parameters", 1},
+      {NPC "function npc:think() for key, value in self do print(key, value) end end\n" MANY,
+       "write in pairs(TABLE), or in ipairs(LIST)", 1},
+      {NPC "function npc:think() for id in muster.nearby do print(id) end end\n" MANY, "muster.nearby is for a loop",
+       1},
+      {NPC "function npc:think() self.n = '1' + 1 end\n" MANY, "text is no number: write tonumber(text) + 1", 1},
+      {NPC "function npc:think()\n if self.x == 1 then\n else if self.x == 2 then end\nend\n" MANY,
+       "an 'else if' is an if of its own, with an end of its own: write elseif", 1},
+      {NPC "function npc:think()\n for i = 1, 3 do if i == 2 then continue end end\nend\n" MANY,
+       "main.lua:3: syntax error near 'end'; Lua has no continue", 1},
+      {NPC "function npc:think() if self.x = 1 then end end\n" MANY,
+       "main.lua:2: 'then' expected near '='; == compares", 1},
+      {NPC
+       "muster.world { agents = 2, start = function() for i = 1, 100 do muster.spawn(npc, {x = i, y = 0}) end end }\n",
+       "muster.world says how many there may be: agents, agents_max", 1},
+      {NPC "muster.world { start = function() for i = 1, 3 do muster.observe {x = i, y = 0} end end }\n",
+       "observers of muster.world says how many there may be", 1},
+      {NPC "function npc:think() self:think() end\n" MANY, "main.lua:2: not enough memory", 1},
+      {NPC "function npc:think() error({code = 1}) end\n" MANY,
+       "main.lua:2: a value that is no text was raised as an error", 1},
+      {NPC "function npc:think() end\nmuster.world { start = function() muster.spawn(npc, {x = 1, y = 1}) end,\n"
+           " frame = function(world) world.n = world.n + 1 end }\n",
+       "muster.world.frame: main.lua:4: attempt to perform arithmetic on a nil value (field 'n')", 1},
+      {"print('hello')\n", "define no type", 1});
 }
 
 /* How many errors there were stands in the last line. */

@@ -66,7 +66,7 @@
 ---@field overruns muster.Overruns|nil
 ---@field elapsed "delta"|"events"|nil "events": it runs when it is woken; default "delta"
 ---@field publishes string[]|nil at most 16 fields that others may read
----@field slice muster.Time|nil the most that an update uses of a frame; default "250us"
+---@field slice muster.Time|nil the most that an update uses of a frame, more than 0; default "250us"
 ---@field cuts_max integer|nil an update that was cut so often never ends; default 20
 ---@field memory muster.Bytes|nil the most that an agent may have; default "64KB"
 ---@field cost muster.Time|nil of a method, under the virtual clock; default "2us"
@@ -102,7 +102,7 @@
 
 ---What `muster.world` takes.
 ---@class muster.WorldOptions
----@field agents integer|nil how many agents there are in the beginning, unless the host wants another number
+---@field agents integer|nil how many agents there are in the beginning, unless the host wants another number; default 1000
 ---@field agents_max integer|nil how many there may be; default twice as many
 ---@field observers integer|nil how many observers there may be
 ---@field cell number|nil metres: the usual radius of a perception
