@@ -200,6 +200,13 @@ static bool atoms_is_full(script_state *state, const muster_update *update, cons
   return true;
 }
 
+/* A method is over: now and then self is looked through. What a method that was cut has put there may not stay. */
+static void look_behind(script_state *state, const muster_update *update, const script_type *type, uint32_t owner,
+                        muster_atom_result result) {
+  if (result == MUSTER_ATOM_MORE || !kept_is_due(&state->looking[type->number])) return;
+  kept_look(state, type, update->agent, owner);
+}
+
 /* Runs a method of the update's agent. */
 static muster_atom_result run_method(muster_update *update, uint32_t method, script_bound bound) {
   const script_type *type = update->type_user;
@@ -216,7 +223,11 @@ static muster_atom_result run_method(muster_update *update, uint32_t method, scr
   }
   if (atoms_is_full(state, update, type, owner, one)) return MUSTER_ATOM_FINISH;
   atoms_enter(state, update, type, owner, bound);
-  if (one && one->thread && bound == BOUND_SLICES) return atoms_go_on(state, one, type, method);
+  if (one && one->thread && bound == BOUND_SLICES) {
+    muster_atom_result went_on = atoms_go_on(state, one, type, method);
+    look_behind(state, update, type, owner, went_on);
+    return went_on;
+  }
   state->random = muster_update_random(update);
   lua_State *thread = state->runner;
   lua_rawgeti(thread, LUA_REGISTRYINDEX, state->methods[type->number][method]);
@@ -229,7 +240,7 @@ static muster_atom_result run_method(muster_update *update, uint32_t method, scr
   else if (one)
     drop_suspended(state, one);
   leave(state);
-  if (kept_is_due(&state->looking[type->number])) kept_look(state, type, update->agent, owner);
+  look_behind(state, update, type, owner, result);
   return result;
 }
 

@@ -164,8 +164,10 @@ static int load_begin(lua_State *L) {
 
 /* Binds what the texts defined, and makes it read-only. */
 static int load_end(lua_State *L) {
+  const script_state *state = state_of(L);
   types_bind(L);
-  if (state_of(L)->strand == SCRIPT_STRANDS_MAX) mentions_check(L); /* it is the first to run these texts */
+  if (state->strand == SCRIPT_STRANDS_MAX && state != state->scripts->host)
+    mentions_check(L); /* it is the first to run these texts */
   freeze_all(L);
   types_bind_agents(L);
   return 0;
