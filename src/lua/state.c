@@ -6,6 +6,7 @@
 #include "lua/library.h"
 #include "lua/lines.h"
 #include "lua/mentions.h"
+#include "lua/names.h"
 #include "lua/problems.h"
 #include "lua/safepoints.h"
 #include "lua/scripts.h"
@@ -132,13 +133,23 @@ static int required(lua_State *L, int status, lua_KContext context) {
   return 1;
 }
 
+static int refuse_script(lua_State *L, const char *name) {
+  const script_files *files = &state_of(L)->scripts->files;
+  const char *names[SCRIPT_FILES_MAX], *end = strstr(name, ".lua");
+  if (end && !end[4])
+    return luaL_error(L, "require: there is no script '%s' in the folder; write its name without .lua", name);
+  for (uint32_t i = 0; i < files->count; i++) names[i] = files->files[i].name;
+  return luaL_error(L, "require: there is no script '%s' in the folder%s", name,
+                    names_push_hint(L, name, names, files->count));
+}
+
 /* `require`: the result of another text of the folder, which runs once. It may yield. */
 static int require(lua_State *L) {
   script_state *state = state_of(L);
   const char *name = luaL_checkstring(L, 1);
   const script_file *file = source_files_find(&state->scripts->files, name);
   char chunk[SCRIPT_NAME_BYTES + 8];
-  if (!file) return luaL_error(L, "require: there is no script '%s' in the folder; write its name without .lua", name);
+  if (!file) return refuse_script(L, name);
   lua_settop(L, 1);
   state_push_modules(L);
   if (lua_getfield(L, 2, name) != LUA_TNIL) return 1;

@@ -244,7 +244,9 @@ Test(wrong, what_scripts_do_not_have) {
       {NPC "function npc:think() print(string.pack('i4', 1)) end\n" MANY,
        "scripts have no string.pack: scripts take no bytes apart", 1},
       {NPC "function npc:think() print(unpack({1})) end\n" MANY, "scripts have no 'unpack': it is table.unpack", 1},
-      {NPC "require 'helpers'\n" MANY, "require: there is no script 'helpers' in the folder", 1},
+      {NPC "require 'helpers'\n" MANY,
+       "main.lua:2: require: there is no script 'helpers' in the folder; there are: main", 1},
+      {NPC "require 'main.lua'\n" MANY, "there is no script 'main.lua' in the folder; write its name without .lua", 1},
       {NPC "count = 0\nfunction npc:think() count = count + 1 end\n" MANY, "'count' cannot be changed", 1},
       {NPC "local count = 0\nfunction npc:think() count = count + 1 end\n" MANY,
        "main.lua:3: this function changes 'count', a variable outside of it", 1});
