@@ -45,6 +45,9 @@ static const struct hint_absent {
     {"", "collectgarbage", "garbage is collected beside the updates; 'memory' of a type bounds what an agent has"},
     {"", "warn", "print(...) writes to the log"},
     {"", "unpack", "it is table.unpack"},
+    {"", "this", "an agent is self"},
+    {"", "range", "write for i = 1, 10 do"},
+    {"", "len", "write #list"},
     {"", "wait", about_waiting},
     {"", "sleep", about_waiting},
     {"string", "dump", about_bytes},
@@ -364,19 +367,24 @@ static bool has_else_if(const char *text, size_t bytes) {
   return false;
 }
 
-/* Whether `continue` stands in the line that the message names. */
-static bool has_continue(const char *message, const char *text, size_t bytes) {
+/* Whether the word stands in the line that the message names. */
+static bool line_has(const char *message, const char *text, size_t bytes, const char *word) {
   const char *number = strchr(message, ':'), *end = text + bytes;
   long line = number ? strtol(number + 1, NULL, 10) : 0;
   for (; text < end && line > 1; text++) line -= *text == '\n';
   const char *behind = memchr(text, '\n', (size_t)(end - text));
-  return memmem(text, (size_t)((behind ? behind : end) - text), "continue", 8) != NULL;
+  text_reader reader = {text, behind ? behind : end};
+  for (text_token token; reader_next(&reader, &token);)
+    if (reader_is(&token, word)) return true;
+  return false;
 }
 
 const char *hints_of_grammar(const char *message, const char *text, size_t bytes) {
   static const struct {
     const char *near, *hint;
   } others[] = {{"'then' expected near '='", "; == compares, and = gives a value"},
+                {"near '['", "; Lua's lists are {1, 2, 3}"},
+                {"near '?'", "; Lua writes x and y or z"},
                 {"near '!'", "; Lua writes ~= for not equal, and not for !"},
                 {"near '&'", "; Lua writes and for &&"},
                 {"near '|'", "; Lua writes or for ||"},
@@ -384,12 +392,19 @@ const char *hints_of_grammar(const char *message, const char *text, size_t bytes
                 {"near '-'", "; Lua has neither -= nor --: write x = x - 1"},
                 {"near '//'", "; Lua's comments begin with --"},
                 {"near '{'", "; Lua's blocks begin with then, do or a function's head, and end with end"}};
+  static const struct {
+    const char *near, *hint;
+  } words[] = {{"continue", "; Lua has no continue: put what follows into an if"},
+               {"var", "; Lua writes local"},
+               {"let", "; Lua writes local"},
+               {"const", "; Lua writes local NAME <const> = ..."},
+               {"def", "; Lua writes function NAME() ... end"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strstr(message, others[i].near)) return others[i].hint;
   if (strstr(message, "'end' expected") && has_else_if(text, bytes))
     return "; an 'else if' is an if of its own, with an end of its own: write elseif";
-  if (strstr(message, "syntax error") && has_continue(message, text, bytes))
-    return "; Lua has no continue: put what follows into an if";
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strstr(message, "syntax error") && line_has(message, text, bytes, words[i].near)) return words[i].hint;
   return "";
 }
 

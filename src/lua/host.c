@@ -69,7 +69,7 @@ int host_define(lua_State *L) {
   script_state *state = state_of(L);
   script_world *scripts = state->scripts;
   static const char *const known[] = {"agents", "agents_max", "observers", "cell", "start", "frame"};
-  if (!lua_istable(L, 1))
+  if (!lua_istable(L, 1) || lua_gettop(L) > 1)
     return luaL_error(L, "muster.world: give a table: muster.world { start = function(world) ... end }");
   lua_settop(L, 1);
   if (!state->loads) return luaL_error(L, "muster.world: only while the scripts are loaded");
@@ -96,7 +96,8 @@ int host_observe(lua_State *L) {
   const script_state *state = state_of(L);
   muster_world *world = state->scripts->world;
   static const char *const known[] = {"id", "x", "y", "near", "far"};
-  if (!lua_istable(L, 1)) return luaL_error(L, "muster.observe: give a table: muster.observe {x = 10, y = 5}");
+  if (!lua_istable(L, 1) || lua_gettop(L) > 1)
+    return luaL_error(L, "muster.observe: give a table: muster.observe {x = 10, y = 5}");
   lua_settop(L, 1);
   if (!world || state->update || state->loads || state != state->scripts->host)
     return luaL_error(L, "muster.observe: only in the functions of muster.world");
@@ -146,7 +147,9 @@ static bool call_host(script_state *state, int function, uint32_t looks_max) {
 muster_result host_start(script_world *scripts) {
   script_state *host = scripts->host;
   if (host->start == LUA_NOREF) {
-    lines_say(scripts, "no muster.world with a start function: only what another program spawns will be there");
+    lines_say(scripts, "%s: only what another program spawns will be there",
+              host->defines_world ? "muster.world has no start, or it is nil, since it stands above its definition"
+                                  : "no muster.world with a start function");
     return MUSTER_OK;
   }
   lua_gc(host->L, LUA_GCRESTART); /* no frame waits, and many births leave much behind */

@@ -287,7 +287,8 @@ static void check_same(lua_State *L, const script_world *scripts, uint32_t numbe
 int types_define(lua_State *L) {
   script_state *state = state_of(L);
   script_world *scripts = state->scripts;
-  if (!lua_istable(L, 1)) return luaL_error(L, "muster.type: give a table: muster.type { name = \"...\" }");
+  if (!lua_istable(L, 1) || lua_gettop(L) > 1)
+    return luaL_error(L, "muster.type: give a table: muster.type { name = \"...\" }");
   if (!state->loads) return luaL_error(L, "muster.type: only while the scripts are loaded");
   lua_rawgetp(L, LUA_REGISTRYINDEX, &types_key);
   uint32_t number = (uint32_t)lua_rawlen(L, -1);

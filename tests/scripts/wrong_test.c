@@ -305,7 +305,7 @@ Test(wrong, worlds) {
       {NPC "function npc:act() while true do end end\n" MANY, "it did not end within 20000 loops and calls", 1});
 }
 
-Test(wrong, what_came_to_mind_later) {
+Test(wrong, types_that_contradict_themselves) {
   WRONG_TEXTS(
       {"local npc = muster.type { name = 'npc', slice = '0us' }\nfunction npc:think() while true do end end\n" MANY,
        "muster.type 'npc': slice and cuts_max must be more than 0", 1},
@@ -341,27 +341,38 @@ Test(wrong, what_came_to_mind_later) {
        "muster.send: the message takes more than 256 bytes", 1},
       {"local npc = muster.type { name = 'npc', messages = {waiting_max = 1, sends_max = 1} }\nfunction npc:think() "
        "muster.send(self.id, print) end\n" MANY,
-       "muster.send: the message is a function", 1},
-      {NPC "function npc:think() muster.spawn(npc, self.position, {t = ('x'):rep(200)}) end\n" MANY,
-       "muster.spawn: its fields take more than 120 bytes", 1},
-      {NPC "function npc:think() muster.set_period(1e-9) end\n" MANY, "it is in seconds, and less than a microsecond",
-       1},
-      {NPC "function npc:think() muster.progress(50) end\n" MANY, "give a share from 0 to 1", 1},
-      {NPC "function npc:think() muster.move(1e12, 0) end\n" MANY,
-       "main.lua:2: position (1e+12, 0, 0) must be finite and within +-1e9 m", 1},
-      {NPC "function npc:think(self) self.n = 1 end\n" MANY,
-       "(local 'self'); a method with a colon has self already: leave it out of the parameters", 1},
-      {NPC "function npc:think() for key, value in self do print(key, value) end end\n" MANY,
-       "write in pairs(TABLE), or in ipairs(LIST)", 1},
-      {NPC "function npc:think() for id in muster.nearby do print(id) end end\n" MANY, "muster.nearby is for a loop",
-       1},
+       "muster.send: the message is a function", 1});
+}
+
+Test(wrong, numbers_and_loops) {
+  WRONG_TEXTS({NPC "function npc:think() muster.spawn(npc, self.position, {t = ('x'):rep(200)}) end\n" MANY,
+               "muster.spawn: its fields take more than 120 bytes", 1},
+              {NPC "function npc:think() muster.set_period(1e-9) end\n" MANY,
+               "it is in seconds, and less than a microsecond", 1},
+              {NPC "function npc:think() muster.progress(50) end\n" MANY, "give a share from 0 to 1", 1},
+              {NPC "function npc:think() muster.move(1e12, 0) end\n" MANY,
+               "main.lua:2: position (1e+12, 0, 0) must be finite and within +-1e9 m", 1},
+              {NPC "function npc:think(self) self.n = 1 end\n" MANY,
+               "(local 'self'); a method with a colon has self already: leave it out of the parameters", 1},
+              {NPC "function npc:think() for key, value in self do print(key, value) end end\n" MANY,
+               "write in pairs(TABLE), or in ipairs(LIST)", 1},
+              {NPC "function npc:think() for id in muster.nearby do print(id) end end\n" MANY,
+               "muster.nearby is for a loop", 1});
+}
+
+Test(wrong, words_of_other_languages) {
+  WRONG_TEXTS(
       {NPC "function npc:think() self.n = '1' + 1 end\n" MANY, "text is no number: write tonumber(text) + 1", 1},
       {NPC "function npc:think()\n if self.x == 1 then\n else if self.x == 2 then end\nend\n" MANY,
        "an 'else if' is an if of its own, with an end of its own: write elseif", 1},
       {NPC "function npc:think()\n for i = 1, 3 do if i == 2 then continue end end\nend\n" MANY,
        "main.lua:3: syntax error near 'end'; Lua has no continue", 1},
       {NPC "function npc:think() if self.x = 1 then end end\n" MANY,
-       "main.lua:2: 'then' expected near '='; == compares", 1},
+       "main.lua:2: 'then' expected near '='; == compares", 1});
+}
+
+Test(wrong, what_came_to_mind_later) {
+  WRONG_TEXTS(
       {NPC
        "muster.world { agents = 2, start = function() for i = 1, 100 do muster.spawn(npc, {x = i, y = 0}) end end }\n",
        "muster.world says how many there may be: agents, agents_max", 1},
@@ -373,6 +384,25 @@ Test(wrong, what_came_to_mind_later) {
       {NPC "function npc:think() end\nmuster.world { start = function() muster.spawn(npc, {x = 1, y = 1}) end,\n"
            " frame = function(world) world.n = world.n + 1 end }\n",
        "muster.world.frame: main.lua:4: attempt to perform arithmetic on a nil value (field 'n')", 1},
+      {NPC "function npc:think() local t = [1, 2] end\n" MANY, "near '['; Lua's lists are {1, 2, 3}", 1},
+      {NPC "function npc:think() return self.x > 1 ? 1 : 2 end\n" MANY, "near '?'; Lua writes x and y or z", 1},
+      {NPC "function npc:think()\n var n = 1 end\n" MANY, "main.lua:3: syntax error near 'n'; Lua writes local", 1},
+      {NPC "function npc:think() this.n = 1 end\n" MANY, "scripts have no 'this': an agent is self", 1},
+      {NPC "function npc:think() for i in range(3) do print(i) end end\n" MANY,
+       "scripts have no 'range': write for i = 1, 10 do", 1},
+      {NPC "function npc:think() for i in 1, 3 do print(i) end end\n" MANY, "write in pairs(TABLE), or in ipairs(LIST)",
+       1},
+      {NPC "muster.world { agents = 3, start = begin }\nfunction begin() muster.spawn(npc, {x = 1, y = 1}) end\n",
+       "muster.world has no start, or it is nil, since it stands above its definition", 0},
+      {NPC "muster.world({ agents = 3 }, function() end)\n", "muster.world: give a table", 1},
+      {NPC "muster.word { agents = 3 }\n", "muster has no 'word'; did you mean 'world'?", 1},
+      {NPC "function npc:think() self.now_of = muster.now end\n" MANY,
+       "self.now_of is a function, which cannot be kept", 1},
+      {NPC "function npc:think() npc.n = 1 end\n" MANY, "'n' cannot be changed: what the scripts define is read-only",
+       1},
+      {NPC "function npc:think() muster.set_period(2, 1) end\n" MANY, "main.lua:2: ", 1},
+      {NPC "function npc:think() setmetatable(self, {}) end\n" MANY,
+       "setmetatable: the metatable of this table is protected", 1},
       {"print('hello')\n", "define no type", 1});
 }
 
