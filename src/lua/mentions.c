@@ -153,12 +153,15 @@ static const char *method_meant(const char *name, const char *const *lacking, si
   return nearest;
 }
 
+enum { TOLD_MOST = 8 }; /* functions of a type that nobody calls */
+
 /* A type whose table is on top of the stack. */
 typedef struct mentions_type {
   const script_type *type;
   int table;
   const char *calls[METHODS], *lacks[METHODS]; /* what Muster calls, and what of that is not there */
   size_t call_count, lack_count;
+  uint32_t uncalled; /* functions that nobody calls, so far */
 } mentions_type;
 
 static mentions_type type_on_top(lua_State *L, const script_type *type) {
@@ -191,7 +194,7 @@ static const char *push_called(lua_State *L, const mentions_type *one) {
 }
 
 /* The function on top of the stack is in a type's table, and nobody calls it. */
-static void mentions_judge(lua_State *L, const mentions_type *one, const char *name) {
+static void mentions_judge(lua_State *L, mentions_type *one, const char *name) {
   const char *type = one->type->name, *meant = method_meant(name, one->lacks, one->lack_count);
   lua_Debug record;
   lua_pushvalue(L, -1);
@@ -203,8 +206,9 @@ static void mentions_judge(lua_State *L, const mentions_type *one, const char *n
   if (meant)
     luaL_error(L, "%s:%d: %s has no '%s'; did you mean '%s'? Muster calls %s, and no text calls '%s'", record.short_src,
                record.linedefined, type, name, meant, called, name);
-  lines_say(state_of(L)->scripts, "%s:%d: nobody calls '%s' of type '%s': Muster calls %s, and no text calls it",
-            record.short_src, record.linedefined, name, type, called);
+  if (++one->uncalled <= TOLD_MOST)
+    lines_say(state_of(L)->scripts, "%s:%d: nobody calls '%s' of type '%s': Muster calls %s, and no text calls it",
+              record.short_src, record.linedefined, name, type, called);
   lua_pop(L, 1);
 }
 
@@ -240,7 +244,7 @@ static void mentions_check_moves(lua_State *L) {
 
 /* Looks at what is in the table on top of the stack, a type's. */
 static void mentions_check_type(lua_State *L, const script_type *type) {
-  const mentions_type one = type_on_top(L, type);
+  mentions_type one = type_on_top(L, type);
   const order_key *keys;
   int count = order_gather(L, one.table, &keys);
   for (int i = 0; i < count; i++) {
@@ -255,6 +259,9 @@ static void mentions_check_type(lua_State *L, const script_type *type) {
       mentions_judge(L, &one, name);
     lua_settop(L, one.table);
   }
+  if (one.uncalled > TOLD_MOST)
+    lines_say(state_of(L)->scripts, "and nobody calls %u more functions of type '%s'", one.uncalled - TOLD_MOST,
+              type->name);
 }
 
 /* A function with the name of a method that this type lacks, and that belongs to no type. */

@@ -141,6 +141,15 @@ Test(mistakes, what_nobody_calls_and_what_is_nowhere_is_refused) {
   mistakes_says(FAST "function a:act() muster.spawn(a, {10, 5}) end\n" ONE, "{x = 10, y = 5}, not {10, 5}");
 }
 
+/* A folder of helpers that nobody calls fills no log. */
+Test(mistakes, functions_that_nobody_calls_are_told_some_times) {
+  script_host *host = mistakes_begin(FAST "for i = 1, 30 do a['f' .. i] = function() end end\n" ONE);
+  cr_assert_eq(script_says(host, "main.lua:2: nobody calls 'f"), 8, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "and nobody calls 22 more functions of type 'a'"), 1, "%s", script_said(host));
+  cr_assert_eq(script_reload(host, FAST ONE), MUSTER_OK, "%s", muster_last_error());
+  script_end(host);
+}
+
 Test(mistakes, what_cannot_be_kept_is_found_where_it_lies) {
   mistakes_says(FAST "function a:think() self.run = print end\n" ONE, "main.lua:2: self.run is a function");
   mistakes_says(FAST "function a:think() self.deep = {{}, {run = print}} end\n" ONE,
