@@ -31,7 +31,8 @@ static int run_text(const char *text, char said[SAID_MAX]) {
   snprintf(path, sizeof path, "%s/main.lua", folder);
   FILE *file = fopen(path, "w");
   cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
-  snprintf(line, sizeof line, "'%s' run %s --frames 40 --warm-up 1 --no-pace --virtual 2>&1", program, path);
+  snprintf(line, sizeof line, "timeout -s KILL 100 '%s' run %s --frames 40 --warm-up 1 --no-pace --virtual 2>&1",
+           program, path);
   FILE *output = popen(line, "r");
   cr_assert_not_null(output);
   said[fread(said, 1, SAID_MAX - 1, output)] = '\0';
