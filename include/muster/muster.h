@@ -24,6 +24,7 @@
  *     muster/journal.h                                     a world that goes on after its process died
  *     muster/zone.h                                        a world that is part of a larger one, on several machines
  *     muster/module.h, random.h                            scenarios as modules; random numbers as pure functions
+ *     muster/harness.h                                     unit tests of atoms
  *
  * Which thread may call what:
  *     any thread, any time,     spawn, remove, move, wake, tune, send, reinstate, observer calls; queued, applied at
