@@ -35,6 +35,7 @@ bool forked_since(pid_t process) {
 void forked_begin(pid_t parent, int one, int other) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILURE);
+  prctl(PR_SET_NAME, "muster-save");
   forget_handlers();
   close_others(one, other);
   forked_give_way();

@@ -10,8 +10,8 @@
 bool forked_since(pid_t process);
 
 /* The first that such a process does, in which no other thread runs. It dies with its parent, takes no crash for one of
- * its parent, and gives way. Connections and locks belong to the parent: all descriptors are closed but standard input,
- * output and error, and these two. */
+ * its parent, is called muster-save, and gives way. Connections and locks belong to the parent: all descriptors are
+ * closed but standard input, output and error, and these two. */
 void forked_begin(pid_t parent, int one, int other);
 
 /* Frames come first, also those of a program with real-time priority: from here on the calling thread, and what it

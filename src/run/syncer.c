@@ -74,6 +74,7 @@ static void wait_a_little(struct syncer *syncer) {
 
 static void *syncer_main(void *argument) {
   struct syncer *syncer = argument;
+  pthread_setname_np(pthread_self(), "muster-journal");
   forked_give_way();
   pthread_mutex_lock(&syncer->mutex);
   while (has_work(syncer) || !syncer->ends) {

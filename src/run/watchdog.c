@@ -164,6 +164,7 @@ static void doze_off(struct watchdog *watchdog) {
 
 static void *watch(void *argument) {
   struct watchdog *watchdog = argument;
+  pthread_setname_np(pthread_self(), "muster-watch");
   while (sleep_on(watchdog)) {
     uint64_t now_ns = clock_system();
     for (uint32_t i = 0; i < watchdog->count; i++) run_watchdog_look_at(watchdog, i, now_ns);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <sys/prctl.h>
 
 static const uint64_t forever_ns = UINT64_MAX;
 
@@ -151,6 +152,7 @@ void frames_resume(struct service *service, hosted_world *world) {
 
 void frames_main(void *argument) {
   struct service *service = argument;
+  prctl(PR_SET_NAME, "musterd-frames");
   orders_bind_thread();
   flight_thread_begin();
   if (hosting_open(service) == MUSTER_OK && !service_is_to_stop(service)) {

@@ -1,32 +1,15 @@
 /* The threads of a pool as the host sees them: hooks, names and affinity. */
 #include "pool/jobs_support.h"
+#include "support/thread_names.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* How many threads of this process have a name that begins so. */
-static uint32_t threads_named(const char *prefix) {
-  char path[64], name[32];
-  uint32_t count = 0;
-  DIR *folder = opendir("/proc/self/task");
-  cr_assert_not_null(folder);
-  for (const struct dirent *entry; (entry = readdir(folder));) {
-    snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", entry->d_name);
-    FILE *file = fopen(path, "re");
-    if (!file) continue;
-    if (fgets(name, sizeof name, file)) count += strncmp(name, prefix, strlen(prefix)) == 0;
-    fclose(file);
-  }
-  closedir(folder);
-  return count;
-}
-
 /* Each thread names itself when it begins, which may be after the pool was made. */
 static void await_named(const char *prefix, uint32_t count) {
-  while (threads_named(prefix) != count) sched_yield();
+  while (thread_names_count(getpid(), prefix) != count) sched_yield();
 }
 
 Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
@@ -41,9 +24,9 @@ Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
   await_named("abcdefghij-", 3);
   await_named("muster-", 2);
   muster_pool_destroy(unnamed);
-  cr_assert_eq(threads_named("muster-"), 0);
+  cr_assert_eq(thread_names_count(getpid(), "muster-"), 0);
   muster_pool_destroy(pool);
-  cr_assert_eq(threads_named("abcdefghij"), 0);
+  cr_assert_eq(thread_names_count(getpid(), "abcdefghij"), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ hooks */

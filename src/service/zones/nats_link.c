@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 
 enum {
@@ -303,6 +304,7 @@ static void obey_orders(struct nats_link *link) {
 static void link_main(void *user) {
   struct nats_link *link = user;
   char reason[REASON_BYTES];
+  prctl(PR_SET_NAME, "musterd-nats"); /* and so are the threads that NATS's client begins here */
   while (!has_to_end(link)) {
     if (make_connection(link)) {
       obey_orders(link);
