@@ -8,7 +8,7 @@
  *     agent      muster_agent            an id; spawned by the world or by an atom
  *     observer   muster_observer         a player or camera: agents near it matter, and run more often
  *     frame      world.run(now, budget)  once per turn of the host's own loop, which paces itself
- *     atom       a lambda                muster::behaviour([](auto &self) { self.move(...); })
+ *     atom       a lambda                muster::behaviour([](auto &self) { self.move({1, 2, 0}); })
  *
  *     struct wolf { float hunger; };
  *     muster_world_def world_def = muster_world_def_default();
@@ -28,6 +28,10 @@
  */
 #ifndef MUSTER_MUSTER_HPP
 #define MUSTER_MUSTER_HPP
+
+#if __cplusplus < 201703L
+#error "muster.hpp needs C++17: compile with -std=c++17 or a later one, or include the C headers alone"
+#endif
 
 #include <muster/bulk.h>
 #include <muster/herd.h>

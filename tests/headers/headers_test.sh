@@ -128,6 +128,32 @@ first=$(ls "$root/include/muster" | head -n 1)
 plant "$first" 'typedef undeclared_word planted;' c c11 gcc
 plant "$first" 'static inline int *planted(void *p) { return p; }' c++ c++17 g++
 
+# The program in the head of muster.hpp, and the lambda in its table, as they stand there.
+check_head() { # compiler, standard
+  local head="$root/include/muster/muster.hpp"
+  knows "$1" c++ "$2" || return 0
+  {
+    echo '#include <muster/muster.hpp>'
+    echo "int main() { (void)$(sed -n 's/^ \* *atom  *a lambda  *//p' "$head");"
+    sed -n '/struct wolf {/,/world\.run/s/^ \* *//p' "$head"
+    echo '}'
+  } >"$work/head.cpp"
+  # shellcheck disable=SC2086
+  if [ "$(grep -c . "$work/head.cpp")" -lt 10 ] || ! grep -q 'muster::behaviour(\[\](auto &self) { self.move' "$work/head.cpp" ||
+    ! "$1" "-std=$2" $warnings -I "$root/include" "$work/head.cpp" -o "$work/head" "$library" \
+      "-Wl,-rpath,$(dirname "$library")" || ! "$work/head"; then
+    echo "$1 -std=$2: what the head of muster.hpp shows cannot be built, or fails"
+    cat "$work/head.cpp"
+    failed=1
+  fi
+}
+for compiler in g++ clang++; do
+  ! is_there $compiler || check_head $compiler c++17
+done
+echo '#include <muster/muster.hpp>' >"$work/old.cc"
+g++ -std=c++14 -I "$root/include" -fsyntax-only "$work/old.cc" 2>"$work/log"
+grep -q 'muster.hpp needs C++17' "$work/log" || { echo "muster.hpp does not say that it needs C++17"; failed=1; }
+
 # What muster.hpp must refuse, with a sentence: an atom that captures, and a state that is more than bytes.
 refuse() { # statement, words of the sentence
   echo "#include <muster/muster.hpp>
