@@ -34,6 +34,13 @@ check_servers "$work/fetch" c_shared c_static cpp_shared cpp_static
 check_manners fetch
 check_installs fetch 0
 
+# Where what it needs is missing, it says what, and what the packages are called.
+if PKG_CONFIG_LIBDIR=$work/nothing cmake -S "$MUSTER_SOURCE_DIR/tests/packages/consumer" -B "$work/bare" -G Ninja -DFROM=fetch \
+  -DEXAMPLES="$MUSTER_SOURCE_DIR/tests/examples" -DFETCHCONTENT_SOURCE_DIR_MUSTER="$MUSTER_SOURCE_DIR" >"$work/log" 2>&1; then
+  fail "it configures without what it needs"
+fi
+tr -s ' \n' ' ' <"$work/log" | grep -q 'apt-get install pkg-config libck-dev libxxhash-dev' || { cat "$work/log"; fail "no names of packages"; }
+
 configure subdirectory
 check_manners subdirectory
 quietly ninja -n -C "$work/subdirectory" cpp_static

@@ -17,4 +17,5 @@ export PREFIX=$WORK/prefix
 export PATH=$PREFIX/bin:$PATH LD_LIBRARY_PATH=$PREFIX/lib PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig CPATH=$PREFIX/include
 export TERM=${TERM:-xterm} # for muster top
 /usr/bin/python3 -B "$source/tests/readme/run_document" --apart --tree "$WORK/tree" --rules "$source/tests/readme/any.rules" \
-  --rules "$source/tests/readme/short.rules" "$source/README.md" $(ls "$source"/tools/docs/[[:lower:]]*.md | grep -v /clusters.md)
+  --rules "$source/tests/readme/short.rules" "$source/README.md" $(ls "$source"/tools/docs/[[:lower:]]*.md | grep -v /clusters.md) \
+  "$source/tools/packaging/README.md"

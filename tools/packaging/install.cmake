@@ -16,8 +16,30 @@ install(DIRECTORY include/muster TYPE INCLUDE COMPONENT dev)
 if(TARGET muster-layout)
   install(FILES ${layout} DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT dev)
 endif()
-install(FILES tests/examples/server.c tests/examples/first_server.c tests/examples/first_server.cpp
-  tests/examples/template_module.c DESTINATION ${examples_folder} COMPONENT dev)
+# The examples that the book names; of the tests, those that need nothing but the library.
+install(DIRECTORY tests/examples/ DESTINATION ${examples_folder} COMPONENT dev
+  FILES_MATCHING REGEX "\\.(c|h|cpp|hpp)$" REGEX "/(ranch|bot_server|physics_host|journal_host)_test\\." EXCLUDE)
+
+# The book, whose links lead to what is installed. It is made where Python and the whole tree are.
+find_program(PYTHON python3)
+if(PYTHON AND PROJECT_IS_TOP_LEVEL AND EXISTS ${PROJECT_SOURCE_DIR}/tools/docs/README.md)
+  cmake_path(GET examples_folder PARENT_PATH book_folder)
+  string(APPEND book_folder /book)
+  file(RELATIVE_PATH to_headers /prefix/${book_folder} /prefix/${CMAKE_INSTALL_INCLUDEDIR}/muster)
+  file(GLOB_RECURSE book_texts CONFIGURE_DEPENDS README.md tools/docs/*.md tools/docs/openapi.yaml)
+  set(book ${PROJECT_SOURCE_DIR}/tools/packaging/book)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/book/README.md
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${book} --examples ../examples
+            --include ${to_headers} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/book
+    DEPENDS ${book} ${book_texts} ${PROJECT_SOURCE_DIR}/tools/packaging/README.md VERBATIM)
+  add_custom_target(muster-book ALL DEPENDS ${PROJECT_BINARY_DIR}/book/README.md)
+  if(TARGET muster_programs)
+    add_dependencies(muster_programs muster-book)
+  endif()
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/book/ DESTINATION ${book_folder} COMPONENT dev)
+elseif(MUSTER_DEBIAN)
+  message(FATAL_ERROR "the packages have the book, which python3 makes: install python3")
+endif()
 
 # ------------------------------------------------------------------------------------------- how hosts find the library
 
@@ -33,12 +55,14 @@ install(FILES ${PROJECT_BINARY_DIR}/muster-config.cmake ${PROJECT_BINARY_DIR}/mu
 file(RELATIVE_PATH up_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 file(CONFIGURE OUTPUT muster.pc @ONLY CONTENT [[
 prefix=${pcfiledir}/@up_to_prefix@
-modulesdir=${prefix}/@CMAKE_INSTALL_LIBDIR@/muster/modules
+libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+modulesdir=${libdir}/muster/modules
 Name: muster
 Description: @PROJECT_DESCRIPTION@
 Version: @PROJECT_VERSION@
-Cflags: -I"${prefix}/@CMAKE_INSTALL_INCLUDEDIR@"
-Libs: -L"${prefix}/@CMAKE_INSTALL_LIBDIR@" -lmuster
+Cflags: -I"${includedir}"
+Libs: -L"${libdir}" -lmuster
 Libs.private: -pthread -lm
 Requires.private: ck libxxhash
 ]])
