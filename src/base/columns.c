@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+enum { COLUMN_LEAST = 8 }; /* what is indented less is a paragraph */
+
 int columns_known(int descriptor) {
   struct winsize size = {0};
   const char *text = getenv("COLUMNS");
@@ -27,10 +29,10 @@ static int cells_of(const char *text, size_t bytes) {
 }
 
 /* Where the rest of a line begins: below its last column, as long as half of the line is left for it; else two further
- * than the line, when that is indented. */
+ * than the line, when that is indented, or below it where the line stands in a column itself, under a long option. */
 static int indent_of(const char *line, size_t length, int columns) {
   size_t first = strspn(line, " ");
-  int indent = (int)first + (first ? 2 : 0);
+  int indent = (int)first + (first && first < COLUMN_LEAST ? 2 : 0);
   for (size_t i = first; i + 2 < length; i++)
     if (line[i] == ' ' && line[i + 1] == ' ' && line[i + 2] != ' ') {
       int column = cells_of(line, i + 2);

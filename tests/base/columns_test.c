@@ -25,6 +25,12 @@ Test(columns, the_rest_of_a_line_stands_below_its_last_column) {
   expect("a paragraph of words\n", 12, "a paragraph\nof words\n");
 }
 
+Test(columns, and_so_does_that_of_a_text_under_a_long_option) {
+  expect("  --a-long-option NAME\n            aaa bbb ccc", 20,
+         "  --a-long-option\n    NAME\n            aaa bbb\n            ccc\n");
+  expect("    aaa bbb ccc", 12, "    aaa bbb\n      ccc\n");
+}
+
 Test(columns, words_that_do_not_fit_stay_whole) {
   expect("a 0123456789abcdef b\n", 8, "a\n0123456789abcdef\nb\n");
 }

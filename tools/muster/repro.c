@@ -104,11 +104,10 @@ static void show_help(FILE *stream) {
         "  --plots DIR   draw the figures as PNG into this folder (needs gnuplot)\n"
         "  --measure     wright: measure what the modelled costs are taken from, too, and show both\n"
         "  --quick       leave out what takes long: tan-wong its overhead, wright the search for populations, rankin "
-        "and\n"
-        "                osborne large worlds: shows that it works, not how fast\n"
+        "and osborne large worlds: shows that it works, not how fast\n"
         "  --help\n"
         "\n"
-        "Ends with status 1 when something that the reproduction must show does not hold. Speed beside the paper's\n"
+        "Ends with status 1 when something that the reproduction must show does not hold. Speed beside the paper's "
         "machine is shown apart, and no failure.\n",
         stream);
 }

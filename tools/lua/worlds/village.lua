@@ -11,8 +11,8 @@
 --     baker      messages that are answered
 --     villager   levels: far from all observers it neither looks around nor greets
 --
---     villager   levels: far from observers it neither looks around nor greets
--- is updated seldom walks as far, and becomes as hungry, as one that is updated often.
+-- What happens in an update is multiplied by `self.elapsed`, the seconds since the last one. So an agent that is updated
+-- seldom walks as far, and becomes as hungry, as one that is updated often.
 
 local DAY = 120     -- seconds of a day; the first half of it is light
 local APART = 300   -- metres from one village to the next
