@@ -401,7 +401,7 @@ const all_section all_sections[] = {
     {"osborne", "Osborne & Dickinson's herds", osborne, NULL},
     {"scale", "What scheduling costs", scale, "scale"},
     {"replication", "What clients must be told", replication, NULL},
-    {"journal", "No frame lost", journal, "journal"},
+    {"journal", "No frame lost", journal, NULL},
     {"cores", "More processors than there are", cores, "cores"},
     {"scripts", "Behaviours in Lua", scripts, NULL},
     {"promise", "The promise", promise, NULL},
