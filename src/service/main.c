@@ -13,6 +13,7 @@
 #include <muster/common.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -61,6 +62,7 @@ static bool widen_files(void) {
 
 int main(int count, char **arguments) {
   static struct settings settings;
+  prctl(PR_SET_NAME, "musterd"); /* the process of a world is started by another name */
   open_standard();
   if (!widen_stacks(arguments))
     return complain("", "it needs stacks of 1 MiB, and may have less: say `ulimit -s 1024`, or more", NULL),
