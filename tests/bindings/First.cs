@@ -18,8 +18,8 @@ public static class First {
       var sheep = world.RegisterType("sheep", sheepDef);
       for (int i = 0; i < count; i++) world.Spawn(sheep, new Position { X = 10 * i }, (ulong)i); // comes back in plans
       world.AddObserver(ObserverDef.Defaults());
-      for (ulong nowNs = 0; nowNs <= 10000000000; nowNs += 50000000) {
-        PlanSummary plan = world.Plan(nowNs, 1000000, entries);
+      for (ulong simNs = 0; simNs <= 10000000000; simNs += 50000000) {
+        PlanSummary plan = world.Plan(simNs, 1000000, entries);
         for (int k = 0; k < plan.Count; k++) {
           eatenKg[(int)entries[k].User] += 0.001 * entries[k].ElapsedNs * 1e-9; // exact, however often it runs
           results[k] = new PlanResult {

@@ -14,8 +14,8 @@ public final class First {
       int sheep = world.registerType("sheep", Layout.TypeDef.defaults().periodNs(100_000_000));
       for (int i = 0; i < count; i++) world.spawn(sheep, 10 * i, 0, 0, i); // i comes back in each entry of a plan
       world.addObserver(Layout.ObserverDef.defaults());
-      for (long nowNs = 0; nowNs <= 10_000_000_000L; nowNs += 50_000_000) {
-        int planned = world.plan(nowNs, 1_000_000, entries, summary);
+      for (long simNs = 0; simNs <= 10_000_000_000L; simNs += 50_000_000) {
+        int planned = world.plan(simNs, 1_000_000, entries, summary);
         for (int k = 0; k < planned; k++) {
           Layout.PlanEntry entry = entries.at(k);
           eatenKg[(int) entry.user()] += 0.001 * entry.elapsedNs() * 1e-9; // exact, however often it runs
