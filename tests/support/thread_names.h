@@ -16,6 +16,7 @@ static uint32_t thread_names_count(pid_t process, const char *prefix) {
   DIR *folder = opendir(path);
   if (!folder) return 0;
   for (const struct dirent *entry; (entry = readdir(folder));) {
+    if (entry->d_name[0] == '.') continue; /* "..", too, has a name */
     snprintf(path, sizeof path, "/proc/%d/task/%.20s/comm", (int)process, entry->d_name);
     FILE *file = fopen(path, "re");
     if (!file) continue;
