@@ -26,12 +26,12 @@ if(PYTHON AND PROJECT_IS_TOP_LEVEL AND EXISTS ${PROJECT_SOURCE_DIR}/tools/docs/R
   cmake_path(GET examples_folder PARENT_PATH book_folder)
   string(APPEND book_folder /book)
   file(RELATIVE_PATH to_headers /prefix/${book_folder} /prefix/${CMAKE_INSTALL_INCLUDEDIR}/muster)
-  file(GLOB_RECURSE book_texts CONFIGURE_DEPENDS README.md tools/docs/*.md tools/docs/openapi.yaml)
+  file(GLOB_RECURSE book_texts CONFIGURE_DEPENDS tools/docs/*.md tools/docs/openapi.yaml)
   set(book ${PROJECT_SOURCE_DIR}/tools/packaging/book)
   add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/book/README.md
     COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${book} --examples ../examples
             --include ${to_headers} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/book
-    DEPENDS ${book} ${book_texts} ${PROJECT_SOURCE_DIR}/tools/packaging/README.md VERBATIM)
+    DEPENDS ${book} ${book_texts} ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/tools/packaging/README.md VERBATIM)
   add_custom_target(muster-book ALL DEPENDS ${PROJECT_BINARY_DIR}/book/README.md)
   if(TARGET muster_programs)
     add_dependencies(muster_programs muster-book)
