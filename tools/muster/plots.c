@@ -26,40 +26,38 @@ bool plots_prepare(const char *folder) {
   return false;
 }
 
-/* A folder's name may hold what a quoted string of gnuplot gives a meaning: an apostrophe is written twice. */
-static void print_quoted(FILE *stream, const char *text) {
-  fputc('\'', stream);
-  for (; *text; text++) {
-    if (*text == '\'') fputc('\'', stream);
-    fputc(*text, stream);
-  }
-  fputc('\'', stream);
-}
-
 FILE *plot_begin(const char *folder, const char *name, int width, int height) {
-  char image[PATH_MAX];
   int length = snprintf(script_path, sizeof script_path, "%s/%s.gp", folder, name);
-  snprintf(image, sizeof image, "%s/%s.png", folder, name);
   FILE *script = length < (int)sizeof script_path ? fopen(script_path, "we") : NULL;
   if (!script) {
     complain_failure("cannot write '%s': %s", script_path, strerror(errno));
     return NULL;
   }
-  fprintf(script, "set terminal png size %d,%d\nset output ", width, height);
-  print_quoted(script, image);
-  fputc('\n', script);
+  fprintf(script, "set terminal png size %d,%d\nset output '%s.png'\n", width, height, name);
   return script;
 }
 
+/* In the script's folder, so that script and picture can be moved together and name no folder. */
 static bool run_gnuplot(void) {
-  char program[] = "gnuplot";
-  char *arguments[] = {program, script_path, NULL};
+  char *name = strrchr(script_path, '/') + 1;
+  char program[] = "gnuplot", *arguments[] = {program, name, NULL}, folder[PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s", (int)(name - script_path), script_path);
   pid_t child;
   int ended;
-  int refused = posix_spawnp(&child, program, NULL, NULL, arguments, environ);
+  posix_spawn_file_actions_t there;
+  int refused = posix_spawn_file_actions_init(&there);
+  if (refused) {
+    complain_failure("gnuplot could not draw '%s': %s", script_path, strerror(refused));
+    return false;
+  }
+  refused = posix_spawn_file_actions_addchdir_np(&there, folder);
+  if (!refused) refused = posix_spawnp(&child, program, &there, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&there);
   if (refused == ENOENT) {
-    fprintf(stderr, "muster: gnuplot is not installed (Debian: gnuplot-nox); '%s' will draw the figure with it\n",
-            script_path);
+    fprintf(
+        stderr,
+        "muster: gnuplot is not installed (Debian: gnuplot-nox); '%s' will draw the figure with it, in its folder\n",
+        script_path);
     return true;
   }
   if (refused == 0 && waitpid(child, &ended, 0) == child && WIFEXITED(ended) && WEXITSTATUS(ended) == 0) return true;
