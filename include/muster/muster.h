@@ -52,7 +52,7 @@
  *     that names agent, type and atom. Inside itself a callback may throw and catch.
  *   - A callback that is left by longjmp() ends the process with such a line when the next frame of its world begins,
  *     on the same thread. On a worker it is not detected: the frame never ends, and the log names the stuck agent
- * (muster/overruns.h).
+ *     (muster/overruns.h).
  *   - A world or a pool that is destroyed twice, inside a callback of its own or while a frame runs, and a pool that is
  *     destroyed before its worlds, end the process with a line that says so. Other calls with a destroyed world or pool
  *     are not detected, and may crash.

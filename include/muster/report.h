@@ -21,7 +21,6 @@ typedef enum muster_stage {
   MUSTER_STAGES
 } muster_stage;
 
-/* What happened in the last frame. Under the virtual clock wall times are virtual and overheads zero. */
 /* Why a part of a frame's budget was not used though agents waited. */
 typedef enum muster_idle {
   MUSTER_IDLE_FAULT = 0, /* for none of these reasons: a fault of Muster's */
@@ -33,6 +32,7 @@ typedef enum muster_idle {
 
 #define MUSTER_IDLES 4u
 
+/* What happened in the last frame. Under the virtual clock wall times are virtual and overheads zero. */
 typedef struct muster_frame_report {
   uint32_t size;
   uint64_t frame; /* counted from 1 */
