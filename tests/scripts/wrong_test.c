@@ -352,7 +352,7 @@ Test(wrong, numbers_and_loops) {
                "it is in seconds, and less than a microsecond", 1},
               {NPC "function npc:think() muster.progress(50) end\n" MANY, "give a share from 0 to 1", 1},
               {NPC "function npc:think() muster.move(1e12, 0) end\n" MANY,
-               "main.lua:2: position (1e+12, 0, 0) must be finite and within +-1e9 m", 1},
+               "main.lua:2: position (1000000000000, 0, 0) must be finite and within +-1e9 m", 1},
               {NPC "function npc:think(self) self.n = 1 end\n" MANY,
                "(local 'self'); a method with a colon has self already: leave it out of the parameters", 1},
               {NPC "function npc:think() for key, value in self do print(key, value) end end\n" MANY,
