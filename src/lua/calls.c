@@ -92,6 +92,12 @@ static int call_wake_at(lua_State *L) {
   double seconds = seconds_at(L, 1);
   muster_agent agent = lua_isnone(L, 2) ? update->agent : agent_at(L, 2);
   luaL_argcheck(L, seconds >= 0.0, 1, "give a time in seconds");
+  double now = (double)update->now_ns * 1e-9;
+  if (seconds > 0.0 && seconds < now / 2.0) /* nobody is so late that it would be a time of the world */
+    return luaL_error(L,
+                      "muster.wake_at(%f): that was long ago, it is %f s now; give the time at which, such as "
+                      "muster.now() + %f",
+                      seconds, now, seconds);
   uint64_t at_ns = seconds < 9e9 ? (uint64_t)(seconds * 1e9 + 0.5) : MUSTER_WAKE_NEVER;
   lua_pushboolean(L, succeeded(L, muster_update_wake_at(update, agent, at_ns)));
   return 1;

@@ -173,7 +173,9 @@ Test(wrong, values_of_another_kind) {
       {NPC "muster.world { agents = 3, start = 5 }\n", "muster.world: start: give a function; it is 5", 1},
       {NPC "function npc:think() muster.set_period('100ms') end\n" MANY,
        "give a time in seconds, a number, such as 0.1", 1},
-      {NPC "function npc:think() muster.wake_at('1s') end\n" MANY, "give a time in seconds, a number, such as 0.1", 1});
+      {NPC "function npc:think() muster.wake_at('1s') end\n" MANY, "give a time in seconds, a number, such as 0.1", 1},
+      {NPC "function npc:think() muster.wake_at(0.001) end\n" MANY,
+       "give the time at which, such as muster.now() + 0.001", 1});
 }
 
 Test(wrong, positions) {

@@ -207,7 +207,7 @@ function muster.remove(id) end
 function muster.wake(id) end
 
 ---Wakes an agent, by default itself, at a time; `math.huge` cancels that.
----@param seconds number simulation time
+---@param seconds number simulation time, such as muster.now() + 0.5; an error when it was long ago
 ---@param id muster.Id|nil
 ---@return boolean # false: the agent is gone
 function muster.wake_at(seconds, id) end
