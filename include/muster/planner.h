@@ -130,7 +130,7 @@ typedef struct muster_plan_result {
   muster_position position; /* where it is now; looked at when `moved` is not 0 */
   uint32_t outcome;         /* muster_plan_outcome */
   uint32_t part_next;       /* when continued: 1 .. the type's parts - 1, and not below the entry's part_first */
-  uint32_t moved;           /* 0 or 1 */
+  uint32_t moved;           /* 0 or 1. A world in which it is never 1, though positions change, logs a warning once */
   uint32_t unused;          /* 0 */
 } muster_plan_result;
 
@@ -157,7 +157,8 @@ MUSTER_DEFAULTS(muster_plan_summary);
  * stays due), in the order in which they are best run, and opens the frame, which lasts until muster_plan_report().
  * Errors change nothing: MUSTER_E_TIME and MUSTER_E_ARGUMENT as for muster_frame_run(), also when an array or the
  * summary is null; MUSTER_E_NOT_INITIALISED for a summary without size; MUSTER_E_STATE when the last plan was not
- * reported yet, or without planner_workers. Thread of the frames. O(agents that changed + released + entries). */
+ * reported yet, or without planner_workers. When agents wait for nothing but room in the array, plan after plan, a
+ * warning is logged once. Thread of the frames. O(agents that changed + released + entries). */
 MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
                                      uint32_t capacity, muster_plan_summary *summary);
 
@@ -176,11 +177,11 @@ MUSTER_API muster_result muster_plan_parts(const muster_world *world, const must
  * sets the next releases and fills the report that muster_frame_report_read() copies (there, update_cpu_ns is the sum
  * of the costs, longest_claim_ns the largest, and the stage run took as long as the host did between the calls). An
  * agent that is not among the results did not run and is carried; a count of 0 (results may be null then) means that no
- * agent ran. Order makes no difference. Errors name the index and the field, and change nothing; the frame stays open
- * for a better report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a part out
- * of range, more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan
- * and report only one thread at a time may call either, but it need not be the same. O(count + entries).
- * Thread of the frames, or any other that takes its place. */
+ * agent ran; a warning is logged once when that is so plan after plan. Order makes no difference. Errors name the index
+ * and the field, and change nothing; the frame stays open for a better report: MUSTER_E_ARGUMENT for an agent that is
+ * not in the plan or comes twice, an outcome or a part out of range, more than 10 s, a position that is not finite or
+ * out of range; MUSTER_E_STATE without a plan. Between plan and report only one thread at a time may call either, but
+ * it need not be the same. O(count + entries). Thread of the frames, or any other that takes its place. */
 MUSTER_API muster_result muster_plan_report(muster_world *world, const muster_plan_result *results, uint32_t count);
 
 /* The clocks by which hosts time updates: the time that passes (CLOCK_MONOTONIC), by which frames end; and the CPU time

@@ -93,7 +93,8 @@ muster_result muster_agent_wake(muster_world *world, muster_agent id) {
 
 muster_result agents_check_time(uint64_t at_ns) {
   if (at_ns == MUSTER_WAKE_NEVER || at_ns <= (uint64_t)INT64_MAX / 2) return MUSTER_OK;
-  return error_set(MUSTER_E_ARGUMENT, "wake: at_ns %llu is beyond 146 years", (unsigned long long)at_ns);
+  return error_set(MUSTER_E_ARGUMENT, "wake: at_ns %llu is beyond 146 years: is it negative, or in another unit?",
+                   (unsigned long long)at_ns);
 }
 
 muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns) {

@@ -25,6 +25,7 @@
 
 #include <muster/planner.h>
 
+#include <math.h>
 #include <string.h>
 
 static const uint64_t cost_max_ns = 10000000000u;
@@ -63,9 +64,11 @@ static muster_result check_plan(struct muster_world *world, const muster_frame *
   muster_result result = sized_check(SIZED(plan_summary), summary);
   if (result) return result;
   if (!world_is_planned(world))
-    return error_set(MUSTER_E_STATE, "plan: this world was created without planner_workers: use muster_frame_run");
+    return error_set(MUSTER_E_STATE,
+                     "plan: this world was created without planner_workers: use muster_frame_run(), or give it some");
   if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN)
-    return error_set(MUSTER_E_STATE, "plan: the last plan was not reported yet");
+    return error_set(MUSTER_E_STATE, "plan: the last plan was not reported yet: call muster_plan_report() before, with "
+                                     "what ran, or nothing");
   if (!is_rest(world, frame)) return frame_check(world, frame);
   return guard_frame(world, __builtin_frame_address(0), "frame");
 }
@@ -169,7 +172,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   muster_plan_summary whole = {0};
   planner_hand_out(world, entries, &whole);
   whole.fits = world->plan->ranked.fits < whole.count ? world->plan->ranked.fits : whole.count;
-  whole.run_ns = frame_time_to_run(world);
+  whole.run_ns = world->planner->run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);
 }
@@ -213,11 +216,12 @@ static uint32_t planner_write_parts(const struct muster_world *world, uint32_t i
 static muster_result check_parts(const struct muster_world *world, const muster_plan_entry *entries,
                                  uint32_t entry_count) {
   if (occupancy_get(&world->occupancy) != OCCUPIED_BY_PLAN)
-    return error_set(MUSTER_E_STATE, "parts: there is no plan whose parts they are");
+    return error_set(MUSTER_E_STATE, "parts: there is no plan whose parts they are: call muster_plan() before");
   for (uint32_t i = 0; i < entry_count; i++)
     if (planner_number_of(world, entries[i].agent) == world->batch->count)
-      return error_set(MUSTER_E_ARGUMENT, "parts: entries[%u].agent %u (generation %u) is not in the plan", i,
-                       muster_agent_index(entries[i].agent), muster_agent_generation(entries[i].agent));
+      return error_set(MUSTER_E_ARGUMENT,
+                       "parts: entries[%u].agent %u (generation %u) is not in the plan: give entries of the open one",
+                       i, muster_agent_index(entries[i].agent), muster_agent_generation(entries[i].agent));
   return MUSTER_OK;
 }
 
@@ -261,13 +265,16 @@ static muster_result check_part(const struct muster_world *world, const muster_p
 static muster_result check_result(struct muster_world *world, const muster_plan_result *result, uint32_t place) {
   muster_agent agent = result->agent;
   if (planner_number_of(world, agent) == world->batch->count)
-    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) is not in the plan", place,
-                     muster_agent_index(agent), muster_agent_generation(agent));
+    return error_set(MUSTER_E_ARGUMENT,
+                     "report: results[%u].agent %u (generation %u) is not in the plan: report entries of the open one",
+                     place, muster_agent_index(agent), muster_agent_generation(agent));
   if (bits_has(world->agents.seen, muster_agent_index(agent)))
-    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) comes for the second time", place,
+    return error_set(MUSTER_E_ARGUMENT,
+                     "report: results[%u].agent %u (generation %u) comes for the second time: report it once", place,
                      muster_agent_index(agent), muster_agent_generation(agent));
   if (result->outcome > MUSTER_PLAN_CONTINUED)
-    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome %u is unknown", place, result->outcome);
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome %u is unknown: must be 0..%u", place,
+                     result->outcome, MUSTER_PLAN_CONTINUED);
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return MUSTER_OK;
   if (result->cost_ns > cost_max_ns)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].cost_ns %llu must be at most 10 s", place,
@@ -293,7 +300,8 @@ static muster_result check_results(struct muster_world *world, const muster_plan
 static muster_result check_report(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
   if (!world || (count && !results)) return error_missing("report", "world and the results");
   if (occupancy_get(&world->occupancy) != OCCUPIED_BY_PLAN)
-    return error_set(MUSTER_E_STATE, "report: there is no plan to report about");
+    return error_set(MUSTER_E_STATE, "report: there is no plan to report about: call muster_plan() before, and report "
+                                     "each plan once");
   return check_results(world, results, count);
 }
 
@@ -325,6 +333,63 @@ static void planner_count_sets(struct muster_world *world, uint32_t index) {
   for (uint32_t rest = due; rest; rest &= rest - 1) counts[__builtin_ctz(rest)].runs++;
 }
 
+/* ---------------------------------------------------------------------------------- what hosts seem to have forgotten
+ */
+
+/* Notes results that give another place than the agent's without `moved`, in a world in which no result has moved yet.
+ */
+static void watch_place(struct muster_world *world, const muster_plan_result *result) {
+  planner_state *planner = world->planner;
+  muster_position given = result->position;
+  planner->has_moved |= result->moved != 0;
+  if (planner->has_moved || (fpclassify(given.x) == FP_ZERO && fpclassify(given.y) == FP_ZERO)) return;
+  muster_position at = world_position(world, muster_agent_index(result->agent));
+  planner->unmoved += hypot(given.x - at.x, given.y - at.y) > 1.0;
+}
+
+/* How many plans in a row something holds of. */
+static uint32_t in_a_row(uint32_t before, bool holds) {
+  return holds ? before + 1 : 0;
+}
+
+/* Whether something has been so for long, and was not told yet. */
+static bool is_news(uint32_t times, bool *told) {
+  enum { OFTEN = 128 };
+  if (times < OFTEN || *told) return false;
+  return *told = true;
+}
+
+/* A plan was reported: says once, in the log, what looks like a mistake though nothing of it is wrong by itself. */
+static void watch_report(struct muster_world *world) {
+  planner_state *planner = world->planner;
+  const muster_frame_report *report = &world->sums->report;
+  uint32_t entries = world->batch->count;
+  bool all_ran = entries == planner->capacity && report->completed == entries;
+  planner->crowded = in_a_row(planner->crowded, all_ran && report->carried > 0 && planner->ran_ns < planner->run_ns);
+  planner->unrun = in_a_row(planner->unrun, entries > 0 && report->completed + report->preempted == 0);
+  if (is_news(planner->has_moved ? 0 : planner->unmoved, &planner->told_moves))
+    log_write(
+        &world->def.log, MUSTER_LOG_WARNING,
+        "report: %u results gave a position more than 1 m from the agent's, and none has `moved`: set it to 1, or "
+        "agents stay where they are",
+        planner->unmoved);
+  if (is_news(planner->crowded, &planner->told_room))
+    log_write(
+        &world->def.log, MUSTER_LOG_WARNING,
+        "plan: in each of the last %u plans agents waited, and there was time for them, but no more room than for "
+        "%u %s: give a larger array",
+        planner->crowded, planner->capacity, planner->capacity == 1 ? "entry" : "entries");
+  if (is_news(planner->unrun, &planner->told_unrun))
+    log_write(
+        &world->def.log, MUSTER_LOG_WARNING,
+        "report: nothing ran of the last %u plans, though they had entries: report those that ran, as finished, or "
+        "their agents stay due",
+        planner->unrun);
+}
+
+/* ------------------------------------------------------------------------------------------------- taking results in
+ */
+
 /* Puts a result where a worker would have put it. Of an agent that was removed meanwhile only the cost counts: it waits
  * for the next intake. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
@@ -340,6 +405,7 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
   world->frame->own_ns += own_ns;
   note_longest(&world->sums->report, result);
   if (is_removed(world, muster_agent_index(result->agent))) return;
+  watch_place(world, result);
   *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
   if (taken->moved) taken->moved_to = space_spot_of(&world->agents.space, result->position);
   if (world_type_of(world, batch->entries[number].agent)->rated)
@@ -354,9 +420,11 @@ static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_res
   world->frame->spent_ns = 0; /* until here, what was planned */
   world->sums->report.longest_claim_ns = world->sums->report.longest_atom_ns = 0;
   for (uint32_t i = 0; i < count; i++) take_result(world, &results[i]);
+  world->planner->ran_ns = world->frame->spent_ns;
   if (!world_is_virtual(world)) frame_note_idle(world);
   frame_commit(world);
   frame_end(world);
+  watch_report(world);
   muster_frame_report *whole = &world->planner->report, *last = &world->sums->report;
   if (world->planner->goes_on)
     add_plan(whole, last);

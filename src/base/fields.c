@@ -112,11 +112,24 @@ const char *field_range_words(const field_row *field, char words[FIELD_WORDS]) {
   return words;
 }
 
+/* The value that is refused. A whole number that only a negative one becomes is told as that, too. */
+static const char *words_of_wrong(const field_row *field, const void *place, char words[FIELD_WORDS]) {
+  uint64_t whole = field_whole(field, place);
+  bool short_one = field->kind == FIELD_COUNT || field->kind == FIELD_CHOICE;
+  bool whole_one = short_one || field->kind == FIELD_NUMBER || field->kind == FIELD_TIME || field->kind == FIELD_RATE;
+  int64_t below = short_one ? (int64_t)(int32_t)(uint32_t)whole : (int64_t)whole;
+  field_words(field, place, words);
+  if (whole_one && below < 0)
+    snprintf(words, FIELD_WORDS, "%llu (%lld, taken for an unsigned number)", (unsigned long long)whole,
+             (long long)below);
+  return words;
+}
+
 static muster_result field_refuse(const field_row *field, const char *what, const char *name, const void *place,
                                   const char *leaves) {
   char value[FIELD_WORDS], range[FIELD_WORDS];
   return error_set(MUSTER_E_ARGUMENT, "%s%s%s%s: %s %s %s%s", what, name ? " '" : "", name ? name : "", name ? "'" : "",
-                   field->member ? field->member : field->name, field_words(field, place, value),
+                   field->member ? field->member : field->name, words_of_wrong(field, place, value),
                    field_range_words(field, range), leaves);
 }
 

@@ -232,7 +232,7 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
     return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is before the last frame's %llu",
                      (unsigned long long)frame->sim_now_ns, (unsigned long long)world->last_now_ns);
   if (frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
-    return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is beyond 146 years",
+    return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is beyond 146 years: is it negative, or in another unit?",
                      (unsigned long long)frame->sim_now_ns);
   occupancy_take_frames(&world->occupancy);
   return MUSTER_OK;

@@ -248,7 +248,12 @@ muster_result muster_observer_read(const muster_world *world, muster_observer ob
   muster_result result = guard_read(world, "observer");
   if (result) return result;
   muster_observer found = observer_ids_find(world, observer);
-  if (!observer_is_present(world, found)) return observer_ids_gone(world, observer);
+  if (!observer_is_present(world, found))
+    return observer_ids_is_live(world, found)
+               ? error_set(MUSTER_E_STALE,
+                           "observer %u (generation %u) begins with the next frame: run one, then read it",
+                           muster_observer_index(observer), muster_observer_generation(observer))
+               : observer_ids_gone(world, observer);
   const observer_row *row = &world->observers->table.rows[muster_observer_index(found)];
   muster_observer_def whole = {
       .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};

@@ -69,6 +69,45 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   return true;
 }
 
+enum { HERD = 8 };
+
+static muster_world *new_plans(void) {
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.planner_workers = 1;
+  muster_world *world = muster_world_create(&def);
+  muster_type_def type = wolves(NULL);
+  type.atom_count = 0;
+  muster_agent_def agent = muster_agent_def_default();
+  agent.type = muster_type_register(world, &type);
+  for (uint32_t i = 0; i < HERD; i++) muster_agent_spawn(world, &agent);
+  return world;
+}
+
+/* A plan, and a result for each of its entries; returns how many. */
+static uint32_t plan_wolves(muster_world *world, uint64_t frame, uint32_t room, muster_plan_result results[HERD]) {
+  muster_plan_entry entries[HERD];
+  muster_plan_summary plan = muster_plan_summary_default();
+  if (muster_plan(world, &(muster_frame){frame * FRAME_NS, 5000000}, entries, room, &plan)) return 0;
+  for (uint32_t i = 0; i < plan.count; i++)
+    results[i] = (muster_plan_result){.agent = entries[i].agent,
+                                      .cost_ns = entries[i].slice_ns,
+                                      .outcome = MUSTER_PLAN_FINISHED,
+                                      .position = {3, 4, 0}};
+  return plan.count;
+}
+
+/* Wolves that go somewhere, told with `moved` from frame `told` on, of which so many are reported. */
+static void plan_long(uint32_t room, uint64_t told, uint32_t reported) {
+  muster_world *world = new_plans();
+  muster_plan_result results[HERD];
+  for (uint64_t frame = 1; frame < 200; frame++) {
+    uint32_t count = plan_wolves(world, frame, room, results);
+    for (uint32_t i = 0; i < count; i++) results[i].moved = frame >= told;
+    muster_plan_report(world, results, count < reported ? count : reported);
+  }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- programs
  */
 
@@ -235,6 +274,20 @@ PROGRAM(plan_of_no_planner, muster_plan_entry entries[4]; muster_plan_summary su
         muster_plan(new_world(), &(muster_frame){FRAME_NS, 5000000}, entries, 4, &summary);)
 PROGRAM(frame_of_planner, muster_world_def def = muster_world_def_default(); def.planner_workers = 1;
         muster_frame_run(muster_world_create(&def), &(muster_frame){FRAME_NS, 5000000});)
+PROGRAM(plans_unreported, muster_world *world = new_plans(); muster_plan_result results[HERD];
+        plan_wolves(world, 1, HERD, results); plan_wolves(world, 2, HERD, results);)
+PROGRAM(reported_twice, muster_world *world = new_plans(); muster_plan_result results[HERD];
+        plan_wolves(world, 1, HERD, results); muster_plan_report(world, NULL, 0); muster_plan_report(world, NULL, 0);)
+PROGRAM(moves_untold, plan_long(HERD, UINT64_MAX, HERD);)
+PROGRAM(room_for_one, plan_long(1, 0, HERD);)
+PROGRAM(nothing_reported, plan_long(HERD, 0, 0);)
+PROGRAM(negative_period, muster_type_def def = wolves(&resting); def.period_ns = (uint64_t)-1;
+        muster_type_register(new_world(), &def);)
+PROGRAM(negative_agents, muster_world_def def = muster_world_def_default(); def.limits.agents_max = (uint32_t)-2;
+        muster_world_create(&def);)
+PROGRAM(observer_before_its_frame, muster_world *world = new_world();
+        muster_observer_def def = muster_observer_def_default();
+        muster_observer_read(world, muster_observer_add(world, &def), &def);)
 PROGRAM(garbage_loaded, muster_load_def def = muster_load_def_default(); def.bytes = "not a snapshot at all";
         def.count = 21; muster_world_load(new_world(), &def);)
 PROGRAM(record_to_nowhere, muster_record_def def = muster_record_def_default(); muster_record_begin(new_world(), &def);)
@@ -309,6 +362,14 @@ static const struct {
     ROW(set_of_none, "type 'wolf' has no sets"),
     ROW(plan_of_no_planner, "plan: this world was created without planner_workers: use muster_frame_run"),
     ROW(frame_of_planner, "is run by muster_plan and muster_plan_report"),
+    ROW(plans_unreported, "plan: the last plan was not reported yet: call muster_plan_report() before"),
+    ROW(reported_twice, "report: there is no plan to report about: call muster_plan() before"),
+    ROW(moves_untold, "and none has `moved`: set it to 1, or agents stay where they are"),
+    ROW(nothing_reported, "report: nothing ran of the last 128 plans, though they had entries: report those that ran"),
+    ROW(room_for_one, "plan: in each of the last 128 plans agents waited"),
+    ROW(negative_period, "period_ns 18446744073709551615 (-1, taken for an unsigned number) must be"),
+    ROW(negative_agents, "agents_max 4294967294 (-2, taken for an unsigned number) must be"),
+    ROW(observer_before_its_frame, "observer 0 (generation 1) begins with the next frame: run one, then read it"),
     ROW(garbage_loaded, "snapshot"),
     ROW(record_to_nowhere, "write"),
     ROW(herd_of_nobody, "member"),
@@ -332,4 +393,14 @@ Test(hurried, each_mistake_in_c_has_its_sentence, .timeout = 120) {
     cr_expect(strstr(words.text, rows[i].says), "%s: '%s' was not said, but: %s", rows[i].name, rows[i].says,
               words.text);
   }
+}
+
+static void plan_well(void) {
+  plan_long(HERD, 1, 1);
+  fprintf(stderr, "done");
+}
+
+Test(hurried, plans_without_a_mistake_are_told_of_none) {
+  struct last_words words = last_words_of(plan_well);
+  cr_expect(strncmp(words.text, "done", 4) == 0, "it said: %s", words.text);
 }
