@@ -59,7 +59,7 @@ public static class Checks {
       type.PeriodNs = 1;
       Refused(Result.EArgument, "period", () => world.RegisterType("short", type));
       Refused(Result.EArgument, "type 9", () => world.Spawn(new Muster.Native.Type { Index = 9 }, new Position(), 0));
-      Throws<ArgumentNullException>("name", () => world.RegisterType(null, TypeDef.Defaults()));
+      Throws<ArgumentException>("name is null", () => world.RegisterType(null, TypeDef.Defaults()));
       var nowhere = new Position { X = double.NaN };
       Muster.Native.Type good = world.RegisterType("good", TypeDef.Defaults());
       Refused(Result.EArgument, "position", () => world.Spawn(good, nowhere, 0));
@@ -86,7 +86,7 @@ public static class Checks {
       Refused(Result.EArgument, "results[0].agent", () => world.Report(results, 1));
       world.Report(results, 0);
       Throws<ArgumentException>("results has room for 8", () => world.Report(results, 9));
-      Refused(Result.EArgument, "room", () => world.Plan(3000000, 1000000, null));
+      Throws<ArgumentException>("entries is null", () => world.Plan(3000000, 1000000, null));
 
       That(observer.Read().Position.X == 4, "the observer is where it was put");
       That(first.Read().Position.Z == 3 && first.Exists, "the agent is where it was put");
@@ -95,7 +95,7 @@ public static class Checks {
       var levels = new uint[2];
       That(world.ReadAgents(ids, 2, read, null, levels) == 2 && read[1].X == 20, "both are read");
       Throws<ArgumentException>("positions has room for 1", () => world.MoveAgents(ids, new Position[1], 2));
-      That(world.SetFactor(Factor.Visibility, ids, new[] { 0.5f, float.NaN }, 2) == 1, "NaN is passed over");
+      That(world.SetFactor(Factor.Visibility, ids, new[] { 0.5f, 1f }, 2) == 2, "both are set");
 
       first.Wake();
       first.Move(new Position { X = 11 });
@@ -169,6 +169,8 @@ public static class Checks {
     ulong cursor = 0;
     var ids = new Muster.Native.Agent[1];
     var places = new Position[1];
+    NearbyQuery query = NearbyQuery.Defaults();
+    query.RadiusM = 1;
     foreach (Action call in new Action[] {
                () => world.ReadReport(), () => world.Hash(), () => world.RegisterType("t", TypeDef.Defaults()),
                () => world.Spawn(AgentDef.Defaults()), () => world.AddObserver(ObserverDef.Defaults()),
@@ -177,7 +179,7 @@ public static class Checks {
                () => world.MoveObservers(new Muster.Native.Observer[1], places, 1),
                () => world.SetFactor(Factor.Bulk, ids, new float[1], 1), () => world.ReadAgents(ids, 1, places),
                () => world.ReadChanges(ChangeKind.Moved, ref cursor, new Change[1]),
-               () => world.Nearby(NearbyQuery.Defaults(), new NearbyAgent[1]), () => agent.Wake(), () => agent.Read(),
+               () => world.Nearby(query, new NearbyAgent[1]), () => agent.Wake(), () => agent.Read(),
                () => agent.WakeAt(1), () => agent.Move(new Position()), () => agent.SetPeriods(0),
                () => agent.Tune(AgentTuning.Defaults()), () => observer.Read(), () => observer.Move(new Position()) })
       Throws<ObjectDisposedException>("World", call);
