@@ -1,6 +1,7 @@
 import java.util.Arrays;
 import java.util.Locale;
 import muster.Agent;
+import muster.AgentType;
 import muster.Layout;
 import muster.World;
 
@@ -68,7 +69,7 @@ public final class Calls {
   }
 
   private void run() {
-    int type = world.registerType("type", Layout.TypeDef.defaults());
+    AgentType type = world.registerType("type", Layout.TypeDef.defaults());
     for (int i = 0; i < AGENTS; i++) {
       places.at(i).x(i % 50).y(i / 50);
       agents[i] = world.spawn(type, i % 50, i / 50, 0, i);

@@ -1,4 +1,5 @@
 import muster.Agent;
+import muster.AgentType;
 import muster.Layout;
 import muster.MusterException;
 import muster.Observer;
@@ -46,14 +47,14 @@ public final class Checks {
       refused(Layout.Result.E_ARGUMENT, "period",
           () -> world.registerType("short", Layout.TypeDef.defaults().periodNs(1)));
       refused(Layout.Result.E_ARGUMENT, "type 9", () -> world.spawn(9, 0, 0, 0, 0));
-      int good = world.registerType("good", Layout.TypeDef.defaults());
+      AgentType good = world.registerType("good", Layout.TypeDef.defaults());
       refused(Layout.Result.E_ARGUMENT, "position", () -> world.spawn(good, Double.NaN, 0, 0, 0));
     }
   }
 
   private static void frames() {
     try (World world = newWorld()) {
-      int type = world.registerType("type", Layout.TypeDef.defaults());
+      AgentType type = world.registerType("type", Layout.TypeDef.defaults());
       Agent first = world.spawn(type, 1, 2, 3, 7), second = world.spawn(type, 5, 0, 0, 8);
       Observer observer = world.addObserver(Layout.ObserverDef.defaults().positionX(4));
       Layout.PlanEntry entries = new Layout.PlanEntry(8);
@@ -63,6 +64,8 @@ public final class Checks {
       refused(Layout.Result.E_STATE, "reported", () -> world.plan(2000000, 1000000, entries, summary));
       Layout.Agent ids = new Layout.Agent(2);
       ids.at(0).value(first.id()).at(1).value(second.id());
+      Layout.Agent one = ids.at(0), other = ids.at(1);
+      that(one.value() == first.id() && other.value() == second.id(), "each place stays where it is");
       Layout.Position places = new Layout.Position(2);
       places.at(0).x(10).at(1).x(20);
       refused(Layout.Result.E_STATE, "frame", () -> world.moveAgents(ids, places, 2));
@@ -97,7 +100,7 @@ public final class Checks {
       refused(Layout.Result.E_ARGUMENT, "radius_m",
           () -> world.nearby(Layout.NearbyQuery.defaults().radiusM(Float.NaN), found));
       refused(Layout.Result.E_ARGUMENT, "position (",
-          () -> world.nearby(Layout.NearbyQuery.defaults().positionX(1e300), found));
+          () -> world.nearby(Layout.NearbyQuery.defaults().radiusM(1).positionX(1e300), found));
 
       second.close();
       observer.close();
@@ -120,8 +123,8 @@ public final class Checks {
     try (World world = newWorld()) {
       Layout.TypeDef def = Layout.TypeDef.defaults().periodNs(50000000);
       refused(Layout.Result.E_ARGUMENT, "period_ns", () -> world.registerType("bot", def, everySoOften(60)));
-      int type = world.registerType("bot", def, everySoOften(50), everySoOften(1000));
-      that(world.registerType("plain", def) > type, "the definition has no sets of its own");
+      AgentType type = world.registerType("bot", def, everySoOften(50), everySoOften(1000));
+      that(world.registerType("plain", def).id() > type.id(), "the definition has no sets of its own");
       Agent agent = world.spawn(type, 0, 0, 0, 0);
       Layout.PlanEntry entries = new Layout.PlanEntry(2);
       Layout.PlanPart parts = new Layout.PlanPart(4);
@@ -156,7 +159,7 @@ public final class Checks {
         () -> world.moveAgents(ids, places, 1), () -> world.moveObservers(new Layout.Observer(1), places, 1),
         () -> world.readPositions(ids, 1, places),
         () -> world.readChanges(Layout.ChangeKind.MOVED, new World.Cursor(), new Layout.Change(1)),
-        () -> world.nearby(Layout.NearbyQuery.defaults(), new Layout.NearbyAgent(1)), agent::wake, agent::read,
+        () -> world.nearby(Layout.NearbyQuery.defaults().radiusM(1), new Layout.NearbyAgent(1)), agent::wake, agent::read,
         () -> agent.wakeAt(1), () -> agent.move(1, 2, 3), () -> agent.setPeriods(0, 0),
         () -> agent.tune(Layout.AgentTuning.defaults()), observer::read, () -> observer.move(1, 2, 3)};
     for (Runnable call : calls) throwing(IllegalStateException.class, "the world is closed", call);

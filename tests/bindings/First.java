@@ -1,3 +1,4 @@
+import muster.AgentType;
 import muster.Layout;
 import muster.World;
 
@@ -11,7 +12,7 @@ public final class First {
     Layout.PlanSummary summary = Layout.PlanSummary.defaults();
     long updates = 0;
     try (World world = new World(World.defaults().clockKind(Layout.Clock.VIRTUAL))) {
-      int sheep = world.registerType("sheep", Layout.TypeDef.defaults().periodNs(100_000_000));
+      AgentType sheep = world.registerType("sheep", Layout.TypeDef.defaults().periodNs(100_000_000));
       for (int i = 0; i < count; i++) world.spawn(sheep, 10 * i, 0, 0, i); // i comes back in each entry of a plan
       world.addObserver(Layout.ObserverDef.defaults());
       for (long simNs = 0; simNs <= 10_000_000_000L; simNs += 50_000_000) {

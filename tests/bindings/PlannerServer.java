@@ -1,5 +1,6 @@
 import java.util.Locale;
 import muster.Agent;
+import muster.AgentType;
 import muster.Layout;
 import muster.World;
 
@@ -9,7 +10,7 @@ public final class PlannerServer {
   private static final double FIELD_M = 500, SIGHT_M = 60, SECOND_NS = 1e9;
 
   private final World world;
-  private final int hunters, rats;
+  private final AgentType hunters, rats;
   private final Agent[] agents = new Agent[NPCS]; // even ones are hunters
   private final double[] xs = new double[NPCS], ys = new double[NPCS];
   private final Layout.Observer players = new Layout.Observer(PLAYERS);
@@ -168,7 +169,7 @@ public final class PlannerServer {
 
   // ----------------------------------------------------------------------------------------------------------- setup
 
-  private int registerType(String name, long periodNs) {
+  private AgentType registerType(String name, long periodNs) {
     // A part is what an update costs under the virtual clock.
     return world.registerType(name, Layout.TypeDef.defaults().periodNs(periodNs).partsPartNs(2000));
   }

@@ -3,7 +3,11 @@ package muster;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** One struct of the library or an array of them, in memory that the library reads and writes. */
+/**
+ * One struct of the library or an array of them, in memory that the library reads and writes. at(i) goes to one of an
+ * array, and returns it: what it returned before stays where it was. All of them are places in the same memory, so the
+ * next plan overwrites what the entries of the last one had.
+ */
 public abstract class Struct {
   final ByteBuffer memory;
   int base;
@@ -14,6 +18,13 @@ public abstract class Struct {
       throw new IllegalArgumentException("count is " + count + ": it must be 1 .. " + Integer.MAX_VALUE / bytes);
     this.bytes = bytes;
     memory = ByteBuffer.allocateDirect(count * bytes).order(ByteOrder.nativeOrder());
+  }
+
+  /** One of an array: the one to which it has moved. */
+  Struct(Struct array) {
+    bytes = array.bytes;
+    memory = array.memory;
+    base = array.base;
   }
 
   /** How many structs there is room for. */
@@ -34,6 +45,33 @@ public abstract class Struct {
   static int index(int i, int count) {
     if (i < 0 || i >= count) throw new IndexOutOfBoundsException("index " + i + " of " + count);
     return i;
+  }
+
+  // ------------------------------------------------------------------------------------------------------- arguments
+
+  static <T> T given(String call, String name, T argument) {
+    if (argument == null) throw new IllegalArgumentException(call + ": " + name + " is null, and must be given");
+    return argument;
+  }
+
+  /** For structs of which one is meant. */
+  static void one(String call, String name, Struct struct) {
+    if (given(call, name, struct).capacity() != 1)
+      throw new IllegalArgumentException(call + ": " + name + " is an array of " + struct.capacity()
+          + ", of which only the first would count: give one that was made by itself");
+  }
+
+  static void notNegative(String call, String name, long value) {
+    if (value < 0)
+      throw new IllegalArgumentException(call + ": " + name + " is " + value + ": it must be 0 or more");
+  }
+
+  static void room(String call, String name, Struct array, int count) {
+    given(call, name, array);
+    notNegative(call, "count", count);
+    if (count > array.capacity())
+      throw new IllegalArgumentException(call + ": count is " + count + ", but " + name + " has room for "
+          + array.capacity() + ": give a longer array");
   }
 
   /** Where a direct buffer begins: for structs that point at other memory, which must live as long as they are used. */
