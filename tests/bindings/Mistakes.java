@@ -91,6 +91,8 @@ public final class Mistakes {
         farm -> farm.world.addObserver(new Layout.ObserverDef(3).at(2)));
     row("a period in milliseconds", "World.registerType: type 'wolf': period_ns 100 must be 100 us .. 24 h",
         farm -> farm.world.registerType("wolf", wolf().periodNs(100)));
+    row("a mistake of a wolf with a face", "type 'wolf \ud83d\udc3a': period_ns 100 must be 100 us .. 24 h",
+        farm -> farm.world.registerType("wolf \ud83d\udc3a", wolf().periodNs(100)));
     row("a negative period", "period_ns 18446744073709551615 (-1, taken for an unsigned number) must be 100 us",
         farm -> farm.world.registerType("wolf", wolf().periodNs(-1)));
     row("a callback", "World.registerType: onSpawned of def is for callbacks, which the library cannot make into Java",

@@ -2,6 +2,7 @@ package muster;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 
 /**
  * One struct of the library or an array of them, in memory that the library reads and writes. at(i) goes to one of an
@@ -45,6 +46,10 @@ public abstract class Struct {
   static int index(int i, int count) {
     if (i < 0 || i >= count) throw new IndexOutOfBoundsException("index " + i + " of " + count);
     return i;
+  }
+
+  static String text(byte[] utf8) {
+    return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
   }
 
   // ------------------------------------------------------------------------------------------------------- arguments
