@@ -175,6 +175,8 @@ public static class Mistakes {
                 farm => farm.World.AddObserver(new ObserverDef())),
     new Program("a period in milliseconds", "World.RegisterType: type 'wolf': period_ns 100 must be 100 us .. 24 h",
                 farm => farm.World.RegisterType("wolf", Wolf(def => def[0].PeriodNs = 100))),
+    new Program("a mistake of a wolf with a face", "type 'wolf \U0001F43A': period_ns 100 must be 100 us .. 24 h",
+                farm => farm.World.RegisterType("wolf \U0001F43A", Wolf(def => def[0].PeriodNs = 100))),
     new Program("a negative period", "period_ns 18446744073709551615 (-1, taken for an unsigned number) must be 100 us",
                 farm => farm.World.RegisterType("wolf", Wolf(def => def[0].PeriodNs = unchecked((ulong)-1L)))),
     new Program("a callback, for the collector", "def.OnSpawned is for callbacks, which the library cannot make into",
