@@ -46,11 +46,13 @@ static void take_first(ring_fixture *fixture, uint32_t wanted) {
   while (taken < wanted && (count = ready_ring_take(&fixture->ring)) > 0) {
     ready_ring_sort(&fixture->ring.sorted, &fixture->ring.other, count);
     for (uint32_t i = 0; i < count; i++)
-      if (taken < wanted)
-        cr_assert_eq(fixture->ring.sorted[i], fixture->expected[taken++], "frame %u: entry %u is another one",
+      if (taken < wanted) {
+        cr_assert_eq(fixture->ring.sorted[i], fixture->expected[taken], "frame %u: entry %u is another one",
                      fixture->frame, taken);
-      else
+        taken++;
+      } else {
         ready_ring_set_aside(&fixture->ring, fixture->ring.sorted[i]);
+      }
   }
   cr_assert_eq(taken, wanted < fixture->count ? wanted : fixture->count, "%u of %u were taken", taken, wanted);
   ready_ring_restore(&fixture->ring);

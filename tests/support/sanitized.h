@@ -1,9 +1,9 @@
-/* sanitized.h - whether a sanitizer watches, under which everything takes several times as long (ThreadSanitizer: some
- * ten times): tests then repeat less, and only then. */
+/* sanitized.h - whether a sanitizer watches, under which everything takes several times as long (ThreadSanitizer, and an
+ * emulator of another processor: some ten times): tests then repeat less, and only then. */
 #ifndef MUSTER_TESTS_SANITIZED_H
 #define MUSTER_TESTS_SANITIZED_H
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(MUSTER_EMULATED)
 #define UNDER_THREAD_SANITIZER 1
 #endif
 #if defined(__SANITIZE_ADDRESS__)

@@ -162,7 +162,7 @@ struct hunt {
 };
 
 /* Each hunter stores its results in places of its own. */
-static muster_atom_result kill(muster_update *update) {
+static muster_atom_result bite(muster_update *update) {
   struct hunt *hunt = update->type_user;
   uint32_t number = muster_agent_index(update->agent) - 1;
   hunt->results[number] = muster_update_remove(update, hunt->prey);
@@ -186,7 +186,7 @@ static void add_prey(little_world *little, struct hunt *hunt, muster_act act, mu
 
 /* One prey is the very first of all agents, one the very last. */
 static struct hunt hunt_with(muster_act act) {
-  const muster_atom hunts[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {kill, MUSTER_ROLE_ACTION, 1000}};
+  const muster_atom hunts[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {bite, MUSTER_ROLE_ACTION, 1000}};
   static struct hunt hunt;
   hunt = (struct hunt){.hunters = HUNTERS_NEAR + HUNTERS_FAR};
   little_world little = create(4);
