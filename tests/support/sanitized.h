@@ -1,5 +1,5 @@
-/* sanitized.h - whether a sanitizer watches, under which everything takes several times as long (ThreadSanitizer, and an
- * emulator of another processor: some ten times): tests then repeat less, and only then. */
+/* sanitized.h - whether a sanitizer watches, under which everything takes several times as long (ThreadSanitizer, and
+ * an emulator of another processor: some ten times): tests then repeat less, and only then. */
 #ifndef MUSTER_TESTS_SANITIZED_H
 #define MUSTER_TESTS_SANITIZED_H
 
