@@ -127,11 +127,11 @@ typedef struct muster_plan_result {
   muster_agent agent; /* as in the entry */
   uint64_t cost_ns;   /* time that this run took on one thread; at most 10 s. Plans learn from it, so 0 means that it
                          took no time */
-  muster_position position; /* where it is now; looked at when `moved` is not 0 */
+  muster_position position; /* where it is now; counts when `moved` is not 0 */
   uint32_t outcome;         /* muster_plan_outcome */
   uint32_t part_next;       /* when continued: 1 .. the type's parts - 1, and not below the entry's part_first */
-  uint32_t moved;           /* 0 or 1. A world in which it is never 1, though positions change, logs a warning once */
-  uint32_t unused;          /* 0 */
+  uint32_t moved;  /* 0 or 1. When a world's first results give other positions and never 1, a warning is logged once */
+  uint32_t unused; /* 0 */
 } muster_plan_result;
 
 /* One set of an entry that is to run. Fixed for good, as above: 16 bytes without gaps. */

@@ -182,7 +182,7 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
     bool there = is_there(world, agent), allowed = values[i] >= 0.0f && values[i] <= 1.0f;
     if (!there) guard_gone(agents[i]);
     if (there && !allowed)
-      error_set(MUSTER_E_ARGUMENT, "factors of agents: values[%u] %g must be 0..1", i, (double)values[i]);
+      error_set(MUSTER_E_ARGUMENT, "factors of agents: values[%u] %.9g must be 0..1", i, (double)values[i]);
     if (!there || !allowed) continue;
     uint8_t *held = &world_row(world, muster_agent_index(agent))->factors[factor];
     uint8_t value = byte_share_of(values[i]);

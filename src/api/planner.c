@@ -336,13 +336,15 @@ static void planner_count_sets(struct muster_world *world, uint32_t index) {
 /* ---------------------------------------------------------------------------------- what hosts seem to have forgotten
  */
 
-/* Notes results that give another place than the agent's without `moved`, in a world in which no result has moved yet.
- */
+/* Notes which of a world's first results give another place than the agent's without `moved`, until one has it. */
 static void watch_place(struct muster_world *world, const muster_plan_result *result) {
+  enum { FIRST = 4096 };
   planner_state *planner = world->planner;
   muster_position given = result->position;
-  planner->has_moved |= result->moved != 0;
-  if (planner->has_moved || (fpclassify(given.x) == FP_ZERO && fpclassify(given.y) == FP_ZERO)) return;
+  if (planner->places_looked == FIRST) return;
+  planner->places_looked = result->moved ? FIRST : planner->places_looked + 1;
+  if (result->moved) planner->unmoved = 0;
+  if (result->moved || (fpclassify(given.x) == FP_ZERO && fpclassify(given.y) == FP_ZERO)) return;
   muster_position at = world_position(world, muster_agent_index(result->agent));
   planner->unmoved += hypot(given.x - at.x, given.y - at.y) > 1.0;
 }
@@ -367,7 +369,7 @@ static void watch_report(struct muster_world *world) {
   bool all_ran = entries == planner->capacity && report->completed == entries;
   planner->crowded = in_a_row(planner->crowded, all_ran && report->carried > 0 && planner->ran_ns < planner->run_ns);
   planner->unrun = in_a_row(planner->unrun, entries > 0 && report->completed + report->preempted == 0);
-  if (is_news(planner->has_moved ? 0 : planner->unmoved, &planner->told_moves))
+  if (is_news(planner->unmoved, &planner->told_moves))
     log_write(
         &world->def.log, MUSTER_LOG_WARNING,
         "report: %u results gave a position more than 1 m from the agent's, and none has `moved`: set it to 1, or "

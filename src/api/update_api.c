@@ -348,18 +348,23 @@ bool muster_update_position_of(const muster_update *update, muster_agent id, mus
   return true;
 }
 
-void *muster_update_state_of(muster_update *update, muster_agent id) {
+/* The agent that an action may write; null with a message when the update may not, or it is not there. */
+static const agent_row *find_to_write(const muster_update *update, muster_agent id) {
   if (callback_check(update, "state")) return NULL;
-  const update_context *context = context_of(update);
+  const update_context *context = const_context_of(update);
   if (context->phase != PHASE_ACT) {
     error_set(MUSTER_E_STATE, "state: in action atoms only");
     tell_once(context, MISTAKE_PHASE);
     return NULL;
   }
   muster_agent agent = world_find(update->world, id);
-  if (!is_active(update, agent) || !reaches(context, agent)) return NULL;
-  const agent_row *row = world_row(update->world, muster_agent_index(agent));
-  return type_state(world_type(update->world, row->type), row->state_slot);
+  return is_active(update, agent) && reaches(context, agent) ? world_row(update->world, muster_agent_index(agent))
+                                                             : NULL;
+}
+
+void *muster_update_state_of(muster_update *update, muster_agent id) {
+  const agent_row *row = find_to_write(update, id);
+  return row ? type_state(world_type(update->world, row->type), row->state_slot) : NULL;
 }
 
 /* The agent's type keeps another struct than its reader believes. */
@@ -386,21 +391,18 @@ const void *muster_update_published_as(const muster_update *update, muster_agent
 }
 
 void *muster_update_state_as(muster_update *update, muster_agent id, uint32_t bytes) {
-  void *state = muster_update_state_of(update, id);
-  if (callback_check(update, "state")) return NULL;
-  const update_context *context = context_of(update);
-  muster_agent agent = world_find(update->world, id);
-  if (context->phase != PHASE_ACT || !is_active(update, agent) || !reaches(context, agent)) return NULL;
-  const agent_type *type = world_type_of(update->world, muster_agent_index(agent));
-  if (type->def.state_bytes == bytes) return state;
-  refuse_struct(context, type, "state", type->def.state_bytes, bytes);
+  const agent_row *row = find_to_write(update, id);
+  if (!row) return NULL;
+  const agent_type *type = world_type(update->world, row->type);
+  if (type->def.state_bytes == bytes) return type_state(type, row->state_slot);
+  refuse_struct(const_context_of(update), type, "state", type->def.state_bytes, bytes);
   return NULL;
 }
 
 static __attribute__((cold)) uint32_t refuse_nearby(const update_context *context, float radius_m, muster_type type) {
   context->worker->context.nearby_cut = false;
   if (!(radius_m >= 0.0f))
-    error_set(MUSTER_E_ARGUMENT, "nearby: radius_m %g must not be negative", (double)radius_m);
+    error_set(MUSTER_E_ARGUMENT, "nearby: radius_m %g must be a number of at least 0", (double)radius_m);
   else
     agents_check_type(context->public.world, type);
   tell_once(context, MISTAKE_QUERY);

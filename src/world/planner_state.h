@@ -14,10 +14,11 @@ typedef struct planner_state {
   muster_frame_report report; /* of all plans of the last frame */
   uint32_t *numbers;          /* by agent: the number of its entry, if that entry names the agent */
   uint64_t run_ns, ran_ns;    /* what the host has for the plan, and what it used */
-  uint32_t unmoved;           /* results that gave another place and did not move, until the first one that did */
+  uint32_t places_looked;     /* results whose place was looked at; none more is after the first that moved */
+  uint32_t unmoved;           /* of these, such as gave another place and did not move */
   uint32_t crowded;           /* plans in a row that had no room for all that there was time for */
   uint32_t unrun;             /* plans in a row of which nothing ran */
-  bool has_moved, told_moves, told_room, told_unrun;
+  bool told_moves, told_room, told_unrun;
 } planner_state;
 
 #endif

@@ -287,7 +287,7 @@ const row rows[] = {
               },
               muster::behaviour([](auto &self) { (void)self.send(self.template host<scene>().other, 5); }, 1000));
         }),
-    ROW("a radius below 0", "nearby: radius_m -5 must not be negative",
+    ROW("a radius below 0", "nearby: radius_m -5 must be a number of at least 0",
         { in_behaviour<>([](auto &self) { (void)self.nearby(-5); }); }),
     ROW("a move to nowhere", "an update of type 'wolf' was refused: position (",
         { in_behaviour<>([](auto &self) {
