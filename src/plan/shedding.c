@@ -5,10 +5,12 @@
 #include "plan/classes.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double step_apart = 0.25, top = 0.9;
 static const double calm_part = 0.5; /* of the pressure from which levels fall */
 static const double nearly = 1.0 - 1e-6;
+static const double few = 0.005; /* of the population: so few with something to give are no beginning */
 static const uint32_t patience_least = 4, patience_most = 256, relapse_rounds = 32;
 
 void shedding_create(struct shedding *shedding, double from) {
@@ -79,14 +81,25 @@ uint32_t shedding_wanted(const struct shedding *shedding, const score_board *boa
 
 static void begin_round(struct shedding *shedding, const agent_store *store) {
   shedding->left = store->high;
+  memset(shedding->gives, 0, sizeof shedding->gives);
 }
 
-static void go_down(struct shedding *shedding) {
+/* The share of the population that is less important than those that have something to give. */
+static double begins_at(const struct shedding *shedding, const score_board *board) {
+  double population = board->inputs.store->active_count, below = 0.0, gives = 0.0;
+  for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) {
+    if ((gives += shedding->gives[bin]) > few * population) return fmin(below / population, top);
+    below += board->importance[bin];
+  }
+  return 0.0;
+}
+
+static void go_down(struct shedding *shedding, const score_board *board) {
   double by = fmin(fmax((shedding->pressure - shedding->from) * 0.6, 0.02), 0.3);
   if (shedding->relapsed && shedding->patience < patience_most) shedding->patience *= 2;
   shedding->relapsed = false;
   shedding->calm = 0;
-  shedding->depth = fmin(shedding->depth + by, SHEDDING_DEEPEST);
+  shedding->depth = fmin(fmax(shedding->depth, begins_at(shedding, board)) + by, SHEDDING_DEEPEST);
   shedding->downs++;
 }
 
@@ -99,7 +112,7 @@ static void come_up(struct shedding *shedding) {
 }
 
 /* A step: all agents have been looked at, and the fit has had time to follow. */
-static void step(struct shedding *shedding) {
+static void step(struct shedding *shedding, const score_board *board) {
   shedding->frames = 0;
   if (shedding->relapsed && ++shedding->since_up == relapse_rounds) {
     shedding->relapsed = false;
@@ -108,7 +121,7 @@ static void step(struct shedding *shedding) {
   if (shedding->from == 0.0) {
     shedding->depth = 0.0; /* switched off */
   } else if (is_pressed(shedding)) {
-    if (shedding->depth < SHEDDING_DEEPEST) go_down(shedding);
+    if (shedding->depth < SHEDDING_DEEPEST) go_down(shedding, board);
   } else if (!is_calm(shedding)) {
     shedding->calm = 0;
   } else if (shedding->depth > 0.0) {
@@ -131,6 +144,14 @@ static uint32_t wanted_of(const score_board *board, const shedding_lines *lines,
   return wanted;
 }
 
+/* Whether there is a cheaper level for it, or pressure lowers it already. */
+static bool gives(const score_board *board, uint32_t index) {
+  const agent_store *store = board->inputs.store;
+  const agent_row *row = &store->rows[index];
+  uint32_t level_count = board->types[row->type].level_count;
+  return row->elasticity_step > 0 && (store->shed[index] > 0 || row->level + 1u < level_count);
+}
+
 static void change_level(struct shedding *shedding, const score_board *board, uint32_t index, uint32_t wanted) {
   agent_store *store = board->inputs.store;
   const grade_type *type = &board->types[store->rows[index].type];
@@ -151,7 +172,7 @@ uint32_t shedding_prepare(struct shedding *shedding, const score_board *board, u
   if (!board->inputs.types->has_levels) return 0; /* looks at agents would find nothing */
   shedding->frames++;
   if (shedding->left == 0) {
-    if (shedding->frames >= SETTLING_FRAMES) step(shedding);
+    if (shedding->frames >= SETTLING_FRAMES) step(shedding, board);
     begin_round(shedding, store);
     shedding->cursor = 0;
   }
@@ -174,10 +195,12 @@ void shedding_range(const score_board *board, shedding_looks *list, uint32_t beg
   const agent_store *store = board->inputs.store;
   for (uint32_t item = begin; item < end; item++) {
     uint32_t *found = &board->agents[item * SHEDDING_ITEM_AGENTS], count = 0;
+    memset(list->gives[item], 0, sizeof list->gives[item]);
     for (uint32_t i = begin_of(list, item); i < begin_of(list, item + 1); i++) {
       i = store_next_active(store, i);
       if (i >= begin_of(list, item + 1)) break;
       __builtin_prefetch(&store->rows[i + AHEAD]);
+      list->gives[item][store->rows[i].importance >> 8] += gives(board, i);
       if (wanted_of(board, &list->lines, i) != store->shed[i]) found[count++] = i;
     }
     list->found[item] = count;
@@ -186,6 +209,7 @@ void shedding_range(const score_board *board, shedding_looks *list, uint32_t beg
 
 void shedding_apply(struct shedding *shedding, const score_board *board, const shedding_looks *list) {
   for (uint32_t item = 0; begin_of(list, item) < list->end; item++) {
+    for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) shedding->gives[bin] += list->gives[item][bin];
     for (uint32_t k = 0; k < list->found[item]; k++) {
       uint32_t index = board->agents[item * SHEDDING_ITEM_AGENTS + k];
       change_level(shedding, board, index, wanted_of(board, &list->lines, index));

@@ -7,9 +7,10 @@
  * SHEDDING_BAND above the line.
  *
  * The depth follows the pressure of the fit, in steps of thirty frames, in which all agents are looked at: deeper above
- * `from`, while an agent's period is beyond its wish; less deep below half of it; unmoved in between. An agent that has
- * its wanted period never goes down. Coming up is slow, and each time that it proves too early the next attempt waits
- * twice as long: so nothing flaps where no level fits.
+ * `from`, while an agent's period is beyond its wish; less deep below half of it; unmoved in between. It begins at the
+ * least important agents that have something to give: those below them stand at their cheapest level already, and steps
+ * over them would lower nobody. An agent that has its wanted period never goes down. Coming up is slow, and each time
+ * that it proves too early the next attempt waits twice as long: so nothing flaps where no level fits.
  *
  * A frame: shedding_prepare cuts the agents that it looks at into items; shedding_range does these, on several threads
  * if that pays, and lists the few agents that may change; shedding_apply changes them, in the order of their indices.
@@ -40,21 +41,23 @@ typedef struct shedding_looks {
   shedding_lines lines;
   uint32_t begin, end; /* indices */
   uint32_t found[SHEDDING_ITEMS_MAX];
+  uint16_t gives[SHEDDING_ITEMS_MAX][IMPORTANCE_BINS]; /* agents that have something to give */
 } shedding_looks;
 
 struct shedding {
   double from;     /* pressure; 0 = levels follow importance alone */
   double pressure; /* smoothed */
   double depth;
-  uint32_t shed;           /* active agents that are down */
-  uint32_t cursor, left;   /* of a round over all agents, and how many indices it still has to pass */
-  uint32_t frames;         /* since the last step */
-  uint32_t calm, patience; /* how many rounds the pressure was low, and how many it takes to come up */
-  uint32_t since_up;       /* rounds since the depth came up */
-  bool relapsed;           /* its last step was up, and it may have to go down again */
-  uint64_t downs, ups;     /* steps */
-  uint64_t changes;        /* changes of agents */
-  bool gives_way;          /* as of the last fit: an agent's period is longer than its wish */
+  uint32_t shed;                   /* active agents that are down */
+  uint32_t cursor, left;           /* of a round over all agents, and how many indices it still has to pass */
+  uint32_t gives[IMPORTANCE_BINS]; /* agents of the round that have something to give, or gave it */
+  uint32_t frames;                 /* since the last step */
+  uint32_t calm, patience;         /* how many rounds the pressure was low, and how many it takes to come up */
+  uint32_t since_up;               /* rounds since the depth came up */
+  bool relapsed;                   /* its last step was up, and it may have to go down again */
+  uint64_t downs, ups;             /* steps */
+  uint64_t changes;                /* changes of agents */
+  bool gives_way;                  /* as of the last fit: an agent's period is longer than its wish */
 };
 
 /* Begins with no agent down. */

@@ -30,7 +30,8 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   return (uint64_t)costs_ns[query->level] * load / 100;
 }
 
-static little_world create(float level_pressure) {
+/* By importance, agents below `cheapest_below` are at their cheapest level, all others at the dearest. */
+static little_world create_graded(float level_pressure, float cheapest_below) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
   muster_world_def def = muster_world_def_default();
   def.clock.kind = MUSTER_CLOCK_VIRTUAL;
@@ -40,7 +41,7 @@ static little_world create(float level_pressure) {
   muster_type_def type = type_with(&atom, 1);
   type.state_bytes = sizeof(struct life);
   type.levels.count = LEVELS;
-  type.levels.importance[0] = type.levels.importance[1] = 0.0f; /* by importance every agent is at level 0 */
+  type.levels.importance[0] = type.levels.importance[1] = cheapest_below;
   type.models.cost_ns = cost_of;
   type.limit_ns = 1000000000u;
   type.period_ns = 10 * FRAME_NS;
@@ -48,6 +49,10 @@ static little_world create(float level_pressure) {
   register_type(&little, &type);
   load = 100;
   return little;
+}
+
+static little_world create(float level_pressure) {
+  return create_graded(level_pressure, 0.0f);
 }
 
 static void spawn_crowd(const little_world *little, muster_agent agents[CROWD], bool alike) {
@@ -93,6 +98,22 @@ Test(shedding, lowers_the_least_important_first_and_the_top_tenth_last) {
     cr_assert_lt(info.period_ns, info_of(&little, agents[CROWD / 2]).period_ns / 2, "its period is %lu",
                  (unsigned long)info.period_ns);
   }
+  little_world_destroy(&little);
+}
+
+/* Four of five stand at their cheapest level by importance: pressure begins with the others, and not with steps over
+ * the four, which lower nobody. The load is little too much, so these steps would be short. */
+Test(shedding, begins_at_the_least_important_with_something_to_give) {
+  enum { TWO_STEPS = 70 };
+  little_world little = create_graded(0.5f, 0.8f);
+  muster_agent agents[CROWD];
+  spawn_crowd(&little, agents, false);
+  load = 2000;
+  run_frames(&little, TWO_STEPS);
+  muster_frame_report report = run_frame(&little);
+  cr_assert_gt(report.agents_shed, 0, "pressure is %g", (double)report.pressure);
+  cr_assert_lt(report.agents_shed, CROWD / 10, "%u are lowered at once", report.agents_shed);
+  cr_assert_gt(info_of(&little, agents[CROWD * 4 / 5 - 1]).level, 0);
   little_world_destroy(&little);
 }
 
