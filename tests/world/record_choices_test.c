@@ -91,6 +91,7 @@ static void record_run(struct recorded *run, uint32_t workers, muster_clock cloc
                        uint64_t budget_ns) {
   muster_world_def def = choices(clock);
   little_world little = little_world_create(workers, &def);
+  little.provokes_idle = clock == MUSTER_CLOCK_WALL; /* its budgets fall to a 64th, see budget_of() */
   muster_agent agents[CREATURES];
   recorded_begin(run, little.world);
   register_it(little.world);
@@ -118,6 +119,7 @@ static void record_run(struct recorded *run, uint32_t workers, muster_clock cloc
 static void replay_run(const struct recorded *run, uint32_t workers, muster_clock clock) {
   muster_world_def def = choices(clock);
   little_world little = little_world_create(workers, &def);
+  little.provokes_idle = clock == MUSTER_CLOCK_WALL;
   recorded_replay(run, little.world);
   register_it(little.world);
   for (uint32_t i = 0; i < run->frames; i++) {
