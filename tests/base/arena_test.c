@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/random.h"
+#include "support/skip.h"
 
 #include <muster/common.h>
 
@@ -108,7 +109,7 @@ Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) 
   muster_allocator system = {0};
   cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
   unsigned char *before = arena_reserve(&arena, 1, BYTES);
-  if (madvise(before, 4096, MADV_POPULATE_WRITE)) cr_skip_test("this kernel commits nothing ahead");
+  if (madvise(before, 4096, MADV_POPULATE_WRITE)) SKIP_TEST("this kernel commits nothing ahead");
   arena.ready = 0.5;
   unsigned char *half = arena_reserve(&arena, 1, BYTES);
   cr_assert_eq(resident_pages(half, BYTES / 2), BYTES / 2 / 4096);
@@ -128,7 +129,7 @@ Test(arena, what_frames_touch_first_comes_by_small_pages) {
   block[BYTES / 2] = 1;
   cr_assert_leq(resident_pages(block, BYTES), 64, "the operating system may bring in neighbours, but no huge page");
   arena.ready = 0.5;
-  if (madvise(block, 4096, MADV_POPULATE_WRITE)) cr_skip_test("this kernel commits nothing ahead");
+  if (madvise(block, 4096, MADV_POPULATE_WRITE)) SKIP_TEST("this kernel commits nothing ahead");
   unsigned char *half = arena_reserve_for_frames(&arena, 1, BYTES);
   cr_assert_eq(resident_pages(half, BYTES / 2), BYTES / 2 / 4096);
   cr_assert_eq(resident_pages(half + BYTES / 2, BYTES / 2), 0);

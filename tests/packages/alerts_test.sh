@@ -11,7 +11,7 @@ if command -v promtool >/dev/null; then
   quietly promtool check rules "$work/rules.yml"
   quietly promtool test rules "$work/alerts.yml"
 else
-  echo "alerts_test: no promtool (tools/setup fetches it): the rules were not judged"
+  echo "skipped: no promtool (tools/setup fetches it), so the rules were not judged"
 fi
 
 "$MUSTERD" --world main=wildlife --agents 100 --modules "$MUSTER_MODULES" --socket "$work/socket" \

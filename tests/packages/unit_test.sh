@@ -4,7 +4,7 @@
 set -eEu
 . "$(dirname "$0")/consumer/found.bash"
 if ! command -v systemd-analyze >/dev/null; then
-  echo "unit_test: no systemd-analyze (Debian: systemd): the unit was not judged"
+  echo "skipped: no systemd-analyze (Debian: systemd), so the unit was not judged"
   exit
 fi
 sed "s|@CMAKE_INSTALL_FULL_BINDIR@|$build|; s|@CMAKE_INSTALL_FULL_SYSCONFDIR@|/etc|" \

@@ -2,6 +2,7 @@
  * the supervisor do not notice. */
 #include "control.h"
 #include "service/snapshot_file.h"
+#include "support/skip.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -265,7 +266,7 @@ static bool kernel_confines(void) {
 }
 
 Test(attack, each_is_denied_or_bounded_and_told_and_the_other_world_goes_on) {
-  if (!kernel_confines()) cr_skip_test("this kernel has no Landlock or no seccomp");
+  if (!kernel_confines()) SKIP_TEST("this kernel has no Landlock or no seccomp");
   prepare();
   daemon_launch(&service,
                 "--isolation process --crash-limit 20 --config @/musterd.conf --modules " MUSTER_TEST_MODULES);

@@ -1,6 +1,7 @@
 /* A confined process tries what it may not: each try is refused, and heard of where the kernel lets it be; what a world
  * needs works. */
 #include "service/supervise/confine.h"
+#include "support/skip.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -127,7 +128,7 @@ static int run_confined(int (*try)(void), confine_rules *rules, heard_calls *hea
   cr_assert_eq(waitpid(child, &status, 0), child);
   remove_folders();
   int ended = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  if (ended == NO_KERNEL) cr_skip_test("this kernel has no Landlock, or no seccomp that can be heard of");
+  if (ended == NO_KERNEL) SKIP_TEST("this kernel has no Landlock, or no seccomp that can be heard of");
   return ended;
 }
 

@@ -1,5 +1,6 @@
 /* The HTTP server by itself: routes, limits, and which clients may ask. It runs on a loop of its own in a thread. */
 #include "service/http.h"
+#include "support/skip.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -487,7 +488,7 @@ Test(http_alone, the_port_of_an_address_of_ip_6_is_told) {
   if (!reason) cr_expect_neq(http_port(server.http), 0);
   run_server();
   stop();
-  if (reason) cr_skip_test("%s", reason);
+  if (reason) SKIP_TEST("%s", reason);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- memory */

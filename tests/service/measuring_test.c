@@ -1,5 +1,6 @@
 /* What a living musterd tells of itself: /metrics, /healthz and /readyz. */
 #include "daemon.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -108,7 +109,7 @@ Test(measuring, bands_of_importance_are_those_of_the_world) {
 
 Test(measuring, promtool_accepts_what_it_says) {
   musterd service;
-  if (system("command -v promtool >/dev/null")) cr_skip_test("promtool (Debian: prometheus) is not installed");
+  if (system("command -v promtool >/dev/null")) SKIP_TEST("promtool (Debian: prometheus) is not installed");
   daemon_start(&service, "--world main=wildlife --agents 500");
   wait_for_frames(&service, 10);
   ask_metrics(&service);

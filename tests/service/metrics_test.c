@@ -2,6 +2,7 @@
 #include "service/health.h"
 #include "service/metrics.h"
 #include "service/supervise/states.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -267,7 +268,7 @@ static bool is_there(const char *program) {
 }
 
 Test(metrics, promtool_accepts_them) {
-  if (!is_there("promtool")) cr_skip_test("promtool (Debian: prometheus) is not installed");
+  if (!is_there("promtool")) SKIP_TEST("promtool (Debian: prometheus) is not installed");
   struct facts facts = make_facts();
   const char *text = render(&facts);
   FILE *promtool = popen("promtool check metrics", "w");
@@ -373,7 +374,7 @@ static void write_rule(const char *expression, void *user) {
 }
 
 Test(dashboard, promtool_understands_what_it_asks) {
-  if (!is_there("promtool")) cr_skip_test("promtool (Debian: prometheus) is not installed");
+  if (!is_there("promtool")) SKIP_TEST("promtool (Debian: prometheus) is not installed");
   char path[] = "/tmp/dashboard_XXXXXX", command[128];
   FILE *rules = fdopen(mkstemp(path), "w");
   cr_assert_not_null(rules);

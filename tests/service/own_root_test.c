@@ -1,6 +1,7 @@
 /* musterd as root among paths that are no regular files, in a root of its own: nothing outside its folder changes, it
  * answers throughout, and it ends when it is told to. */
 #include "daemon.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <ftw.h>
@@ -75,7 +76,7 @@ static void make_root(void) {
   if (status) {
     run("rm -rf %s @", root);
     cr_assert(geteuid() != 0 || WEXITSTATUS(status) == 125, "own_root ended with %d", status);
-    cr_skip_test("a root of its own needs root, and a system that allows namespaces and devices");
+    SKIP_TEST("a root of its own needs root, and a system that allows namespaces and devices");
   }
   must_run("mkdir -m 700 @/m && install -m 600 ${MUSTER_MODULES}/*.so @/m && rm -f @/log");
   must_run("echo 0123456789abcdef >@/token && chmod 600 @/token");

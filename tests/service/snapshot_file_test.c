@@ -1,6 +1,7 @@
 /* A file of snapshots is read as a whole or not at all. */
 #include "service/snapshot_file.h"
 #include "support/little_world.h"
+#include "support/skip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,7 @@ Test(snapshot_file, of_a_hundred_gigabytes_of_nothing_is_refused_without_being_r
   const size_t index = count - sizeof end - end[0];
   const uint64_t far[2] = {(uint64_t)vast, ~(uint64_t)vast};
   long before_kb = most_memory_kb();
-  if (ftruncate(descriptor, vast) != 0) cr_skip_test("%s: no file of 100 GB can be made there", path);
+  if (ftruncate(descriptor, vast) != 0) SKIP_TEST("%s: no file of 100 GB can be made there", path);
   expect_refused(path, "it is cut, or none of musterd's");
   cr_assert_eq(pwrite(descriptor, far, sizeof far, vast), sizeof far);
   expect_refused(path, "snapshot file: ");

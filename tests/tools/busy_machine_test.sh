@@ -1,12 +1,13 @@
 #!/bin/bash
 # tools/test on a tree of a few tests: one that passes, one that always fails, one that fails beside others only, one in
-# which a sanitizer reported what does not come twice, one that leaks what it had when it failed, and one that leaks.
+# which a sanitizer reported what does not come twice, one that leaks what it had when it failed, one that leaks, and two
+# that skip something. And its lists of what may be skipped, or may pass alone only.
 set -u
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree="$work/tree"
-mkdir -p "$tree/tools"
+mkdir -p "$tree/tools" "$tree/tests"
 cp "$MUSTER_SOURCE_DIR/tools/test" "$tree/tools/test"
 printf '#!/bin/sh\n' >"$tree/tools/setup"
 chmod +x "$tree/tools/setup"
@@ -16,6 +17,7 @@ cat >"$tree/CMakePresets.json" <<'END'
   {"name": "mixed", "generator": "Ninja", "binaryDir": "${sourceDir}/build/mixed"},
   {"name": "reported", "generator": "Ninja", "binaryDir": "${sourceDir}/build/reported"},
   {"name": "left", "generator": "Ninja", "binaryDir": "${sourceDir}/build/left"},
+  {"name": "lazy", "generator": "Ninja", "binaryDir": "${sourceDir}/build/lazy"},
   {"name": "leaky", "generator": "Ninja", "binaryDir": "${sourceDir}/build/leaky"}]}
 END
 cat >"$tree/CMakeLists.txt" <<'END'
@@ -26,7 +28,10 @@ get_filename_component(kind ${CMAKE_BINARY_DIR} NAME)
 set(once "test -e ran || { touch ran")
 set(leak "echo SUMMARY: AddressSanitizer: 8 byte leaked in 1 allocation; exit 1")
 add_test(NAME some/sound COMMAND true)
-if(NOT kind STREQUAL "sound")
+if(kind STREQUAL "lazy")
+  add_test(NAME some/lazy COMMAND echo "skipped: there is no broker")
+  add_test(NAME some/lazier COMMAND echo "skipped: there is no browser")
+elseif(NOT kind STREQUAL "sound")
   add_test(NAME some/busy COMMAND sh -c "${once}; exit 1; }")
 endif()
 if(kind STREQUAL "mixed")
@@ -54,11 +59,35 @@ expect() { # PRESET STATUS LINE...
   done
 }
 
-expect sound 0 '^sound +1 passed, 0 failed' '^1 passed, 0 failed$'
-expect mixed 1 '^mixed +2 passed, 1 failed' '^ +some/busy: on a busy machine only' '^ +some/broken$' '^2 passed, 1 failed$'
-expect mixed 1 '^mixed +2 passed, 1 failed'
-expect reported 1 '^reported +1 passed, 2 failed' '^ +some/race$' '^ +some/busy$' '^1 passed, 2 failed$'
-expect left 0 '^left +3 passed, 0 failed' '^ +some/left: on a busy machine only' '^ +some/busy: on a busy machine only'
-expect leaky 1 '^leaky +1 passed, 2 failed' '^ +some/leak$' '^ +some/busy$'
+list() { # LIST LINE...
+  local list=$1
+  shift
+  { echo "# some words"; printf '%s\n' "$@"; } >"$tree/tests/$list"
+}
+
+list skips
+list unsteady
+expect sound 0 '^sound +1 passed, 0 failed, 0 passed alone, 0 skipped; [0-9]+ s to build, [0-9]+ s to test$' \
+  '^0 passed alone' '^1 passed, 0 failed, 0 skipped$'
+expect mixed 1 '^mixed +1 passed, 2 failed, 1 passed alone' '^ +some/busy: passed alone.* not in tests/unsteady: failed$' \
+  '^ +some/broken: failed$' '^1 passed, 2 failed, 0 skipped$'
+expect mixed 1 '^mixed +2 passed, 1 failed, 0 passed alone'
+expect reported 1 '^reported +1 passed, 2 failed' '^ +some/race: failed$' '^ +some/busy: failed$' '^1 passed, 2 failed'
+today=$(date +%F)
+list unsteady "some/busy | $today | a file is not there yet" "some/left | $today | so is this"
+expect left 0 '^left +1 passed, 0 failed, 2 passed alone' '^ +some/left: passed alone, three times$' \
+  '^ +some/busy: passed alone, three times$' '^2 passed alone' '^1 passed, 0 failed, 0 skipped$'
+expect leaky 1 '^leaky +1 passed, 2 failed' '^ +some/leak: failed$' '^ +some/busy: failed$'
+list unsteady "some/busy | $(date -d '31 days ago' +%F) | a file is not there yet"
+expect sound 1 '^tests/unsteady +0 passed, 1 failed \(some/busy is in it for more than 30 days' '^1 passed, 1 failed'
+mapfile -t eleven < <(for i in {1..11}; do echo "some/busy$i | $today | a file is not there yet"; done)
+list unsteady "${eleven[@]}"
+expect sound 1 '^tests/unsteady +0 passed, 1 failed \(it has 11 lines'
+list unsteady
+expect lazy 1 '^lazy +3 passed, 2 failed, 0 passed alone, 2 skipped' \
+  '^ +some/lazy: skipped, and is not in tests/skips: there is no broker: failed$' '^3 passed, 2 failed, 2 skipped$'
+list skips "some/lazy | no broker | none can be had here" "some/lazier | no broker | that is not its reason"
+expect lazy 1 '^lazy +3 passed, 1 failed, 0 passed alone, 2 skipped' '^ +some/lazy: skipped: there is no broker$' \
+  '^ +some/lazier: skipped, and is not in tests/skips: there is no browser: failed$'
 
 exit $((failures > 0))

@@ -1,6 +1,7 @@
 /* `muster stress`, as the program tells it: structure and coherence of its report, and what it compares and refuses.
  * How far anything holds is not tested: the machine that tests is busy with other tests. */
 #include "program.h"
+#include "support/skip.h"
 
 #include <math.h>
 #include <pty.h>
@@ -188,7 +189,7 @@ Test(stress, names_memory_when_twice_the_world_does_not_fit) {
       "stress --quick --axes agents --agents 4000 --messages 1 --memory 2 --frames 3 --workers 1 --json -");
   json_t *axis = json_array_get(program_member(json, "axes"), 0), *steps = program_member(axis, "steps");
   json_t *last = json_array_get(steps, json_array_size(steps) - 1);
-  if (program_number(last, "frames") > 0) cr_skip_test("a busy machine ended it before");
+  if (program_number(last, "frames") > 0) SKIP_TEST("a busy machine ended it before");
   cr_expect_str_eq(text_of(axis, "gave_way"), "memory");
   cr_expect_str_eq(text_of(last, "gave_way"), "memory");
   cr_expect(json_is_null(program_member(last, "kept_share")));

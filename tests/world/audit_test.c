@@ -3,6 +3,7 @@
  * process used during the call. Other load of the machine changes neither. */
 #include "support/burn.h"
 #include "support/recording.h"
+#include "support/skip.h"
 
 #include <muster/overruns.h>
 #include <muster/record.h>
@@ -290,7 +291,7 @@ Test(audit, an_action_of_another_worker_counts_as_one_of_the_caller) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
                                       {burn_beside_the_caller, MUSTER_ROLE_ACTION, LITTLE_NS}};
   static struct stage stage;
-  if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
+  if (muster_available_processors() < 2) SKIP_TEST("nobody works beside the caller");
   muster_world_def def = audited(&stage);
   stage = (struct stage){.caller = pthread_self(), .burnt_ns = BURNT_NS};
   little_world little = little_world_create(2, &def);

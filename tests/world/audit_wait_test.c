@@ -2,6 +2,7 @@
  * other workers leave. */
 #include "support/burn.h"
 #include "support/little_world.h"
+#include "support/skip.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,7 +42,7 @@ static muster_atom_result act(muster_update *update) {
 
 Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
   static struct crowd crowd;
-  if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
+  if (muster_available_processors() < 2) SKIP_TEST("nobody works beside the caller");
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, BURNT_NS}};
   muster_world_def world = muster_world_def_default();
   world.audit = true;

@@ -2,6 +2,7 @@
  * too, which is aligned to no more than 64 bytes. */
 #include "support/counted_memory.h"
 #include "support/herd_world.h"
+#include "support/skip.h"
 #include "world/world.h"
 
 #include <muster/herd.h>
@@ -67,7 +68,7 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   def.totals = 1;
   little_world little = little_world_create(1, &world);
   void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (madvise(page, 4096, MADV_POPULATE_WRITE)) cr_skip_test("this kernel commits nothing ahead");
+  if (madvise(page, 4096, MADV_POPULATE_WRITE)) SKIP_TEST("this kernel commits nothing ahead");
   munmap(page, 4096);
   size_t before = resident_bytes();
   register_type(&little, &deer);

@@ -3,6 +3,7 @@
 #include "run/runner.h"
 #include "support/burn.h"
 #include "support/little_world.h"
+#include "support/skip.h"
 #include "world/frame_state.h"
 #include "world/serial.h"
 
@@ -136,7 +137,7 @@ Test(serial, what_the_caller_does_beside_others_in_a_stage_is_not) {
   static struct crowd crowd;
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
                                       {burn_here, MUSTER_ROLE_ACTION, BURNT_NS}};
-  if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
+  if (muster_available_processors() < 2) SKIP_TEST("nobody works beside the caller");
   muster_world_def def = muster_world_def_default();
   muster_type_def type = type_with(atoms, 2);
   def.audit = true;

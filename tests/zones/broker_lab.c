@@ -1,4 +1,5 @@
 #include "broker_lab.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 #include <unistd.h>
 
 void lab_start(struct lab *lab, const brokers_options *options) {
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   memset(lab, 0, sizeof *lab);
   lab->servers = brokers_start(options);
   snprintf(lab->password, sizeof lab->password, "/tmp/muster-broker-test-XXXXXX");

@@ -1,6 +1,6 @@
 /* brokers.h - real nats-servers with JetStream and real etcd members on loopback, for one test.
  *
- *     if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+ *     if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
  *     brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3});    all are ready
  *     const char *nats = brokers_nats(all), *etcd = brokers_etcd(all);           URLs, with commas between them
  *     brokers_kill(all, BROKERS_NATS, brokers_stream_leader(all, "ORDERS"));

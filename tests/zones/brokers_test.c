@@ -1,5 +1,6 @@
 /* The brokers of the tests themselves: ready when they say so, let in nobody without a name, and can be cut. */
 #include "brokers.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <nats/nats.h>
@@ -37,7 +38,7 @@ static long put_key(const brokers *all, uint32_t which, const char *token) {
 }
 
 static void need_brokers(void) {
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
 }
 
 Test(brokers, let_in_nobody_without_a_name) {

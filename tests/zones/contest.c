@@ -1,4 +1,5 @@
 #include "contest.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -59,7 +60,7 @@ void contest_move(contest *race, uint32_t first, uint32_t second) {
 
 void contest_open(contest *race, const char *stream, const char *subject, bool between) {
   *race = (contest){.stream = stream, .subject = subject};
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   race->all = brokers_start(&(brokers_options){.nats = BROKERS_MAX, .cluster = true, .between = between});
   connect_writers(race, 0, 1);
 }

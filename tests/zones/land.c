@@ -1,6 +1,7 @@
 #include "growth.h"
 
 #include "base/clock.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -90,7 +91,7 @@ static void launch_node(land *all, uint32_t node) {
 }
 
 land *land_start(const land_options *options) {
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   land *all = calloc(1, sizeof *all);
   cr_assert_not_null(all);
   all->options = *options;

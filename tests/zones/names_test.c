@@ -1,6 +1,7 @@
 /* Two daemons with one node name: the second is refused with host and address of the first, and the first has its
  * leases back at once after kill -9. With real brokers. */
 #include "lone_node.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -28,7 +29,7 @@ static bool log_has(const musterd *service, const char *text) {
 Test(zones_names, a_second_daemon_of_one_name_is_refused_and_the_first_comes_back_at_once) {
   static musterd first, second;
   char host[64] = "", words[192];
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   brokers *servers = brokers_start(&(brokers_options){.nats = 1, .etcd = 1});
   gethostname(host, sizeof host - 1);
   snprintf(words, sizeof words, "another daemon is node north, on host %s at 127.0.0.1", host);
@@ -70,7 +71,7 @@ Test(zones_names, a_second_daemon_of_one_name_is_refused_and_the_first_comes_bac
 
 Test(zones_names, of_one_state_folder_one_daemon_runs) {
   static musterd first, second;
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   brokers *servers = brokers_start(&(brokers_options){.nats = 1, .etcd = 1});
   lone_begin(&first, servers);
   lone_launch(&first);

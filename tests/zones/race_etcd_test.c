@@ -2,6 +2,7 @@
  * the HTTP gateway. Leases rest on this: there must never be two winners, and the key's version, which etcd raises by
  * one with each change, must tell the same. */
 #include "race.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <curl/curl.h>
@@ -129,7 +130,7 @@ static key_state race_for_key(race_tally *tally, key_state before) {
 
 Test(race_etcd, transactions_that_compare_a_revision_have_one_winner) {
   race_tally tally;
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   all = brokers_start(&(brokers_options){.etcd = BROKERS_MAX});
   both = curl_multi_init();
   race_begin(&tally, RACES_IN_CI);

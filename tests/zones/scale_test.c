@@ -12,6 +12,7 @@
 
 #include "service/zones/broker.h"
 #include "service/zones/nodes.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -189,7 +190,7 @@ static void compare_all(comparison *of, zones_land described, const traffic *is)
 }
 
 static void check_land(const land_options *options) {
-  if (!getenv("MUSTER_SCALE_FRAMES")) cr_skip_test("MUSTER_SCALE_FRAMES is not set");
+  if (!getenv("MUSTER_SCALE_FRAMES")) SKIP_TEST("MUSTER_SCALE_FRAMES is not set");
   traffic before, is;
   land *all = land_start(options);
   traffic_tap *tap = traffic_open(all);

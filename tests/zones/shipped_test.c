@@ -2,6 +2,7 @@
  * with it, each on an address of loopback that stands for its machine. Only addresses, names and folders are edited, as
  * the files ask for. They let in whoever shows a certificate and gives a name, and nobody else. */
 #include "broker_lab.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <curl/curl.h>
@@ -45,8 +46,8 @@ static void must_do(const char *line) {
  */
 static void prepare_machines(const char *name) {
   char line[LINE_BYTES];
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
-  if (system("command -v openssl >/dev/null")) cr_skip_test("openssl is not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
+  if (system("command -v openssl >/dev/null")) SKIP_TEST("openssl is not installed");
   strcpy(folder, "/tmp/muster-shipped-XXXXXX");
   cr_assert_not_null(mkdtemp(folder));
   snprintf(net, sizeof net, "127.%d.%d", 1 + getpid() % 250, 1 + getpid() / 250 % 250);

@@ -1,5 +1,6 @@
 /* A store that has no room: etcd says NOSPACE and takes nothing more, until an operator has made some. */
 #include "lone_node.h"
+#include "support/skip.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static long long frames_of_zone(const musterd *service) {
 
 Test(zones_store, without_room_costs_no_zone_that_runs_and_what_waits_goes_on_afterwards) {
   static musterd service;
-  if (!brokers_are_installed()) cr_skip_test("nats-server and etcd are not installed");
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   brokers *servers = brokers_start(&(brokers_options){.nats = 1, .etcd = 1});
   lone_begin(&service, servers);
   lone_launch(&service);
