@@ -1,5 +1,6 @@
 /* A journal whose record still grows is followed: the world that comes of it is the one that runs, frame by frame, and
  * goes on where the record ends. And a journal that begins beside the frames, and one that is held. */
+#include "support/await.h"
 #include "support/journal_town.h"
 
 #include <muster/snapshot.h>
@@ -201,8 +202,7 @@ typedef struct beside_life {
 
 static bool save_as_ordered(muster_journal_put put, void *put_user, void *user) {
   beside_life *life = user;
-  if (getpid() != life->frames_process)
-    while (atomic_load(&life->order) == WRITER_WAITS) usleep(200);
+  if (getpid() != life->frames_process) AWAIT_WITH(usleep(200), atomic_load(&life->order) != WRITER_WAITS);
   if (getpid() != life->frames_process && atomic_load(&life->order) == WRITER_DIES) die();
   return put("host", 4, put_user);
 }

@@ -1,4 +1,5 @@
 /* Each thread that the library starts has a name that says what it is for: in debuggers, profilers and top. */
+#include "support/await.h"
 #include "support/journal_files.h"
 #include "support/little_world.h"
 #include "support/thread_names.h"
@@ -9,7 +10,7 @@
 
 /* Each thread names itself when it begins, which may be after the call that started it. */
 static void await_name(const char *name, uint32_t count) {
-  while (thread_names_count(getpid(), name) != count) sched_yield();
+  AWAIT(thread_names_count(getpid(), name) == count);
 }
 
 Test(thread_names, every_thread_of_the_library_has_one) {

@@ -2,6 +2,7 @@
 #include "pool/identity.h"
 
 #include "base/random.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -209,7 +210,7 @@ static void *take_open_and_leave(void *argument) {
     if (exchange_acquire_u32(&crowd->holders[index], 1)) fetch_add_relaxed_u64(&crowd->double_holders, 1);
     struct leaver leaver = {index, identity_open(crowd->identity, index)};
     if (!identity_is_live(crowd->identity, index, leaver.generation)) fetch_add_relaxed_u64(&crowd->not_live, 1);
-    while (!ring_push(crowd->leaving, &leaver)) sched_yield();
+    AWAIT(ring_push(crowd->leaving, &leaver));
   }
   fetch_sub_release_u64(&crowd->takers_left, 1);
   return NULL;

@@ -1,5 +1,6 @@
 /* The end of a pool: what a stop drops and what it waits for, whatever happens at the same time. */
 #include "pool/jobs_support.h"
+#include "support/await.h"
 
 static void do_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
   (void)worker;
@@ -17,7 +18,7 @@ static uint64_t join_stop(pthread_t thread) {
 }
 
 static void await_refusals(muster_pool *pool) {
-  while (muster_parallel_for(pool, 0, 1, 1, do_piece, &(shared_u64){0}) != MUSTER_E_STATE) sched_yield();
+  AWAIT(muster_parallel_for(pool, 0, 1, 1, do_piece, &(shared_u64){0}) == MUSTER_E_STATE);
 }
 
 Test(jobs_stop, drops_and_counts_what_has_not_started_and_completes_its_groups) {

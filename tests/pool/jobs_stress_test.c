@@ -2,6 +2,7 @@
  * dropped, groups complete, and every thread comes home. */
 #include "base/random.h"
 #include "pool/jobs_support.h"
+#include "support/await.h"
 
 enum { GROUPS = 4, ACTIONS = 400 / SLOWER };
 
@@ -227,7 +228,7 @@ Test(jobs_stress, no_wake_is_lost_when_the_workers_have_gone_to_sleep_before_eac
     uint64_t slept = sleeps_of(pool, 1) + sleeps_of(pool, 2);
     for (uint32_t i = 0; i < 1 + round % 3; i++) submit(pool, i, do_nothing, NULL, &group);
     cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-    while (sleeps_of(pool, 1) + sleeps_of(pool, 2) == slept) sched_yield();
+    AWAIT(sleeps_of(pool, 1) + sleeps_of(pool, 2) != slept);
   }
   muster_pool_destroy(pool);
 }

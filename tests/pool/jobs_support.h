@@ -6,6 +6,7 @@
 #define POOL_JOBS_SUPPORT_H
 
 #include "pool/atomics.h"
+#include "support/await.h"
 #include "support/sanitized.h"
 
 #include <muster/jobs.h>
@@ -65,7 +66,7 @@ static inline uint64_t read_count(const shared_u64 *value) {
 }
 
 static inline void await_count(const shared_u64 *value, uint64_t least) {
-  while (load_ordered_u64(value) < least) sched_yield();
+  AWAIT(load_ordered_u64(value) >= least);
 }
 
 /* A job that counts itself. */
@@ -96,7 +97,7 @@ static inline uint64_t sleeps_of(const muster_pool *pool, uint32_t index) {
 /* Waits until the thread with this index has gone to sleep so often. It is enlisted by then: whatever is done from here
  * on has to wake it. */
 static inline void await_sleep(const muster_pool *pool, uint32_t index, uint64_t least) {
-  while (sleeps_of(pool, index) < least) sched_yield();
+  AWAIT(sleeps_of(pool, index) >= least);
 }
 
 /* A thread that waits for a group in one of the three ways. */

@@ -1,6 +1,7 @@
 /* Submitting jobs and groups of them: each runs once, in full view, never inside the submit; a group is complete when
  * the last has ended, and may then be used again or go. */
 #include "pool/jobs_support.h"
+#include "support/await.h"
 
 Test(jobs, each_of_100000_runs_once) {
   enum { JOBS = 100000 / SLOWER };
@@ -110,7 +111,7 @@ Test(jobs, a_group_is_incomplete_while_a_job_of_it_waits_or_runs) {
   submit(pool, MUSTER_URGENCY_LOW, do_nothing, NULL, &group);
   cr_assert_not(muster_group_is_complete(&group));
   open_gate(&gate);
-  while (!muster_group_is_complete(&group)) sched_yield();
+  AWAIT(muster_group_is_complete(&group));
   cr_assert_eq(read_count(&gate.left), 1, "complete although a job had not ended");
   muster_pool_destroy(pool);
 }
@@ -145,7 +146,7 @@ Test(jobs, what_the_submitter_wrote_is_visible_to_the_job_and_what_the_job_wrote
     }
     if (round % 3 == 0) wait_for(&group);
     if (round % 3 == 1) cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-    while (!muster_group_is_complete(&group)) sched_yield();
+    AWAIT(muster_group_is_complete(&group));
     for (uint32_t p = 0; p < PAGES; p++) cr_assert_eq(wrong_words(&pages[p], round), 0);
   }
   free(pages);
@@ -162,7 +163,7 @@ Test(jobs, a_group_may_be_freed_as_soon_as_it_is_seen_complete) {
     muster_group_init(group, pool);
     for (uint32_t i = 0; i <= round % 3; i++) submit(pool, round % 8, count_job, &ran, group);
     if (round % 2) wait_for(group);
-    while (!muster_group_is_complete(group)) sched_yield();
+    AWAIT(muster_group_is_complete(group));
     memset(group, 0xdd, sizeof *group);
     free(group);
   }

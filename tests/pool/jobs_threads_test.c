@@ -1,5 +1,6 @@
 /* The threads of a pool as the host sees them: hooks, names and affinity. */
 #include "pool/jobs_support.h"
+#include "support/await.h"
 #include "support/thread_names.h"
 
 #include <sched.h>
@@ -9,7 +10,7 @@
 
 /* Each thread names itself when it begins, which may be after the pool was made. */
 static void await_named(const char *prefix, uint32_t count) {
-  while (thread_names_count(getpid(), prefix) != count) sched_yield();
+  AWAIT(thread_names_count(getpid(), prefix) == count);
 }
 
 Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {

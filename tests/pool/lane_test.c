@@ -1,6 +1,7 @@
 /* Lanes: first in, first out, and out of turn; exactly one thread gets each job, however many want it. */
 #include "pool/jobs_support.h"
 #include "pool/lane.h"
+#include "support/await.h"
 
 struct bench {
   struct arena arena;
@@ -182,8 +183,7 @@ static void note_got(struct market *market, const struct job *job) {
 
 static void *produce(void *argument) {
   const struct trader *trader = argument;
-  for (uint64_t i = trader->number; i < JOBS; i += PRODUCERS)
-    while (!push(&trader->market->bench, i, 1 + i % GROUPS)) sched_yield();
+  for (uint64_t i = trader->number; i < JOBS; i += PRODUCERS) AWAIT(push(&trader->market->bench, i, 1 + i % GROUPS));
   return NULL;
 }
 

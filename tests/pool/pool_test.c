@@ -1,6 +1,7 @@
 /* The workers of a pool: which worker runs what, which writes each sees, and that all are woken and come home. */
 #include "pool/team.h"
 #include "pool/threads.h"
+#include "support/await.h"
 #include "support/skip.h"
 
 #include <criterion/criterion.h>
@@ -56,7 +57,7 @@ static void answer_roll_call(void *argument, uint32_t worker) {
   if (pthread_equal(pthread_self(), roll->caller) != (worker == 0)) fetch_add_relaxed_u64(&roll->callers_work, 1);
   roll->written[worker] += worker + 1;
   fetch_add_relaxed_u64(&roll->calls, 1);
-  while (roll->wait_for_all && load_relaxed_u64(&roll->calls) < roll->workers) sched_yield();
+  if (roll->wait_for_all) AWAIT(load_relaxed_u64(&roll->calls) >= roll->workers);
   store_release_u32(&roll->inside[worker], 0);
 }
 
@@ -427,7 +428,7 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
 /* -------------------------------------------------------------------------------------------------- processors */
 
 static void *rest(void *lasting) {
-  while (load_relaxed_u32(lasting)) nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  AWAIT_WITH(nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL), !load_relaxed_u32(lasting));
   return NULL;
 }
 

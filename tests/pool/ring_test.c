@@ -2,6 +2,7 @@
 #include "pool/ring.h"
 
 #include "base/random.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -165,7 +166,7 @@ static void *produce(void *argument) {
   pthread_barrier_wait(&member->crowd->start);
   for (uint32_t i = 0; i < VALUES; i++) {
     struct message message = {member->index, i, member->index * 31 + i * 17};
-    while (!ring_push(member->crowd->ring, &message)) sched_yield();
+    AWAIT(ring_push(member->crowd->ring, &message));
   }
   return NULL;
 }

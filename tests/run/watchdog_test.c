@@ -1,6 +1,7 @@
 /* The watchdog over heartbeats that the test writes: a worker that moves on is never stuck, whatever the claim is. The
  * test ends when the watchdog has noticed the one that does stand still. */
 #include "run/watchdog.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <sched.h>
@@ -66,14 +67,14 @@ Test(watchdog, only_who_stands_still_inside_a_claim_is_stuck) {
     watch_enter(&kennel->heartbeats[NEXT_ATOM]);
     sched_yield();
   }
-  while (!watchdog_take(kennel->watchdog, &incident)) sched_yield();
+  AWAIT(watchdog_take(kennel->watchdog, &incident));
   cr_assert_eq(incident.agent, 10);
   cr_assert_eq(incident.generation, 3);
   cr_assert_eq(incident.type, STILL);
   watch_leave(&kennel->heartbeats[NEXT_AGENT]);
   watch_leave(&kennel->heartbeats[NEXT_ATOM]);
   watch_leave(&kennel->heartbeats[STILL]);
-  while (load_relaxed_u32(&kennel->back_lines) == 0) sched_yield();
+  AWAIT(load_relaxed_u32(&kennel->back_lines) != 0);
   watchdog_stop(kennel->watchdog);
   cr_assert_not(watchdog_take(kennel->watchdog, &incident), "one incident");
   cr_assert_eq(load_relaxed_u32(&kennel->still_lines), 1);
@@ -101,11 +102,11 @@ Test(watchdog, dozes_between_frames_and_wakes_for_one) {
   watch_incident incident;
   cr_assert(watchdog_start(kennel->watchdog));
   for (uint32_t round = 1; round <= 3; round++) {
-    while (watchdog_dozes(kennel->watchdog) < round) sched_yield();
+    AWAIT(watchdog_dozes(kennel->watchdog) >= round);
     watchdog_frame_begins(kennel->watchdog);
     watch_begin(&kennel->heartbeats[0]);
     watch_enter(&kennel->heartbeats[0]);
-    while (!watchdog_take(kennel->watchdog, &incident)) sched_yield();
+    AWAIT(watchdog_take(kennel->watchdog, &incident));
     watch_leave(&kennel->heartbeats[0]);
     watchdog_frame_ends(kennel->watchdog);
   }
@@ -122,7 +123,7 @@ Test(watchdog, stays_awake_while_a_frame_runs) {
   watch_begin(&kennel->heartbeats[0]);
   for (uint32_t incidents = 0; incidents < 8; incidents++) { /* each takes it four looks */
     watch_enter(&kennel->heartbeats[0]);
-    while (!watchdog_take(kennel->watchdog, &incident) || !incident.noticed) sched_yield();
+    AWAIT(watchdog_take(kennel->watchdog, &incident) && incident.noticed);
   }
   cr_assert_eq(watchdog_dozes(kennel->watchdog), 0);
   watch_leave(&kennel->heartbeats[0]);

@@ -4,6 +4,7 @@
 
 #include "control.h"
 #include "service/snapshot_file.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -91,7 +92,7 @@ static inline long long frames_of(const musterd *service) {
 }
 
 static inline void run_to(const musterd *service, long long frame) {
-  while (frames_of(service) < frame) usleep(2000);
+  AWAIT_WITH(usleep(2000), frames_of(service) >= frame);
 }
 
 static inline json_t *journal_of(const musterd *service) {

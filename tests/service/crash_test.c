@@ -1,5 +1,6 @@
 /* What musterd makes of a type that brings it down. The module that does is crasher.c. */
 #include "daemon.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -161,7 +162,7 @@ Test(crash, is_told_by_the_api_and_the_metrics) {
 }
 
 static void wait_for_frames(const musterd *service, double frames) {
-  while (daemon_metric(service, "muster_frames_total{world=\"main\"}") < frames) usleep(10000);
+  AWAIT_WITH(usleep(10000), daemon_metric(service, "muster_frames_total{world=\"main\"}") >= frames);
 }
 
 Test(crash, a_type_that_does_it_again_and_again_is_put_into_quarantine_and_the_world_goes_on) {
@@ -254,7 +255,7 @@ Test(crash, an_atom_that_blocks_is_named_and_nothing_else_happens_to_it) {
   launch_and_live(&service, "sleep atom");
   daemon_await_log(&service, "of type 'bomb': blocked its worker for");
   assert_logged(&service, " ms in atom 1, limit ", true);
-  while (daemon_metric(&service, "muster_atoms_blocked_total{world=\"main\"}") < 1.0) usleep(10000);
+  AWAIT_WITH(usleep(10000), daemon_metric(&service, "muster_atoms_blocked_total{world=\"main\"}") >= 1.0);
   json_t *answer = ask_json(&service, "GET", "/v1/worlds/main/types", 200), *type;
   size_t i;
   json_array_foreach(json_object_get(answer, "types"), i, type) {
@@ -287,7 +288,7 @@ Test(crash, an_agent_in_quarantine_is_reinstated_by_its_id_and_runs_again) {
   char path[128];
   daemon_prepare(&service);
   launch_and_live(&service, "spin atom");
-  while (!(bomb = bomb_in_quarantine(&service))) usleep(10000);
+  AWAIT_WITH(usleep(10000), (bomb = bomb_in_quarantine(&service)));
   cr_assert_eq(daemon_metric(&service, "muster_agents_quarantined{world=\"main\"}"), 1.0);
   snprintf(path, sizeof path, "/v1/worlds/main/agents/%s/reinstate", json_string_value(json_object_get(bomb, "agent")));
   json_int_t updated_ns = json_integer_value(json_object_get(bomb, "last_update_ns"));

@@ -1,6 +1,7 @@
 /* What becomes of the worlds of a musterd that dies: they go on from their last complete frame. The module that dies is
  * striker.c. */
 #include "comeback.h"
+#include "support/await.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -134,7 +135,7 @@ Test(journals, who_crashed_it_is_named_and_stays_in_quarantine, .timeout = 120) 
   expect_log(&service, "it crashed the last run", false);
   snprintf(text, sizeof text, "/v1/worlds/main/agents/%s/reinstate", agent);
   json_decref(control_ask(&service, "POST", text, NULL, 200));
-  while (is_quarantined(&service, agent)) usleep(2000);
+  AWAIT_WITH(usleep(2000), !is_quarantined(&service, agent));
   daemon_stop(&service);
 }
 
@@ -499,7 +500,7 @@ Test(journals, how_far_a_recovery_is_can_be_asked, .timeout = 120) {
   daemon_kill(&service);
   daemon_drop_notices(&service);
   daemon_launch(&service, LONG SAVED);
-  while (!daemon_listens(&service)) usleep(1000);
+  AWAIT_WITH(usleep(1000), daemon_listens(&service));
   find_recovery(&service, message);
   expect_recovery(message);
   daemon_stop(&service);
@@ -563,7 +564,7 @@ Test(journals, one_death_in_a_recovery_costs_no_frame, .timeout = 120) {
     daemon_kill(&service);
     daemon_drop_notices(&service);
     daemon_launch(&service, LONG SAVED);
-    while (!daemon_listens(&service)) usleep(1000);
+    AWAIT_WITH(usleep(1000), daemon_listens(&service));
     find_recovery(&service, message);
     expect_recovery(message); /* it is not over */
     daemon_kill(&service);

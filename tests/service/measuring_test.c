@@ -1,5 +1,6 @@
 /* What a living musterd tells of itself: /metrics, /healthz and /readyz. */
 #include "daemon.h"
+#include "support/await.h"
 #include "support/skip.h"
 
 #include <criterion/criterion.h>
@@ -27,7 +28,7 @@ static double value_of(const char *text, const char *series) {
 }
 
 static void wait_for_frames(const musterd *service, double frames) {
-  while (value_of(ask_metrics(service), "muster_frames_total{world=\"main\"}") < frames) usleep(10000);
+  AWAIT_WITH(usleep(10000), value_of(ask_metrics(service), "muster_frames_total{world=\"main\"}") >= frames);
 }
 
 static void order(const musterd *service, const char *method, const char *path, const char *body) {

@@ -1,5 +1,6 @@
 /* How musterd starts and ends. */
 #include "daemon.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -102,7 +103,7 @@ Test(stop, a_stream_names_the_types_of_worlds_that_are_gone) {
   daemon_launch(&service, flags);
   cr_assert(daemon_await(&service, "READY=1"));
   daemon_signal(&service, SIGTERM);
-  while (access(victim, F_OK) != 0) usleep(1000);
+  AWAIT_WITH(usleep(1000), access(victim, F_OK) == 0);
   expect_streamed(&service, "\"name\": \"bomb\"");
   cr_expect(unlink(victim) == 0);
   daemon_stop(&service);
@@ -119,7 +120,7 @@ static void begin_slowly(musterd *service, char victim[128]) {
            MUSTER_TEST_MODULES);
   snprintf(victim, 128, "%s/how.victim", service->folder);
   daemon_launch(service, flags);
-  while (access(victim, F_OK) != 0) usleep(1000);
+  AWAIT_WITH(usleep(1000), access(victim, F_OK) == 0);
 }
 
 static void expect_quiet_end(musterd *service, const char *never) {
@@ -230,7 +231,7 @@ static void begin_looping(musterd *service, const char *how, const char *more) {
   snprintf(victim, sizeof victim, "%s/main/how.victim", service->folder);
   daemon_launch(service, flags);
   cr_assert(daemon_await(service, "READY=1"));
-  while (access(victim, F_OK) != 0) usleep(1000);
+  AWAIT_WITH(usleep(1000), access(victim, F_OK) == 0);
 }
 
 /* Of its world, as the log tells. */

@@ -1,5 +1,6 @@
 /* Answers without an end, by themselves: server and client take turns on one thread. */
 #include "service/http.h"
+#include "support/await.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -79,7 +80,7 @@ static void start_by(const char *method, const char *next, uint32_t send_ms) {
   client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   cr_assert_eq(connect(client, (struct sockaddr *)&address, sizeof address), 0);
   cr_assert_eq(send(client, request, (size_t)length, 0), (ssize_t)length);
-  while (!server.stream) run_once();
+  AWAIT_WITH(run_once(), server.stream);
 }
 
 static void start_with(const char *next, uint32_t send_ms) {
@@ -104,13 +105,13 @@ TestSuite(stream, .timeout = 120);
 
 Test(stream, sleeps_while_there_is_nothing_and_goes_on_when_it_is_woken) {
   start_with("first", PATIENT_MS);
-  while (!strstr(look(), "first")) run_once();
+  AWAIT_WITH(run_once(), strstr(look(), "first"));
   uint32_t reads = server.reads;
   for (uint32_t i = 0; i < 3; i++) run_once(); /* a sweep each */
   cr_expect(server.reads - reads <= 1, "it was asked %u times for nothing", server.reads - reads);
   server.next = "second";
   http_stream_wake(server.stream);
-  while (!strstr(look(), "second")) run_once();
+  AWAIT_WITH(run_once(), strstr(look(), "second"));
   cr_expect_eq(server.closed, 0);
   stop();
 }
@@ -118,8 +119,8 @@ Test(stream, sleeps_while_there_is_nothing_and_goes_on_when_it_is_woken) {
 /* What is new is sent by the loop's next turns, without a wait for its clock. */
 Test(stream, reads_at_the_next_turns_of_the_loop_when_it_was_woken) {
   start_with("first", PATIENT_MS);
-  while (!strstr(look(), "first")) run_once();
-  while (server.reads < 2) run_once(); /* once for nothing: it sleeps */
+  AWAIT_WITH(run_once(), strstr(look(), "first"));
+  AWAIT_WITH(run_once(), server.reads >= 2); /* once for nothing: it sleeps */
   uint32_t reads = server.reads;
   server.next = "second";
   http_stream_wake(server.stream);
@@ -130,13 +131,13 @@ Test(stream, reads_at_the_next_turns_of_the_loop_when_it_was_woken) {
 
 Test(stream, is_ended_by_a_server_that_stops) {
   start_with(NULL, PATIENT_MS);
-  while (!strstr(look(), "200 OK")) run_once();
+  AWAIT_WITH(run_once(), strstr(look(), "200 OK"));
   stop();
 }
 
 Test(stream, notices_at_the_next_waking_that_its_client_is_gone) {
   start_with("first", PATIENT_MS);
-  while (!strstr(look(), "first")) run_once();
+  AWAIT_WITH(run_once(), strstr(look(), "first"));
   close(client);
   client = -1;
   while (!server.closed) {
@@ -150,7 +151,7 @@ Test(stream, notices_at_the_next_waking_that_its_client_is_gone) {
 Test(stream, a_client_that_takes_nothing_is_cut) {
   http_counts counts;
   start_with("*", IMPATIENT_MS);
-  while (!server.closed) run_once();
+  AWAIT_WITH(run_once(), server.closed);
   http_count(server.http, &counts);
   cr_expect_eq(counts.cut, 1);
   stop();
@@ -160,8 +161,8 @@ Test(stream, a_client_that_takes_nothing_is_cut) {
 Test(stream, has_nothing_after_its_headers_when_only_they_were_asked_for) {
   char end;
   start_by("HEAD", "first", PATIENT_MS);
-  while (!server.closed || !strstr(look(), "\r\n\r\n")) run_once();
-  while (recv(client, &end, 1, MSG_PEEK | MSG_DONTWAIT) < 0) run_once();
+  AWAIT_WITH(run_once(), server.closed && strstr(look(), "\r\n\r\n"));
+  AWAIT_WITH(run_once(), recv(client, &end, 1, MSG_PEEK | MSG_DONTWAIT) >= 0);
   cr_expect_str_eq(strstr(look(), "\r\n\r\n"), "\r\n\r\n");
   stop();
 }

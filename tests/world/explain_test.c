@@ -1,5 +1,6 @@
 /* Why an agent runs when and how it does: each value in a world made for it, each reason where it holds and nowhere
  * else, and the words. */
+#include "support/await.h"
 #include "support/little_world.h"
 
 #include <muster/explain.h>
@@ -352,9 +353,7 @@ Test(explain, tells_of_an_update_that_was_stopped_between_two_atoms) {
   type.atom_count = 3;
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
-  muster_frame_report report;
-  do report = run_frame(&little);
-  while (!report.preempted);
+  AWAIT(run_frame(&little).preempted);
   muster_agent_explanation why = explain(&little, agent);
   cr_assert(why.reasons & MUSTER_REASON_PREEMPTED);
   cr_assert(!(why.reasons & (MUSTER_REASON_CARRIED | MUSTER_REASON_ASLEEP)));

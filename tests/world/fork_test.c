@@ -1,4 +1,5 @@
 /* A host that forks without exec: the child has the memory of worlds and pools, and none of their threads. */
+#include "support/await.h"
 #include "support/little_world.h"
 
 #include <muster/jobs.h>
@@ -82,7 +83,7 @@ static int begun, let_go;
 static void linger(void *argument, uint32_t worker) {
   (void)worker, (void)argument;
   __atomic_store_n(&begun, 1, __ATOMIC_SEQ_CST);
-  while (!__atomic_load_n(&let_go, __ATOMIC_SEQ_CST)) usleep(1000);
+  AWAIT_WITH(usleep(1000), __atomic_load_n(&let_go, __ATOMIC_SEQ_CST));
 }
 
 Test(fork, a_child_that_waits_for_a_thread_of_its_parent_ends_and_says_so, .timeout = 60) {
@@ -93,7 +94,7 @@ Test(fork, a_child_that_waits_for_a_thread_of_its_parent_ends_and_says_so, .time
   cr_assert_not_null(pool);
   muster_group_init(&group, pool);
   cr_assert_eq(muster_job_submit(pool, 0, linger, NULL, &group), MUSTER_OK);
-  while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST)) usleep(1000);
+  AWAIT_WITH(usleep(1000), __atomic_load_n(&begun, __ATOMIC_SEQ_CST));
   pid_t child = fork();
   if (child == 0) {
     muster_group_wait(&group);

@@ -1,4 +1,5 @@
 /* What becomes of agents that have atoms over their limit. */
+#include "support/await.h"
 #include "world/overruns_scene.h"
 
 #include <muster/overruns.h>
@@ -75,7 +76,7 @@ Test(overruns, a_reinstated_agent_comes_back_at_its_level_and_is_told_all_the_ti
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
   scene.guilty[muster_agent_index(agent)] = MUSTER_LEVELS;
-  while (!info_of(&scene.little, agent).quarantined) run_frame(&scene.little);
+  AWAIT_WITH(run_frame(&scene.little), info_of(&scene.little, agent).quarantined);
   uint64_t before_ns = info_of(&scene.little, agent).last_update_ns, sum_ns = state_of(&scene, agent)->elapsed_sum_ns;
   run_frames(&scene.little, 50);
   scene.guilty[muster_agent_index(agent)] = 0;

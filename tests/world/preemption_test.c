@@ -2,6 +2,7 @@
  * agent that is woken while a frame runs is run in that frame. On the wall clock, judged by order and counts only. */
 #include "base/clock.h"
 #include "pool/atomics.h"
+#include "support/await.h"
 #include "support/little_world.h"
 
 #include <pthread.h>
@@ -40,7 +41,7 @@ static void urgent_job(void *argument, uint32_t worker) {
   note(stage, 'u');
   store_release_u32(&stage->urgent_began, 1);
   if (stage->job_ns) spin_ns(stage->job_ns);
-  while (stage->waits_for_atom && !load_acquire_u32(&stage->next_atom_ran)) sched_yield();
+  if (stage->waits_for_atom) AWAIT(load_acquire_u32(&stage->next_atom_ran));
   store_release_u32(&stage->urgent_ran, 1);
 }
 
@@ -48,7 +49,7 @@ static muster_atom_result first_atom(muster_update *update) {
   struct stage *stage = update->type_user;
   stage->randoms[0] = muster_update_random(update);
   note(stage, '0');
-  while (stage->waits_for_guard && !load_acquire_u32(&stage->guard_began)) sched_yield();
+  if (stage->waits_for_guard) AWAIT(load_acquire_u32(&stage->guard_began));
   if (stage->submits) {
     stage->submits--;
     muster_job_submit(stage->pool, stage->priority, urgent_job, stage, NULL);
@@ -97,9 +98,8 @@ static little_world stage_world(struct stage *stage, uint32_t workers) {
 
 /* Runs frames until the agent has begun an update; its first period begins at a random phase. */
 static muster_frame_report run_until_update(little_world *little, struct stage *stage) {
-  muster_frame_report report;
-  do report = run_frame_with(little, 10000000000u);
-  while (load_relaxed_u32(&stage->length) == 0);
+  muster_frame_report report = run_frame_with(little, 10000000000u);
+  AWAIT_WITH(report = run_frame_with(little, 10000000000u), load_relaxed_u32(&stage->length) != 0);
   return report;
 }
 
@@ -148,7 +148,7 @@ Test(preemption, an_interrupted_update_draws_the_numbers_that_it_would_have_draw
 static muster_atom_result guard(muster_update *update) {
   struct stage *stage = update->type_user;
   store_release_u32(&stage->guard_began, 1);
-  while (!load_acquire_u32(&stage->urgent_began)) sched_yield();
+  AWAIT(load_acquire_u32(&stage->urgent_began));
   return MUSTER_ATOM_FINISH;
 }
 
@@ -178,9 +178,8 @@ Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
 Test(preemption, an_update_whose_time_ran_out_meanwhile_goes_on_in_the_next_frame) {
   struct stage stage = {.submits = 1, .job_ns = 20000000u};
   little_world little = stage_world(&stage, 1);
-  muster_frame_report report;
-  do report = run_frame_with(&little, 10000000u);
-  while (load_relaxed_u32(&stage.length) == 0);
+  muster_frame_report report = run_frame_with(&little, 10000000u);
+  AWAIT_WITH(report = run_frame_with(&little, 10000000u), load_relaxed_u32(&stage.length) != 0);
   /* Interrupted by the job or, on a slow machine, by lack of time before it. */
   cr_assert(!strcmp(stage.course, "0u") || !strcmp(stage.course, "0"), "%s", stage.course);
   cr_assert_eq(report.preempted, 1);

@@ -1,4 +1,5 @@
 /* Four threads remove agents while frames run, and the host frees what an agent's callbacks read in on_removed. */
+#include "support/await.h"
 #include "support/little_world.h"
 #include "support/sanitized.h"
 
@@ -52,7 +53,7 @@ static void *remove_all(void *argument) {
   struct morgue *morgue = argument;
   muster_world *world = morgue->little.world;
   for (uint32_t round = 1; round <= ROUNDS; round++) {
-    while (__atomic_load_n(&morgue->go, __ATOMIC_ACQUIRE) < round) sched_yield();
+    AWAIT(__atomic_load_n(&morgue->go, __ATOMIC_ACQUIRE) >= round);
     uint32_t first = (uint32_t)((uintptr_t)pthread_self() >> 12) % CROWD;
     for (uint32_t i = 0; i < CROWD; i++) {
       uint32_t number = (first + i) % CROWD;
@@ -88,7 +89,8 @@ static void run_round(struct morgue *morgue, uint32_t round) {
   fill(morgue);
   for (uint32_t i = 0; i < 5; i++) run_frame_with(&morgue->little, 2000000);
   __atomic_store_n(&morgue->go, round, __ATOMIC_RELEASE);
-  while (__atomic_load_n(&morgue->done, __ATOMIC_ACQUIRE) < round * REMOVERS) run_frame_with(&morgue->little, 400000);
+  AWAIT_WITH(run_frame_with(&morgue->little, 400000),
+             __atomic_load_n(&morgue->done, __ATOMIC_ACQUIRE) >= round * REMOVERS);
   muster_frame_report report = run_frame_with(&morgue->little, 400000);
   cr_assert_eq(report.agents, 0, "%u agents are left a frame after their removal", report.agents);
   for (uint32_t i = 0; i < CROWD; i++) {

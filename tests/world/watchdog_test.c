@@ -3,6 +3,7 @@
  * worker that gets no processor is reported, too, so counts are taken per type. */
 #include "base/clock.h"
 #include "pool/atomics.h"
+#include "support/await.h"
 #include "support/little_world.h"
 
 #include <muster/overruns.h>
@@ -31,7 +32,7 @@ static void hear(muster_log_level level, const char *message, void *user) {
   if (!strstr(message, "has been stuck")) return;
   fetch_add_relaxed_u32(&stage->stuck_lines, 1);
   if (!strstr(message, stage->opens)) return;
-  while (load_acquire_u32(&stage->others_done) < stage->wanted) sched_yield();
+  AWAIT(load_acquire_u32(&stage->others_done) >= stage->wanted);
   store_release_u32(&stage->done_when_told, load_acquire_u32(&stage->others_done));
   store_release_u32(&stage->gate, 1);
 }
@@ -39,14 +40,14 @@ static void hear(muster_log_level level, const char *message, void *user) {
 static muster_atom_result wait_at_gate(muster_update *update) {
   struct stage *stage = update->type_user;
   stage->sticky_runs++;
-  while (!load_acquire_u32(&stage->gate)) sched_yield();
+  AWAIT(load_acquire_u32(&stage->gate));
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result doze_at_gate(muster_update *update) {
   struct stage *stage = update->type_user;
   stage->sticky_runs++;
-  while (!load_acquire_u32(&stage->gate)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  AWAIT_WITH(nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL), load_acquire_u32(&stage->gate));
   return MUSTER_ATOM_NEXT;
 }
 
@@ -142,7 +143,7 @@ static void expect_told_for_each_claim(const struct stage *stage, uint64_t stuck
 }
 
 static void await_return(struct stage *stage, uint32_t lines) {
-  while (load_acquire_u32(&stage->back_lines) < lines) sched_yield();
+  AWAIT(load_acquire_u32(&stage->back_lines) >= lines);
 }
 
 Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {

@@ -5,6 +5,7 @@
 #include "brokers.h"
 
 #include "service/zones/broker.h"
+#include "support/await.h"
 
 enum { LAB_BROKERS_MAX = 3 };
 
@@ -37,8 +38,7 @@ void lab_close(struct lab *lab, uint32_t place);
 void lab_end(struct lab *lab);
 
 /* Runs the loop until the expression is true. */
-#define LAB_AWAIT(lab, expression)                                                                                     \
-  while (!(expression)) uv_run(&(lab)->loop, UV_RUN_ONCE)
+#define LAB_AWAIT(lab, expression) AWAIT_WITH(uv_run(&(lab)->loop, UV_RUN_ONCE), expression)
 
 /* What a call came to; each function waits for it. */
 typedef struct lab_answer {
