@@ -3,11 +3,13 @@
 #define CONTROL_H
 
 #include "daemon.h"
+#include "support/await.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Asks and returns the document, which the caller releases; it must come with `status`. */
 static inline json_t *control_ask(const musterd *service, const char *method, const char *path, const char *body,
@@ -94,13 +96,29 @@ static inline void control_expect_refusals(const musterd *service, const control
   control_expect_refusals(service, (const control_refusal[]){__VA_ARGS__},                                             \
                           sizeof((const control_refusal[]){__VA_ARGS__}) / sizeof(control_refusal))
 
+static inline long long control_ask_count(const musterd *service, const char *path, const char *member) {
+  json_t *document = control_ask(service, "GET", path, NULL, 200);
+  long long count = control_count(document, member);
+  json_decref(document);
+  return count;
+}
+
 /* Asks again and again until a number has come so far; the frames go on meanwhile. */
 static inline void control_await_count(const musterd *service, const char *path, const char *member, long long least) {
-  for (long long count = -1; count < least;) {
-    json_t *document = control_ask(service, "GET", path, NULL, 200);
-    count = control_count(document, member);
-    json_decref(document);
-  }
+  long long count = -1;
+  AWAIT_WITH(usleep(1000), (count = control_ask_count(service, path, member)) >= least);
+}
+
+static inline bool control_finds_agent(const musterd *service, const char *path, daemon_reply *reply, unsigned *index,
+                                       unsigned *generation) {
+  daemon_ask(service, "GET", path, NULL, reply);
+  if (reply->status == 503) return false; /* its world comes back */
+  json_t *list = json_loads(reply->body, 0, NULL), *agents = json_object_get(list, "agents");
+  cr_assert(reply->status == 200 && agents, "GET %s: %d: %s", path, (int)reply->status, reply->body);
+  bool found = json_array_size(agents) > 0;
+  if (found) cr_assert_eq(sscanf(control_text(list, "agents.0.agent"), "%u.%u", index, generation), 2);
+  json_decref(list);
+  return found;
 }
 
 /* The first agent of a type in the world main; waits until there is one. */
@@ -109,15 +127,7 @@ static inline void control_find_agent(const musterd *service, const char *type, 
   snprintf(path, sizeof path, "/v1/worlds/main/agents?limit=1&type=%s", type);
   daemon_reply *reply = calloc(1, sizeof *reply);
   cr_assert_not_null(reply);
-  for (bool found = false; !found;) {
-    daemon_ask(service, "GET", path, NULL, reply);
-    if (reply->status == 503) continue; /* its world comes back */
-    json_t *list = json_loads(reply->body, 0, NULL), *agents = json_object_get(list, "agents");
-    cr_assert(reply->status == 200 && agents, "GET %s: %d: %s", path, (int)reply->status, reply->body);
-    found = json_array_size(agents) > 0;
-    if (found) cr_assert_eq(sscanf(control_text(list, "agents.0.agent"), "%u.%u", index, generation), 2);
-    json_decref(list);
-  }
+  AWAIT_WITH(usleep(1000), control_finds_agent(service, path, reply, index, generation));
   free(reply);
 }
 
