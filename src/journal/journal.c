@@ -134,11 +134,17 @@ static void release(muster_journal *journal) {
   free(journal);
 }
 
+/* The recording's own user is the journal, the host's is another. */
+static uint64_t journal_name_of_user(muster_agent agent, void *agent_user, void *user) {
+  const muster_journal *journal = user;
+  return journal->def.name_user(agent, agent_user, journal->def.user);
+}
+
 /* The recording that feeds the journal. */
 static muster_result begin_record(muster_journal *journal) {
   muster_record_def def = muster_record_def_default();
   def.write = write_section;
-  def.name_user = journal->def.name_user;
+  if (journal->def.name_user) def.name_user = journal_name_of_user;
   def.user = journal;
   def.buffer_bytes = journal->def.buffer_bytes;
   def.hash_every = 0; /* each frame has sums instead */
