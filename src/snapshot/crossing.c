@@ -356,7 +356,9 @@ void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser) {
   snapshot_saved(snapshot, crosser->saved);
   if (snapshot_checks(snapshot)) crossing_check(snapshot, crosser);
   if (snapshot_loads(snapshot)) crossing_write(world, crosser);
-  snapshot_state(snapshot, snapshot_checks(snapshot) ? &crosser->saved->row : world_row(world, crosser->index));
+  agent_row row = snapshot_checks(snapshot) ? crosser->saved->row : *world_row(world, crosser->index);
+  if (snapshot_loads(snapshot)) row.status = crosser->saved->row.status; /* one that is pending has no sets yet */
+  snapshot_state(snapshot, &row);
   if (snapshot_loads(snapshot)) crossing_enter(world, crosser);
   crossing_order(snapshot, crosser->index);
   if (snapshot_loads(snapshot)) zone_spaces_note_agent(world, crosser->index);

@@ -99,7 +99,7 @@ static inline void arrive(const little_world *at, const zone_bytes *bytes, muste
   muster_agent come = {0};
   muster_result result = muster_agent_arrive(at->world, bytes->bytes, bytes->count, &come);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
-  cr_assert(muster_agent_equal(come, agent));
+  cr_assert(muster_agent_equal(come, agent), "%s", muster_last_error());
 }
 
 /* From one world into another. */
