@@ -47,6 +47,11 @@ const struct message_head *boxes_message(const box_table *table, uint32_t slot, 
   return message_at(table, slot, number);
 }
 
+struct message_head *boxes_change(const box_table *table, uint32_t slot, uint32_t number) {
+  ASSERT(number < table->boxes[slot].count);
+  return message_at(table, slot, number);
+}
+
 const void *boxes_end(const box_table *table, uint32_t slot) {
   return message_at(table, slot, table->boxes[slot].count);
 }

@@ -57,6 +57,9 @@ bool boxes_put(box_table *table, uint32_t slot, const struct message_head *head,
 /* Message `number` of a box, counted from the oldest; number < count. */
 const struct message_head *boxes_message(const box_table *table, uint32_t slot, uint32_t number);
 
+/* The same, to be changed: an agent that comes from another zone brings times of there. */
+struct message_head *boxes_change(const box_table *table, uint32_t slot, uint32_t number);
+
 /* Where the next message would be put. */
 const void *boxes_end(const box_table *table, uint32_t slot);
 

@@ -57,13 +57,6 @@ crossing_way crossing_way_from(const struct muster_world *world, uint64_t then_n
                         .moved_ns = now_ns - gone_ns - (int64_t)then_ns};
 }
 
-/* 0 is no time. */
-uint64_t crossing_time(const crossing_way *way, uint64_t time_ns) {
-  if (!time_ns || !way->moved_ns) return time_ns;
-  int64_t moved_ns = (int64_t)time_ns + way->moved_ns;
-  return moved_ns > 1 ? (uint64_t)moved_ns : 1;
-}
-
 void crossing_settle(struct muster_world *world) {
   if (!world->commit->open) return;
   if (recorder_records(world->recorder)) recorder_put_tag(world->recorder, TAG_FINISHED);
@@ -274,7 +267,7 @@ static void resume_times(struct muster_world *world, uint32_t index, const saved
              later ? alarm->react_from_ns + (alarm->react_by_ns - alarm->react_from_ns) / 2 : alarm->react_by_ns);
 }
 
-/* None of its times is later than now. */
+/* It has run at no time that is later than now. */
 static void resume_sets(const struct muster_world *world, const agent_type *type, uint32_t slot,
                         const crossing_way *way) {
   ASSERT(type->has_sets);
@@ -282,8 +275,17 @@ static void resume_sets(const struct muster_world *world, const agent_type *type
     set_state *set = &sets_states_of(&type->sets, slot)[i];
     set->last_ns = crossing_time(way, set->last_ns);
     set->began_ns = crossing_time(way, set->began_ns);
+    set->due_ns = crossing_time(way, set->due_ns);
     if (set->last_ns > world->last_now_ns) set->last_ns = world->last_now_ns;
     if (set->began_ns > world->last_now_ns) set->began_ns = world->last_now_ns;
+  }
+}
+
+/* Those that wait in its box are as old as they were. */
+static void resume_messages(box_table *boxes, uint32_t slot, const crossing_way *way) {
+  for (uint32_t i = 0; boxes->capacity && i < boxes->boxes[slot].count; i++) {
+    struct message_head *message = boxes_change(boxes, slot, i);
+    message->sent_ns = crossing_time(way, message->sent_ns);
   }
 }
 
@@ -336,6 +338,7 @@ static void crossing_enter(struct muster_world *world, const crossing_agent *cro
   bool ready = crosser->saved->row.status == AGENT_READY || crosser->saved->row.status == AGENT_ADMITTED;
   const crossing_way way = crossing_way_from(world, crosser->head.now_ns, crosser->head.offset_ns);
   if (world_type(world, row->type)->has_sets) resume_sets(world, world_type(world, row->type), row->state_slot, &way);
+  resume_messages(&world_type(world, row->type)->boxes, row->state_slot, &way);
   if ((ready || row->owes) && ahead_ns > 0) ahead_ns = 0;
   lifecycle_resume(world, index, ahead_ns, way.gone_ns);
   if (crosser->head.own.nominal_ns) tune_periods(world, index, crosser->head.own, true);
@@ -360,6 +363,9 @@ void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser) {
   if (snapshot_loads(snapshot)) row.status = crosser->saved->row.status; /* one that is pending has no sets yet */
   snapshot_state(snapshot, &row);
   if (snapshot_loads(snapshot)) crossing_enter(world, crosser);
-  crossing_order(snapshot, crosser->index);
+  const crossing_way way = snapshot_loads(snapshot)
+                               ? crossing_way_from(world, crosser->head.now_ns, crosser->head.offset_ns)
+                               : (crossing_way){0};
+  crossing_order(snapshot, crosser->index, &way);
   if (snapshot_loads(snapshot)) zone_spaces_note_agent(world, crosser->index);
 }

@@ -43,10 +43,6 @@ chunks_format crossing_format(void);
 uint64_t crossing_shape_of(const agent_type *type);
 void crossing_exchange(struct snapshot *snapshot, crossing_agent *crosser);
 
-/* What keeps the messages to and from an agent in order; the same of a whole world, as a part of its snapshot. */
-void crossing_order(struct snapshot *snapshot, uint32_t index);
-void snapshot_order(struct snapshot *snapshot);
-
 /* Of what comes from a world whose last frame was at `then_ns`, with an offset: how long it was on its way, by the time
  * of all zones. And by how much its times are to be moved, so that they are as long ago here, and the way longer. From
  * a world that is a moment early (MUSTER_ZONE_EARLY_NS) they stay what they are by the time of all zones: nobody lives
@@ -58,7 +54,16 @@ typedef struct crossing_way {
 
 /* The way from there to here; and a time of there as one of here (0 is none, and stays that). */
 crossing_way crossing_way_from(const struct muster_world *world, uint64_t then_ns, int64_t offset_ns);
-uint64_t crossing_time(const crossing_way *way, uint64_t time_ns);
+static inline uint64_t crossing_time(const crossing_way *way, uint64_t time_ns) {
+  if (!time_ns || !way->moved_ns) return time_ns;
+  int64_t moved_ns = (int64_t)time_ns + way->moved_ns;
+  return moved_ns > 1 ? (uint64_t)moved_ns : 1;
+}
+
+/* What keeps the messages to and from an agent in order, who has come by that way when it is loaded; the same of a
+ * whole world, as a part of its snapshot. */
+void crossing_order(struct snapshot *snapshot, uint32_t index, const crossing_way *way);
+void snapshot_order(struct snapshot *snapshot);
 
 /* Whether an agent can leave now; and takes it out. */
 muster_result crossing_check_leaving(const struct muster_world *world, uint32_t index, bool with_herd);

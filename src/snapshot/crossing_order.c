@@ -14,6 +14,7 @@ typedef struct saved_end {
 typedef struct order_scope {
   bool all;
   uint32_t owner;
+  const crossing_way *way; /* by which the agent has come */
 } order_scope;
 
 void snapshot_zone_message(struct snapshot *snapshot, zone_outgoing *message) {
@@ -92,6 +93,7 @@ static void exchange_early(struct snapshot *snapshot, const zone_early *early, o
   uint32_t owner = scope.all ? head.owner : scope.owner;
   channel *in = channels_find(&world->zone->in, owner, zone_order_peer(message.from, message.sequence));
   message.to = world_id(world, owner);
+  if (!scope.all) message.sent_ns = crossing_time(scope.way, message.sent_ns);
   bool held = in && zone_order_hold(world, in, &message, now - head.age);
   if (!held && !scope.all) zone_order_deliver(world, &message); /* in a running world others may have to go first */
 }
@@ -138,8 +140,8 @@ void snapshot_order(struct snapshot *snapshot) {
   exchange_all_early(snapshot, all);
 }
 
-void crossing_order(struct snapshot *snapshot, uint32_t index) {
-  const order_scope one = {.owner = index};
+void crossing_order(struct snapshot *snapshot, uint32_t index, const crossing_way *way) {
+  const order_scope one = {.owner = index, .way = way};
   struct world_zone *zone = snapshot->world->zone;
   exchange_ends(snapshot, &zone->out, one);
   exchange_ends(snapshot, &zone->in, one);
