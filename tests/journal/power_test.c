@@ -1,5 +1,5 @@
 /* What a machine may lose when its power fails, by cutting the files at what was synced: this program is linked so that
- * it sees each sync of a file and of a folder. */
+ * it sees each sync of a file and of a folder, and each file that goes or gets another name. */
 #include "support/journal_town.h"
 #include "support/synced.h"
 
@@ -73,6 +73,182 @@ Test(journal_power, a_sync_each_second_loses_a_second_at_most) {
   for (uint64_t lost = back + 1; lost <= safe; lost++)
     cr_assert_gt(over_ns[lost] + 1000000000u, over_ns[POWER_FRAMES], "frame %llu of %llu is lost",
                  (unsigned long long)lost, (unsigned long long)safe);
+}
+
+/* ------------------------------------------------------------------------------------------------ at a certain moment
+ */
+
+/* What is done until the power fails, and what must come back. */
+typedef struct power_life {
+  town_life town; /* first */
+  muster_agent changed;
+} power_life;
+
+static power_life power_begin(const journal_place *place) {
+  power_life life = {.town = {.path = place->path, .told = told_create(), .def = muster_journal_def_default()}};
+  life.town.def.sync = MUSTER_JOURNAL_SYNC_FRAME;
+  synced_begin();
+  return life;
+}
+
+/* The world comes back to that frame, or a later one. */
+static void expect_back(const journal_place *place, const power_life *life, uint64_t frames) {
+  muster_journal_info info;
+  synced_cut(place);
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place->path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_geq(info.frames, frames);
+  cr_assert_eq(muster_world_hash(little.world), life->town.told->hashes[info.frames]);
+  if (!muster_agent_is_null(life->changed)) cr_assert(muster_agent_exists(little.world, life->changed), "it is lost");
+  little_world_destroy(&little);
+  told_destroy(life->town.told);
+  place_remove(place);
+}
+
+/* A little later, and for a minute at most. */
+static void power_wait(uint32_t *waited, const char *what) {
+  must(++*waited < 60000, "%s", what);
+  usleep(1000);
+}
+
+/* Some frames, behind those that were told. */
+static void power_frames(power_life *life, little_world *little, uint64_t frames) {
+  for (uint64_t frame = atomic_load(&life->town.told->frames); frames > 0; frames--, frame++) {
+    town_frame(little, (uint32_t)frame);
+    told_frame(life->town.told, little, frame + 1);
+  }
+}
+
+static void power_crash(void *user) {
+  power_life *life = user;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  power_frames(life, &little, POWER_FRAMES);
+  for (uint32_t waited = 0; journal_status(journal).frames_safe < POWER_FRAMES;) power_wait(&waited, "nothing is safe");
+}
+
+/* A journal takes the place of another one, and the power fails as soon as it has begun. */
+static void power_begins_again(void *user) {
+  power_life *life = user;
+  muster_journal_info info;
+  little_world little = town();
+  must(journal_recover(&little, life->town.path, &info) == MUSTER_OK && info.frames == POWER_FRAMES, "it is not back");
+  journal_begin_as(&little, life->town.def, life->town.path);
+  die();
+}
+
+Test(journal_power, one_that_takes_the_place_of_another_is_on_the_disk_when_it_begins) {
+  for (uint32_t incidents = 0; incidents < 2; incidents++) {
+    journal_place place = place_make();
+    power_life life = power_begin(&place);
+    life.town.def.incidents_max = incidents;
+    live_until_death(power_crash, &life);
+    live_until_death(power_begins_again, &life);
+    expect_back(&place, &life, POWER_FRAMES);
+  }
+}
+
+/* Beside the frames: what was there before goes when the other one can stand for it. */
+static void power_begins_beside(void *user) {
+  power_life *life = user;
+  muster_journal_info info;
+  little_world little = town();
+  must(journal_recover(&little, life->town.path, &info) == MUSTER_OK && info.frames == POWER_FRAMES, "it is not back");
+  life->town.def.begins_beside = true;
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  for (uint32_t waited = 0; journal_status(journal).snapshots == 0; power_wait(&waited, "it has no snapshot")) {
+    if (waited % 8 == 0) power_frames(life, &little, 1);
+    muster_journal_turn(journal, 0);
+  }
+  uint64_t frames = atomic_load(&life->town.told->frames);
+  power_frames(life, &little, 2);
+  for (uint32_t waited = 0; journal_status(journal).frames_safe <= frames; power_wait(&waited, "nothing is safe"))
+    muster_journal_turn(journal, 0);
+  atomic_store(&life->town.told->safe, journal_status(journal).frames_safe);
+  die();
+}
+
+Test(journal_power, one_that_begins_beside_is_on_the_disk_when_its_frames_are_safe) {
+  journal_place place = place_make();
+  power_life life = power_begin(&place);
+  live_until_death(power_crash, &life);
+  live_until_death(power_begins_beside, &life);
+  expect_back(&place, &life, life.town.told->safe);
+}
+
+/* In a world that is paused a change is safe when the snapshot is that was asked for: the power fails then. */
+static void power_changes(void *user) {
+  power_life *life = user;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  power_frames(life, &little, POWER_FRAMES);
+  life->changed = spawn_at(&little, 3.0);
+  must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
+  for (uint32_t waited = 0;; power_wait(&waited, "it is never safe")) {
+    muster_journal_turn(journal, 0);
+    if (journal_status(journal).changes_safe) die(); /* before the next sync, which would bring it to the disk, too */
+  }
+}
+
+Test(journal_power, a_change_that_is_told_to_be_safe_is_on_the_disk) {
+  journal_place place = place_make();
+  power_life *life = shared_memory(sizeof *life);
+  *life = power_begin(&place);
+  live_until_death(power_changes, life);
+  cr_assert(!muster_agent_is_null(life->changed));
+  expect_back(&place, life, POWER_FRAMES);
+  munmap(life, sizeof *life);
+}
+
+/* Begins a snapshot by itself as soon as there is time. */
+static void power_places(void *user) {
+  power_life *life = user;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  for (uint32_t waited = 0; journal_status(journal).snapshots - 1 == journal_status(journal).forked;
+       power_wait(&waited, "no snapshot is put into memory")) {
+    if (waited < POWER_FRAMES) power_frames(life, &little, 1);
+    muster_journal_turn(journal, 1000000000u);
+  }
+  atomic_store(&life->town.told->safe, journal_status(journal).frames_safe);
+  die();
+}
+
+Test(journal_power, a_snapshot_that_another_thread_has_written_is_on_the_disk) {
+  journal_place place = place_make();
+  power_life life = power_begin(&place);
+  life.town.def.recovery_max_ns = life.town.def.start_ns = 10000000; /* always due, as far as the cost allows */
+  live_until_death(power_places, &life);
+  expect_back(&place, &life, life.town.told->safe);
+}
+
+/* The end of a journal in order. */
+static void power_ends(void *user) {
+  power_life *life = user;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  power_frames(life, &little, POWER_FRAMES);
+  must(muster_journal_end(journal, false) == MUSTER_OK, "it does not end");
+  die();
+}
+
+Test(journal_power, one_that_has_ended_is_on_the_disk_with_its_end) {
+  for (int sync = MUSTER_JOURNAL_SYNC_SECOND; sync <= MUSTER_JOURNAL_SYNC_FRAME; sync++) {
+    journal_place place = place_make();
+    muster_journal_info info;
+    power_life life = power_begin(&place);
+    life.town.def.sync = (muster_journal_sync)sync;
+    live_until_death(power_ends, &life);
+    synced_cut(&place);
+    cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    cr_expect(info.clean, "with sync %d its end is lost", sync);
+    cr_expect_eq(info.lost_bytes, 0);
+    expect_back(&place, &life, POWER_FRAMES);
+  }
 }
 
 /* With a sync that comes as often as it wants, nothing waits for it. */
