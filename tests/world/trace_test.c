@@ -357,3 +357,127 @@ Test(trace, changes_nothing) {
   }
   cr_assert_eq(hashes[0], hashes[1]);
 }
+
+/* --------------------------------------------------------------------------------------------------------- instants */
+
+/* A point in time or a duration in an event, in nanoseconds. */
+static uint64_t nanoseconds_in(const char *event, const char *name) {
+  char key[64], *end;
+  snprintf(key, sizeof key, "\"%s\":", name);
+  uint64_t whole = strtoull(strstr(event, key) + strlen(key), &end, 10);
+  cr_assert_eq(*end, '.');
+  return whole * 1000 + strtoull(end + 1, NULL, 10);
+}
+
+/* What an instant is about: the event of the same track before it, or the frame. */
+typedef struct instants {
+  const char *frame, *last;
+  uint32_t woken, preempted, interrupted, overrun;
+} instants;
+
+static bool is_called(const char *event, const char *name) {
+  char key[64];
+  snprintf(key, sizeof key, "\"cat\":\"decision\",\"name\":\"%s\",", name);
+  const char *found = strstr(event, key), *end = strchr(event, '\n');
+  return found && found < end;
+}
+
+static void look_at_instant(instants *seen, const char *event) {
+  bool overrun = is_called(event, "overrun"), woken = is_called(event, "woken");
+  const char *about = overrun ? seen->frame : seen->last;
+  cr_assert_not_null(about);
+  cr_assert_eq(number_in(event, "tid"), number_in(about, "tid"), "another track has it");
+  uint64_t begin_ns = nanoseconds_in(about, "ts"), duration_ns = nanoseconds_in(about, "dur");
+  cr_assert_gt(duration_ns, 0);
+  cr_expect_eq(nanoseconds_in(event, "ts"), woken ? begin_ns : begin_ns + duration_ns, "%.120s\nis about\n%.120s",
+               event, about);
+  seen->woken += woken;
+  seen->overrun += overrun;
+  seen->preempted += is_called(event, "preempted");
+  seen->interrupted += is_called(event, "interrupted");
+}
+
+/* Whoever was woken was so before it ran; all else is known when something is over. */
+static instants expect_instants(const little_world *little) {
+  instants seen = {0};
+  struct text text = write_trace(little);
+  for (const char *event = text.bytes; (event = strchr(event, '\n'));) {
+    event++;
+    bool whole = strncmp(event, "{\"ph\":\"X\"", 9) == 0;
+    if (whole && strncmp(event + 9, ",\"cat\":\"frame\"", 14) == 0) seen.frame = event;
+    if (whole && strncmp(event + 9, ",\"cat\":\"stage\"", 14) != 0) seen.last = event;
+    if (strncmp(event, "{\"ph\":\"i\"", 9) == 0) look_at_instant(&seen, event);
+  }
+  free(text.bytes);
+  return seen;
+}
+
+Test(trace, instants_stand_at_their_end_of_what_they_are_about) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 2000000},
+                                      {nothing, MUSTER_ROLE_BEHAVIOUR, 9000000}};
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.trace.frames = 64;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = sheep_type();
+  type.atoms = atoms;
+  type.atom_count = 2;
+  type.limit_ns = 1000000000u;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 4; i++) spawn_at(&little, i);
+  for (uint32_t i = 0; i < 30; i++) {
+    if (i % 5 == 3) muster_agent_wake(little.world, muster_agent_next(little.world, (muster_agent){0}));
+    run_frame(&little);
+  }
+  instants seen = expect_instants(&little);
+  cr_expect(seen.woken && seen.preempted && seen.overrun, "%u woken, %u preempted, %u overruns", seen.woken,
+            seen.preempted, seen.overrun);
+  little.provokes_idle = true;
+  little_world_destroy(&little);
+}
+
+/* Updates that give way lie on the wall clock. */
+Test(trace, so_do_those_of_updates_that_gave_way) {
+  static const muster_atom atoms[] = {{submit, MUSTER_ROLE_BEHAVIOUR, 0}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
+  struct urgency urgency = {.submits = 1};
+  muster_world_def def = muster_world_def_default();
+  def.trace.frames = 64;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = sheep_type();
+  type.atoms = atoms;
+  type.atom_count = 2;
+  type.user = &urgency;
+  urgency.pool = little.pool;
+  register_type(&little, &type);
+  spawn_at(&little, 0);
+  uint32_t frames = 0;
+  for (uint64_t completed = 0; completed < 3 && frames < 60; frames++)
+    completed += run_frame_with(&little, 10000000000u).completed;
+  cr_assert_eq(expect_instants(&little).interrupted, 1, "in %u frames", frames);
+  little_world_destroy(&little);
+}
+
+/* Stages of a frame follow each other. */
+Test(trace, stages_follow_each_other_to_the_end_of_their_frame) {
+  little_world little = traced_world(1, MUSTER_CLOCK_WALL, 8, 200);
+  run_frames(&little, 8);
+  struct text text = write_trace(&little);
+  uint64_t at_ns = 0;
+  const char *frame = NULL;
+  uint32_t stages = 0;
+  for (const char *event = text.bytes; (event = strchr(event, '\n'));) {
+    event++;
+    if (strncmp(event, "{\"ph\":\"X\",\"cat\":\"frame\"", 23) == 0) {
+      frame = event;
+      at_ns = nanoseconds_in(frame, "ts");
+    }
+    if (strncmp(event, "{\"ph\":\"X\",\"cat\":\"stage\"", 23) != 0) continue;
+    cr_expect_eq(nanoseconds_in(event, "ts"), at_ns, "%.120s", event);
+    at_ns += nanoseconds_in(event, "dur");
+    cr_expect_leq(at_ns, nanoseconds_in(frame, "ts") + nanoseconds_in(frame, "dur"));
+    stages++;
+  }
+  cr_expect_eq(stages, 8 * MUSTER_STAGES);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
