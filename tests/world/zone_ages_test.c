@@ -264,3 +264,75 @@ Test(zone_ages, sets_with_a_period_keep_their_phase) {
     ages_destroy(&pair);
   }
 }
+
+/* ---------------------------------------------------------------------------------------------- what else goes along
+ */
+
+/* A wake within the gap waits for its end, on whatever side of the border. */
+Test(zone_ages, gaps_between_wakes_end_when_they_should) {
+  enum { GAP = 10 };
+  for (uint32_t k = 0; k < AHEADS; k++) {
+    muster_type_def type = listener_type();
+    type.wake_gap_ns = GAP * FRAME_NS;
+    ages pair = ages_of(&type, aheads_s[k]);
+    muster_agent agent = spawn_at(&pair.zones[0], 1);
+    ages_frames(&pair, 2);
+    cr_assert_eq(muster_agent_wake(pair.zones[0].world, agent), MUSTER_OK);
+    ages_frames(&pair, 1);
+    uint64_t ran_ns = ages_now(&pair);
+    cr_assert_eq(info_of(&pair.zones[0], agent).last_update_ns, ran_ns, "it ran");
+    cross(&pair.zones[0], &pair.zones[1], agent);
+    cr_assert_eq(muster_agent_wake(pair.zones[1].world, agent), MUSTER_OK);
+    for (uint32_t i = 1; i <= GAP + 1; i++) {
+      ages_frames(&pair, 1);
+      uint64_t last_ns = info_of(&pair.zones[1], agent).last_update_ns - (uint64_t)pair.ahead_ns;
+      cr_expect_eq(last_ns, i < GAP ? ran_ns : ran_ns + GAP * FRAME_NS, "%ld s ahead, frame %u: it ran at %lu",
+                   aheads_s[k], i, last_ns);
+    }
+    ages_destroy(&pair);
+  }
+}
+
+/* Sends more than a box takes, and is told so in its next update. */
+typedef struct loser {
+  muster_agent to;
+  uint64_t lost, updates;
+} loser;
+
+enum { SENT = 6, TAKEN = 2 };
+
+static muster_atom_result send_too_many(muster_update *update) {
+  loser *self = update->state;
+  self->lost += muster_update_messages_lost(update);
+  if (self->updates++ == 0)
+    for (uint32_t i = 0; i < SENT; i++) muster_update_send(update, self->to, "hen", 4);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(zone_ages, messages_that_were_lost_are_told_behind_the_border) {
+  static const muster_atom atom = {send_too_many, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_type_def type = type_with(&atom, 1);
+  type.name = "loser";
+  type.state_bytes = sizeof(loser);
+  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+  type.messages.waiting_max = TAKEN;
+  type.messages.bytes_max = 8;
+  type.messages.sends_max = SENT;
+  ages pair = ages_of(&type, 0);
+  muster_agent to = spawn_at(&pair.zones[0], 1), agent = spawn_at(&pair.zones[0], 2);
+  ages_frames(&pair, 2);
+  ((loser *)info_of(&pair.zones[0], agent).state)->to = to;
+  cr_assert_eq(muster_agent_wake(pair.zones[0].world, agent), MUSTER_OK);
+  ages_frames(&pair, 2);
+  cr_assert_eq(info_of(&pair.zones[0], to).messages, TAKEN);
+  cross(&pair.zones[0], &pair.zones[1], agent);
+  cr_assert_eq(muster_agent_wake(pair.zones[1].world, agent), MUSTER_OK);
+  ages_frames(&pair, 2);
+  const loser *own = info_of(&pair.zones[1], agent).state;
+  cr_assert_eq(own->updates, 2);
+  cr_expect_eq(own->lost, SENT - TAKEN, "%lu of %d were lost", own->lost, SENT - TAKEN);
+  cr_assert_eq(muster_agent_wake(pair.zones[1].world, agent), MUSTER_OK);
+  ages_frames(&pair, 2);
+  cr_expect_eq(((const loser *)info_of(&pair.zones[1], agent).state)->lost, SENT - TAKEN, "it is told twice");
+  ages_destroy(&pair);
+}

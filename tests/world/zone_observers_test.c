@@ -114,6 +114,46 @@ Test(zone_observers, cross_under_their_ids) {
   little_world_destroy(&b);
 }
 
+/* Each of its fields alone, and once more behind a snapshot. */
+Test(zone_observers, bring_all_that_they_were_given) {
+  little_world a = zone_world(1), b = zone_world(2);
+  muster_observer_def def = muster_observer_def_default(), read = def;
+  zone_bytes bytes = {0};
+  def.position = (muster_position){11, 12, 13};
+  def.partition = 14;
+  def.near_m = 15;
+  def.far_m = 160;
+  muster_observer one = muster_observer_add(a.world, &def);
+  run_frame(&a);
+  run_frame(&b);
+  observer_departs(&a, one, 2, &bytes);
+  observer_arrives(&b, &bytes, one);
+  saved_world saved = save_world(b.world);
+  little_world restored = zone_world(2);
+  cr_assert_eq(load_world(restored.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  restored.now_ns = b.now_ns;
+  for (uint32_t i = 0; i < 2; i++) {
+    little_world *at = i ? &restored : &b;
+    run_frame(at);
+    cr_assert_eq(muster_observer_read(at->world, one, &read), MUSTER_OK, "%s", muster_last_error());
+    cr_expect_eq(read.position.x, 11);
+    cr_expect_eq(read.position.y, 12);
+    cr_expect_eq(read.position.z, 13);
+    cr_expect_eq(read.partition, 14);
+    cr_expect_eq(read.near_m, 15);
+    cr_expect_eq(read.far_m, 160);
+    uint32_t hop = 0;
+    observer_departs(at, one, 1, &bytes);
+    cr_assert_eq(muster_observer_packed(bytes.bytes, bytes.count, NULL, &hop), MUSTER_OK);
+    cr_expect_eq(hop, 2);
+  }
+  free(saved.bytes);
+  free(bytes.bytes);
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+  little_world_destroy(&restored);
+}
+
 Test(zone_observers, come_back_and_are_refused_when_they_are_older) {
   little_world a = zone_world(1), b = zone_world(2);
   muster_observer one = observer_at(&a, 10);
