@@ -2,6 +2,8 @@
  */
 #include "support/journal_town.h"
 
+#include <muster/tune.h>
+
 enum { CROWD_AGENTS = 3000, CROWD_IDS = 8192, FEW_FRAMES = 3 };
 
 /* The ids that were told to a host. */
@@ -244,5 +246,58 @@ Test(journal_waiting, what_was_given_during_the_last_frame_arrives) {
   cr_expect_eq(sum_of(&little, crowd->ids[1]) / 1000, 3, "the message");
   little_world_destroy(&little);
   told_destroy(crowd->told);
+  place_remove(&place);
+}
+
+/* ------------------------------------------------------------------------------------------------ in the snapshot */
+
+/* Given between the last frame and the snapshot with which the journal begins: the record has it, as the first intake
+ * took it. What is given later is the last word. */
+static void early_live(void *user) {
+  crowd_ids *crowd = user;
+  little_world little = sleepers();
+  muster_world_tuning tuning = muster_world_tuning_default();
+  for (uint32_t i = 0; i < 3; i++) crowd_spawn(crowd, &little);
+  run_frames(&little, 2);
+  tuning.levels.pressure = 0.25f;
+  must(muster_agent_send(little.world, crowd->ids[1], "abc", 3) == MUSTER_OK, "a message");
+  must(muster_agent_move(little.world, crowd->ids[2], (muster_position){77, 0, 0}) == MUSTER_OK, "a move");
+  must(muster_agent_wake(little.world, crowd->ids[0]) == MUSTER_OK, "a wake");
+  must(muster_world_tune(little.world, &tuning) == MUSTER_OK, "a tuning");
+  journal_begin(&little, crowd->path);
+  run_frames(&little, 2);
+  tuning.levels.pressure = 0.75f;
+  must(muster_agent_move(little.world, crowd->ids[2], (muster_position){5, 0, 0}) == MUSTER_OK, "a move");
+  must(muster_world_tune(little.world, &tuning) == MUSTER_OK, "a tuning");
+  run_frames(&little, 2);
+  told_frame(crowd->told, &little, 6);
+}
+
+Test(journal_waiting, what_waited_in_the_snapshot_comes_once) {
+  journal_place place = place_make();
+  crowd_ids *crowd = shared_memory(sizeof *crowd);
+  muster_journal_info info;
+  muster_world_tuning tuning = muster_world_tuning_default();
+  crowd->path = place.path;
+  crowd->told = told_create();
+  live_until_death(early_live, crowd);
+  little_world little = sleepers();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(info.frames, 6);
+  cr_assert_eq(muster_world_hash(little.world), crowd->told->hashes[6]);
+  uint64_t woken = sum_of(&little, crowd->ids[0]);
+  run_frames(&little, 4);
+  cr_expect_eq(sum_of(&little, crowd->ids[0]), woken, "it is woken twice");
+  cr_expect_float_eq(info_of(&little, crowd->ids[2]).position.x, 5.0, 0.001, "it is moved twice");
+  cr_assert_eq(muster_world_tuning_read(little.world, &tuning), MUSTER_OK);
+  cr_expect_float_eq((double)tuning.levels.pressure, 0.75, 0.001, "it is tuned twice");
+  cr_expect_eq(info_of(&little, crowd->ids[1]).messages, 1, "%u messages wait",
+               info_of(&little, crowd->ids[1]).messages);
+  muster_agent_wake(little.world, crowd->ids[1]);
+  run_frames(&little, 3);
+  cr_expect_eq(sum_of(&little, crowd->ids[1]) / 1000, 3, "the message comes twice");
+  little_world_destroy(&little);
+  told_destroy(crowd->told);
+  munmap(crowd, sizeof *crowd);
   place_remove(&place);
 }
