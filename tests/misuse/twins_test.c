@@ -454,7 +454,9 @@ static twin twin_create(void) {
   run_frames(&one.little, 3);
   depart(&one.little, leaves, 2, &one.left);
   cr_assert_eq(muster_agent_remove(one.little.world, one.gone), MUSTER_OK);
+  cr_assert_eq(muster_agent_send(one.little.world, leaves, "abc", 4), MUSTER_OK, "%s", muster_last_error());
   run_frames(&one.little, 3);
+  cr_assert_eq(zone_status(&one.little).messages, 1, "it waits for another zone");
   return one;
 }
 

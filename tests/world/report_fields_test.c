@@ -103,6 +103,26 @@ Test(report_fields, what_is_repaid_is_not_what_is_owed_still) {
   little_world_destroy(&little);
 }
 
+/* An intake takes 256 at least, and no more of them than fit its share of the frame. */
+Test(report_fields, commands_that_wait_are_those_that_no_intake_has_taken) {
+  enum { COMMANDS = 600, TAKEN = 256, BUDGET_NS = 20000 };
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = type_with(&atom, 1);
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, 0);
+  for (uint32_t i = 0; i < COMMANDS; i++)
+    cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){i, 0, 0}), MUSTER_OK);
+  cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, COMMANDS - TAKEN);
+  cr_expect_float_eq(info_of(&little, agent).position.x, TAKEN - 1, 0.01);
+  cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, COMMANDS - 2 * TAKEN);
+  cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, 0);
+  cr_expect_float_eq(info_of(&little, agent).position.x, COMMANDS - 1, 0.01);
+  little.provokes_idle = true;
+  little_world_destroy(&little);
+}
+
 /* On the wall clock a claim has all atoms of an update, and some of the budget is kept for the commit. */
 static muster_atom_result burn_some(muster_update *update) {
   const uint64_t *burns_ns = update->type_user;
