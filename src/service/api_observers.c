@@ -44,9 +44,11 @@ static void move(api_call *call) {
   api_confirm(call, muster_observer_move(call->world->world, observer_of(call), *position), "position");
 }
 
+/* One that there is no room for stays where it is. */
 static void hold_at(api_call *call) {
   const muster_position *position = call->input;
-  muster_result result = muster_observer_move(call->world->world, observer_of(call), *position);
+  muster_result result = holds_check(&call->world->holds, observer_of(call));
+  if (!result) result = muster_observer_move(call->world->world, observer_of(call), *position);
   if (!result) result = holds_put(&call->world->holds, observer_of(call), *position);
   api_confirm(call, result, "position");
 }

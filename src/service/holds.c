@@ -14,9 +14,15 @@ static uint32_t holds_find(const struct holds *holds, muster_observer observer) 
   return i;
 }
 
+muster_result holds_check(const struct holds *holds, muster_observer observer) {
+  if (holds_find(holds, observer) < HOLDS_MAX) return MUSTER_OK;
+  return error_set(MUSTER_E_FULL, "%d observers are held; let go of one", HOLDS_MAX);
+}
+
 muster_result holds_put(struct holds *holds, muster_observer observer, muster_position position) {
   uint32_t i = holds_find(holds, observer);
-  if (i == HOLDS_MAX) return error_set(MUSTER_E_FULL, "%d observers are held; let go of one", HOLDS_MAX);
+  muster_result result = holds_check(holds, observer);
+  if (result) return result;
   if (i == holds->count) holds->count++;
   holds->list[i] = (struct hold){observer, position};
   return MUSTER_OK;

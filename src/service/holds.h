@@ -18,6 +18,9 @@ struct holds {
   struct hold list[HOLDS_MAX];
 };
 
+/* Whether there is room for an observer: MUSTER_E_FULL when HOLDS_MAX others are held. */
+muster_result holds_check(const struct holds *holds, muster_observer observer);
+
 /* Holds an observer at a place from the next frame on. MUSTER_E_FULL when HOLDS_MAX others are held. */
 muster_result holds_put(struct holds *holds, muster_observer observer, muster_position position);
 
