@@ -1,0 +1,63 @@
+/* rows.h - tables of what is shown of a struct, such as a report in /metrics or in JSON: each row names what is shown
+ * and the member that it is of. The rows get values of their own, so that two of them which were swapped are seen. */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum row_kind { ROW_WHOLE_64 = 0, ROW_WHOLE_32, ROW_FRACTION, ROW_PRECISE, ROW_SWITCH } row_kind;
+
+typedef struct shown_row {
+  const char *name;
+  row_kind kind;
+  size_t offset;
+} shown_row;
+
+#define ROW_KIND_OF(value)                                                                                             \
+  _Generic(value, uint64_t                                                                                             \
+           : ROW_WHOLE_64, int64_t                                                                                     \
+           : ROW_WHOLE_64, uint32_t                                                                                    \
+           : ROW_WHOLE_32, float                                                                                       \
+           : ROW_FRACTION, double                                                                                      \
+           : ROW_PRECISE, bool                                                                                         \
+           : ROW_SWITCH)
+#define ROW_OF(whole, name, member)                                                                                    \
+  { name, ROW_KIND_OF(((whole *)0)->member), offsetof(whole, member) }
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* A value that a row of that number has, and no other; exact in the row's kind of number. A switch is off: its two
+ * values are tried one switch after the other. */
+static inline double row_value(const shown_row *row, uint64_t number) {
+  if (row->kind == ROW_SWITCH) return 0;
+  return row->kind == ROW_FRACTION ? 1 + (double)number / 1024 : 1000003 + 7919 * (double)number;
+}
+
+static inline void row_put(const shown_row *row, void *whole, double value) {
+  void *place = (char *)whole + row->offset;
+  switch (row->kind) {
+  case ROW_WHOLE_64:
+    *(uint64_t *)place = (uint64_t)value;
+    break;
+  case ROW_WHOLE_32:
+    *(uint32_t *)place = (uint32_t)value;
+    break;
+  case ROW_FRACTION:
+    *(float *)place = (float)value;
+    break;
+  case ROW_PRECISE:
+    *(double *)place = value;
+    break;
+  case ROW_SWITCH:
+    *(bool *)place = value != 0;
+  }
+}
+
+/* Gives the rows the values of the numbers from `first` on. */
+static inline void rows_fill(const shown_row *rows, size_t count, void *whole, uint64_t first) {
+  for (size_t i = 0; i < count; i++) row_put(&rows[i], whole, row_value(&rows[i], first + i));
+}
+
+#endif
