@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -283,6 +284,36 @@ static void expect_moves(const land *all, uint32_t node, const char *named) {
   expect_ctl(all, node, "get /metrics", 0, named, "muster_balancer_moves_failed_total 0\n");
 }
 
+/* While the node that is to have a zone takes nothing, all of them tell that it is wanted there, and where it is. */
+static void expect_wanted(land *all, uint32_t asked, uint32_t zone, const char *wanted, const char *at) {
+  char last[NAME_BYTES] = "";
+  for (int tries = 0; tries < TRIES; tries++, usleep(PAUSE_US)) {
+    json_t *entry = zone_of(all, asked, zone);
+    snprintf(last, sizeof last, "%s", text_of(entry, "wanted"));
+    bool is_wanted = strcmp(last, wanted) == 0;
+    if (is_wanted) cr_expect_str_eq(text_of(entry, "node"), at);
+    json_decref(entry);
+    if (is_wanted) return;
+  }
+  cr_assert_fail("zone %u is wanted on '%s', and not on '%s'", zone + 1, last, wanted);
+}
+
+/* What the brokers know of a zone is what its process knows. */
+static void expect_numbers(const land *all, uint32_t owner, uint32_t zone, const char *world) {
+  static const char *const numbers[][2] = {{"zone", "muster_zone"},
+                                           {"epoch", "muster_zone_epoch"},
+                                           {"space", "muster_zone_birth_space"},
+                                           {"spaces_used", "muster_zone_birth_spaces_used"}};
+  char sample[96];
+  json_t *entry = zone_of(all, owner, zone);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    snprintf(sample, sizeof sample, "%s{world=\"%s\"}", numbers[i][1], world);
+    cr_expect_eq(json_integer_value(json_object_get(entry, numbers[i][0])),
+                 (json_int_t)daemon_metric(&all->nodes[owner], sample), "%s: %s", world, numbers[i][0]);
+  }
+  json_decref(entry);
+}
+
 /* A node that drains loses its zones by moves that nobody notices, and gets none: also not from one that dies. */
 Test(zones_ctl, drain_empties_a_node_by_moves_that_lose_nothing) {
   enum { A, B, C, MIDDLE = 1, EAST };
@@ -306,7 +337,12 @@ Test(zones_ctl, drain_empties_a_node_by_moves_that_lose_nothing) {
 
   expect_ctl(all, B, "drain --undo", 0, "node b gets zones again", "");
   epoch = all->epoch[EAST];
+  expect_numbers(all, A, EAST, "east");
+  daemon_signal(&all->nodes[B], SIGSTOP);
   expect_ctl(all, C, "zones move east b", 0, "world east goes from node a to node b", "muster ctl zones");
+  expect_wanted(all, A, EAST, "b", "a");
+  expect_wanted(all, A, MIDDLE, "", "a");
+  daemon_signal(&all->nodes[B], SIGCONT);
   await_zones_of(all, C, B, 1);
   cr_expect_eq(land_owner(all, EAST), B);
   cr_expect_eq(all->epoch[EAST], epoch + 1);

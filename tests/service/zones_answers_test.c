@@ -1,0 +1,258 @@
+/* What a node of a cluster tells of itself and of the others: metrics, GET /v1/nodes and POST /v1/drain, of a holder
+ * that this test has made up. Each number has a value that no other one has, and the node tells little to nobody. */
+#include "own_server.h"
+#include "rows.h"
+
+#include "base/clock.h"
+
+#ifdef MUSTER_HAS_ZONES
+
+#include "service/zones/balancer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+TestSuite(zones_answers, .timeout = 60);
+
+enum { NODES = 3, ZONES = 4, RUNS_HERE = 2 };
+
+static own_server server;
+static struct processes processes;
+static struct holder *holder;
+
+/* Node "a" is this one. */
+static const struct {
+  const char *name;
+  double capacity;
+  bool drains, balances;
+  int64_t wall_ns;
+  uint32_t zones[RUNS_HERE];
+  double loads[RUNS_HERE];
+} nodes[NODES] = {
+    {"a", 8, true, false, 1000000000000, {1, 2}, {1.5, 2.5}},
+    {"b", 16, false, true, 1000000000000, {3, 4}, {5, 7}},
+    {"c", 4, false, false, 1007000000000, {0}, {0}},
+};
+
+static void hear_nodes(void) {
+  char text[NODES_TEXT_BYTES];
+  for (uint32_t i = 0; i < NODES; i++) {
+    node_told told = {.life = 1,
+                      .count = 1,
+                      .capacity = nodes[i].capacity,
+                      .drains = nodes[i].drains,
+                      .balances = nodes[i].balances,
+                      .has_wall = true,
+                      .wall_ns = nodes[i].wall_ns};
+    snprintf(told.name, sizeof told.name, "%s", nodes[i].name);
+    for (uint32_t k = 0; k < RUNS_HERE && nodes[i].zones[k]; k++)
+      told.zones[told.zone_count++] = (node_zone){nodes[i].zones[k], 20 + k, nodes[i].loads[k]};
+    size_t bytes = nodes_write(&told, text);
+    cr_assert(nodes_hear(&holder->balancer->nodes, text, bytes, clock_boot()));
+  }
+}
+
+/* Its zones run, but for the last two, of which one is being stored and one is idle: they have loads of before. */
+static void make_zones(void) {
+  static const holding_stage stages[ZONES] = {HOLDING_RUNNING, HOLDING_RUNNING, HOLDING_STORING, HOLDING_IDLE};
+  static const double loads[ZONES] = {1.5, 2.5, 16, 32};
+  processes.count = holder->count = ZONES;
+  for (uint32_t i = 0; i < ZONES; i++) {
+    struct holding *holding = &holder->holdings[i];
+    char name[16];
+    snprintf(name, sizeof name, "world%u", i + 1);
+    world_settings *world = settings_add_world(&holder->settings, name);
+    cr_assert_not_null(world);
+    world->zone = i + 1;
+    snprintf(world->nodes, sizeof world->nodes, "%s", i == 0 ? "a" : "");
+    snprintf(processes.worlds[i].name, sizeof processes.worlds[i].name, "%s", name);
+    holding->holder = holder;
+    holding->process = &processes.worlds[i];
+    holding->ground.number = i + 1;
+    holding->stage = stages[i];
+    holding->leased = stages[i] != HOLDING_IDLE;
+    holding->load = loads[i];
+  }
+}
+
+static void list_nodes(http_request *request) {
+  holder_list_nodes(holder, request);
+}
+
+static void drain(http_request *request) {
+  holder_drain(holder, request, true);
+}
+
+static void undo_drain(http_request *request) {
+  holder_drain(holder, request, false);
+}
+
+static void start(void) {
+  static const http_route routes[] = {{.method = "GET", .pattern = "/v1/nodes", .handle = list_nodes},
+                                      {.method = "POST", .pattern = "/drain", .handle = drain},
+                                      {.method = "POST", .pattern = "/undo", .handle = undo_drain},
+                                      {0}};
+  static const http_route *const tables[] = {routes, NULL};
+  holder = calloc(1, sizeof *holder);
+  cr_assert(holder && (holder->balancer = calloc(1, sizeof *holder->balancer)));
+  settings_default(&holder->settings);
+  strcpy(holder->settings.cluster, "land");
+  strcpy(holder->settings.node, "a");
+  holder->processes = &processes;
+  holder->balancer->holder = holder;
+  holder->balancer->capacity = nodes[0].capacity;
+  holder->balancer->moves_named = 41;
+  holder->balancer->moves_failed = 17;
+  nodes_open(&holder->balancer->nodes, clock_boot());
+  make_zones();
+  hear_nodes();
+  own_server_prepare(&server);
+  http_options options = http_default_options();
+  options.tables = tables;
+  server.http = http_create(&server.loop, &options);
+  cr_assert_eq(http_listen_unix(server.http, server.descriptor), MUSTER_OK, "%s", muster_last_error());
+  own_server_begin(&server);
+}
+
+static void stop(void) {
+  own_server_stop(&server);
+  free(holder->balancer);
+  free(holder);
+}
+
+/* --------------------------------------------------------------------------------------------------------- metrics */
+
+static void expect_metric(const char *text, const char *name, double wanted) {
+  char sample[96];
+  snprintf(sample, sizeof sample, "\n%s ", name);
+  const char *found = strstr(text, sample);
+  cr_assert(found, "there is no %s", name);
+  double value = strtod(found + strlen(sample), NULL);
+  cr_expect(fabs(value - wanted) <= 1e-8 * fabs(wanted), "%s is %.9g instead of %.9g", name, value, wanted);
+}
+
+/* A holder that is null has none. */
+static char *write_metrics(const struct holder *of) {
+  char *text = NULL;
+  size_t bytes;
+  FILE *out = open_memstream(&text, &bytes);
+  cr_assert_not_null(out);
+  holder_write_metrics(of, out);
+  cr_assert_eq(fclose(out), 0);
+  return text;
+}
+
+Test(zones_answers, metrics_tell_each_number_by_its_name, .init = start, .fini = stop) {
+  char *text = write_metrics(holder);
+  expect_metric(text, "muster_nodes", NODES);
+  expect_metric(text, "muster_node_capacity", 8);
+  expect_metric(text, "muster_node_load", 4); /* of those that run */
+  expect_metric(text, "muster_node_pressure", 0.5);
+  expect_metric(text, "muster_node_drains", 0);
+  expect_metric(text, "muster_balancer", 0);
+  expect_metric(text, "muster_balancer_moves_total", 41);
+  expect_metric(text, "muster_balancer_moves_failed_total", 17);
+  free(text);
+  holder->balancer->drains = true;
+  text = write_metrics(holder);
+  expect_metric(text, "muster_node_drains", 1);
+  expect_metric(text, "muster_balancer", 0);
+  free(text);
+  holder->balancer->drains = false;
+  holder->balancer->leased = true;
+  holder->balancer->leased_ns = clock_boot();
+  holder->settings.lease_ttl_ns = UINT64_MAX;
+  text = write_metrics(holder);
+  expect_metric(text, "muster_node_drains", 0);
+  expect_metric(text, "muster_balancer", 1);
+  free(text);
+}
+
+Test(zones_answers, metrics_of_no_cluster_are_zero) {
+  static const char *const names[] = {"muster_nodes",
+                                      "muster_node_capacity",
+                                      "muster_node_load",
+                                      "muster_node_pressure",
+                                      "muster_node_drains",
+                                      "muster_balancer",
+                                      "muster_balancer_moves_total",
+                                      "muster_balancer_moves_failed_total"};
+  char *text = write_metrics(NULL);
+  for (size_t i = 0; i < COUNT_OF(names); i++) expect_metric(text, names[i], 0);
+  free(text);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ nodes */
+
+Test(zones_answers, nodes_tell_each_number_by_its_name, .init = start, .fini = stop) {
+  json_t *all = control_ask(&server.asked, "GET", "/v1/nodes", NULL, 200);
+  char path[64];
+  cr_expect_str_eq(control_text(all, "cluster"), "land");
+  cr_expect_str_eq(control_text(all, "node"), "a");
+  cr_expect(json_is_null(control_member(all, "problem")));
+  cr_expect_str_eq(control_text(all, "balancer.node"), "b");
+  cr_expect(json_is_null(control_member(all, "balancer.words")));
+  cr_assert_eq(json_array_size(control_member(all, "nodes")), NODES);
+  for (uint32_t i = 0; i < NODES; i++) {
+    json_t *row = json_array_get(control_member(all, "nodes"), i);
+    double load = nodes[i].loads[0] + nodes[i].loads[1];
+    cr_expect_str_eq(control_text(row, "node"), nodes[i].name);
+    cr_expect_eq(control_number(row, "capacity"), nodes[i].capacity);
+    cr_expect_eq(control_number(row, "load"), load, "node %s: %g", nodes[i].name, control_number(row, "load"));
+    cr_expect_eq(control_number(row, "pressure"), load / nodes[i].capacity);
+    cr_expect_eq(control_is_true(row, "drains"), nodes[i].drains);
+    cr_expect_eq(control_is_true(row, "balances"), nodes[i].balances);
+    cr_expect_eq(control_number(row, "clock_off_s"), (double)(nodes[i].wall_ns - nodes[0].wall_ns) / 1e9);
+    cr_expect_eq(json_is_string(control_member(row, "clock")), i == 2, "c is off");
+    cr_expect_geq(control_count(row, "heard_ns"), 0);
+    cr_expect_lt(control_count(row, "heard_ns"), 3600000000000);
+    for (uint32_t k = 0; k < RUNS_HERE && nodes[i].zones[k]; k++) {
+      snprintf(path, sizeof path, "zones.%u.zone", k);
+      cr_expect_eq(control_count(row, path), nodes[i].zones[k]);
+      snprintf(path, sizeof path, "zones.%u.load", k);
+      cr_expect_eq(control_number(row, path), nodes[i].loads[k]);
+      char name[16];
+      snprintf(name, sizeof name, "world%u", nodes[i].zones[k]);
+      snprintf(path, sizeof path, "zones.%u.world", k);
+      cr_expect_str_eq(control_text(row, path), name);
+    }
+  }
+  json_decref(all);
+}
+
+/* World1 may run here alone, and so it stays; of the others there is a node for each. */
+Test(zones_answers, a_drain_tells_what_leaves_and_what_stays, .init = start, .fini = stop) {
+  json_t *answer = control_ask(&server.asked, "POST", "/drain", NULL, 200);
+  cr_expect_str_eq(control_text(answer, "node"), "a");
+  cr_expect(control_is_true(answer, "drains") && holder->balancer->drains);
+  cr_expect_eq(json_array_size(control_member(answer, "zones")), 3, "an idle one is not this node's");
+  cr_expect_str_eq(control_text(answer, "zones.0"), "world1");
+  cr_expect_str_eq(control_text(answer, "zones.2"), "world3");
+  cr_expect_eq(json_array_size(control_member(answer, "staying")), 1);
+  cr_expect_str_eq(control_text(answer, "staying.0"), "world1");
+  json_decref(answer);
+  answer = control_ask(&server.asked, "POST", "/undo", NULL, 200);
+  cr_expect(!control_is_true(answer, "drains") && !holder->balancer->drains);
+  json_decref(answer);
+}
+
+/* -------------------------------------------------------------------------------------------------------- standstill
+ */
+
+/* A renewal that was sent so long ago may not be the last one that etcd knows: another node may have the lease when all
+ * of its time is over, and this one stands still well before. */
+Test(zones_answers, a_zone_stands_still_after_two_thirds_of_its_lease, .init = start, .fini = stop) {
+  const uint64_t hour_ns = 3600000000000u;
+  struct holding *holding = &holder->holdings[0];
+  cr_assert_gt(clock_boot(), 0);
+  holder->settings.lease_ttl_ns = 3 * hour_ns;
+  holding->leased_ns =
+      clock_boot() - hour_ns - hour_ns / 2; /* the half of it is over; before the machine began, maybe */
+  cr_expect(!holding_stands_still(holding));
+  holding->leased_ns = clock_boot() - 2 * hour_ns - 1;
+  cr_expect(holding_stands_still(holding));
+  holding->leased_ns = clock_boot();
+  cr_expect(!holding_stands_still(holding));
+}
+
+#endif
