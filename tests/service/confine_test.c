@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -25,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HEARD_MAX = 64, NO_KERNEL = 77 };
+enum { HEARD_MAX = 64, NUMBERS = 512, NO_KERNEL = 77 };
 
 /* What the confined process has: a folder of its own, and one that it may read. */
 static char own[64] = "/tmp/muster-confine-XXXXXX", shown[64] = "/tmp/muster-shown-XXXXXX",
@@ -35,6 +36,7 @@ static char own[64] = "/tmp/muster-confine-XXXXXX", shown[64] = "/tmp/muster-sho
 typedef struct heard_calls {
   uint32_t count;
   char names[HEARD_MAX][32];
+  uint32_t times[NUMBERS]; /* by the calls' numbers */
   uint32_t processes;
 } heard_calls;
 
@@ -122,6 +124,7 @@ static int run_confined(int (*try)(void), confine_rules *rules, heard_calls *hea
     heard->processes += process;
     confine_answer(listener, id, decided || (process && heard->processes == 1) ? CONFINE_ALLOW : CONFINE_REFUSE);
     if (decided) continue;
+    if (call.number >= 0 && call.number < NUMBERS) heard->times[call.number]++;
     if (heard->count < HEARD_MAX) confine_call_name(call.number, heard->names[heard->count++], sizeof heard->names[0]);
   }
   if (listener >= 0) close(listener);
@@ -264,6 +267,293 @@ Test(confine, it_runs_no_program_and_touches_no_other_process) {
       "execve",         "execveat",          "ptrace", "kill",     "tgkill", "unshare", "bpf",
       "io_uring_setup", "process_vm_writev", "mount",  "prlimit64"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) cr_assert(was_heard(&heard, names[i]), "%s", names[i]);
+}
+
+/* ------------------------------------------------------------------------------------- what is not on the list */
+
+/* What a world may call, once more: a call that is added there is added here, too, or it is a way out. */
+static const char *const allowed[] = {
+    /* memory and threads */
+    "brk",
+    "munmap",
+    "mremap",
+    "mprotect",
+    "madvise",
+    "mincore",
+    "msync",
+    "futex",
+    "set_robust_list",
+    "get_robust_list",
+    "rseq",
+    "membarrier",
+    "sched_yield",
+    "sched_getaffinity",
+    "sched_getparam",
+    "sched_getscheduler",
+    "getpriority",
+    "getcpu",
+    "set_tid_address",
+    "exit",
+    "exit_group",
+    "wait4",
+    "waitid",
+    /* time */
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "nanosleep",
+    "gettimeofday",
+    "time",
+    "getrusage",
+    "times",
+    "timerfd_create",
+    "timerfd_settime",
+    "timerfd_gettime",
+    /* signals to itself, and who it is */
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigpending",
+    "rt_sigtimedwait",
+    "rt_sigsuspend",
+    "sigaltstack",
+    "restart_syscall",
+    "pause",
+    "getpid",
+    "gettid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "uname",
+    "sysinfo",
+    "getrandom",
+    /* files */
+    "openat2",
+    "close",
+    "close_range",
+    "read",
+    "pread64",
+    "readv",
+    "preadv",
+    "write",
+    "pwrite64",
+    "writev",
+    "pwritev",
+    "lseek",
+    "fstat",
+    "newfstatat",
+    "stat",
+    "lstat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "getdents64",
+    "getcwd",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "renameat",
+    "renameat2",
+    "unlinkat",
+    "linkat",
+    "flock",
+    "umask",
+    "fadvise64",
+    "dup",
+    "dup2",
+    "dup3",
+    /* the loop and its connections */
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "eventfd2",
+    "pipe2",
+    "accept4",
+    "accept",
+    "listen",
+    "shutdown",
+    "getsockname",
+    "getpeername",
+    "getsockopt",
+    "setsockopt",
+    "sendto",
+    "sendmsg",
+    "recvfrom",
+    "recvmsg",
+    "sendfile",
+    /* with some arguments: below */
+    "prctl",
+    "ioctl",
+    "fcntl",
+    "prlimit64",
+    "mmap",
+    "tgkill",
+    "kill",
+    "setpriority",
+    "clone",
+    /* answered by the kernel, so that the C library takes another; decided by the supervisor, one by one */
+    "clone3",
+    "unlink",
+    "rename",
+    "link",
+    "open",
+    "openat",
+    "memfd_create",
+    "sched_setaffinity",
+};
+
+static bool is_allowed(int number) {
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+    if (seccomp_syscall_resolve_name(allowed[i]) == number) return true;
+  return false;
+}
+
+static bool others[NUMBERS]; /* than those */
+
+/* The kernel's own ways out of a probe in user space: newer ones ask no filter about them, and kill whoever calls them
+ * from anywhere else. */
+static bool is_of_probe(int number) {
+  return number == 335 || number == 336;
+}
+
+/* With arguments with which none does anything, should it be let through: no descriptor, no address, no process. */
+static int call_all_others(void) {
+  for (long number = 0; number < NUMBERS; number++) {
+    if (!others[number]) continue;
+    long result = syscall(number, -1L, -1L, -1L, -1L, -1L, -1L);
+    if (result == 0 && (number == SYS_fork || number == SYS_vfork)) _exit(1);
+    if (!is_denied(result)) dprintf(2, "call %ld is let through\n", number);
+  }
+  return 0;
+}
+
+Test(confine, every_call_that_is_not_on_the_list_is_refused) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  char name[32];
+  for (int i = 0; i < NUMBERS; i++) others[i] = !is_allowed(i) && !is_of_probe(i);
+  int ended = run_confined(call_all_others, &rules, &heard);
+  cr_assert_eq(ended, 0, "%d", ended);
+  for (int i = 0; i < NUMBERS; i++)
+    cr_expect_eq(heard.times[i], others[i], "%s (%d) was refused %u times", confine_call_name(i, name, sizeof name), i,
+                 heard.times[i]);
+  static const char *const grave[] = {
+      "pidfd_getfd", "keyctl",     "perf_event_open", "userfaultfd", "process_vm_readv",
+      "add_key",     "setns",      "pivot_root",      "reboot",      "init_module",
+      "pidfd_open",  "capset",     "setuid",          "chroot",      "name_to_handle_at",
+      "seccomp",     "socketpair", "mknodat",         "symlinkat",   "open_by_handle_at"};
+  for (size_t i = 0; i < sizeof grave / sizeof *grave; i++)
+    cr_expect(others[seccomp_syscall_resolve_name(grave[i])], "%s", grave[i]);
+}
+
+/* Of a call that is let be with some values of an argument: all others of these. `first` is the first of the arguments,
+ * and the value stands in `place`. */
+static long call_with(long number, int place, long value) {
+  long arguments[3] = {-1, -1, -1};
+  arguments[place] = value;
+  return syscall(number, arguments[0], arguments[1], arguments[2], -1L, -1L, -1L);
+}
+
+static bool is_one_of(long value, const long *values) {
+  for (; *values >= 0; values++)
+    if (*values == value) return true;
+  return false;
+}
+
+static const struct {
+  long number;
+  int place;
+  long from, until;
+  long let[16]; /* ends with -1 */
+} uses[] = {
+    {SYS_prctl, 0, 0, 128, {PR_SET_NAME, -1}}, /* PR_SET_PDEATHSIG: with SIGKILL alone */
+    {SYS_ioctl, 1, 0x5400, 0x5480, {TCGETS, FIONREAD, FIONBIO, FIOCLEX, -1}},
+    {SYS_fcntl, 1, 0, 48, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, -1}},
+    {SYS_fcntl, 1, 1024, 1048, {F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS, -1}},
+    {SYS_prlimit64, 0, 1, 64, {-1}},
+    {SYS_setpriority, 0, 0, 8, {-1}}, /* of itself alone, which is 0, and here it is -1 */
+};
+
+/* Bits of clone that neither a thread nor a copy has alone. */
+static const unsigned long copy_bits =
+    CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID | 0xff /* the signal at its end */;
+
+static int call_other_uses(void) {
+  for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+    for (long value = uses[i].from; value < uses[i].until; value++)
+      if (!is_one_of(value, uses[i].let) && !is_denied(call_with(uses[i].number, uses[i].place, value)))
+        return 1 + (int)i;
+  for (unsigned bit = 8; bit < 32; bit++)
+    if (!(copy_bits >> bit & 1) && !is_denied(syscall(SYS_clone, 1ul << bit | SIGCHLD, 0, 0, 0, 0)))
+      return 32 + (int)bit;
+  const unsigned long thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  for (unsigned bit = 8; bit < 32; bit++)
+    if (thread >> bit & 1 && !is_denied(syscall(SYS_clone, thread & ~(1ul << bit), 0, 0, 0, 0))) return 64 + (int)bit;
+  return 0;
+}
+
+Test(confine, calls_that_are_let_be_for_one_use_are_refused_for_every_other) {
+  heard_calls heard;
+  confine_rules rules = {0};
+  int ended = run_confined(call_other_uses, &rules, &heard);
+  cr_assert_eq(ended, 0, "%d", ended);
+}
+
+/* ------------------------------------------------------------------------------------------------- capabilities */
+
+/* A line of /proc/PID/status, which has capabilities in hexadecimal digits. */
+static uint64_t read_capabilities(pid_t process, const char *line) {
+  char path[64], text[128];
+  uint64_t set = 0;
+  bool found = false;
+  snprintf(path, sizeof path, "/proc/%d/status", (int)process);
+  FILE *status = fopen(path, "re");
+  cr_assert_not_null(status);
+  while (!found && fgets(text, sizeof text, status)) found = strncmp(text, line, strlen(line)) == 0;
+  fclose(status);
+  cr_assert(found && sscanf(text + strlen(line), "%lx", &set) == 1, "%s", text);
+  return set;
+}
+
+/* Root keeps what lets it open the files of its folders, and nothing with which it could do more. */
+Test(confine, of_its_capabilities_a_world_keeps_those_for_files_alone) {
+  const uint64_t kept = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+  int told[2], over[2];
+  char byte = 0;
+  if (!(read_capabilities(getpid(), "CapPrm:") & ~kept)) cr_skip_test("this process has no capabilities to lose");
+  cr_assert(pipe(told) == 0 && pipe(over) == 0);
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    confine_rules rules = {0};
+    confine_result confined;
+    close(over[1]);
+    if (confine(&rules, &confined) != MUSTER_OK || write(told[1], &byte, 1) != 1) _exit(98);
+    _exit(read(over[0], &byte, 1) == 0 ? 0 : 97);
+  }
+  close(told[1]), close(over[0]);
+  cr_assert_eq(read(told[0], &byte, 1), 1, "it could not be confined");
+  static const char *const sets[] = {"CapPrm:", "CapEff:", "CapInh:", "CapAmb:"};
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    uint64_t set = read_capabilities(child, sets[i]);
+    cr_expect_eq(set & ~kept, 0, "%s %lx", sets[i], set);
+  }
+  int status;
+  close(over[1]), close(told[0]);
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
 }
 
 /* Every process but the first is refused, so that there are never more than two. */
