@@ -40,6 +40,9 @@ Test(deal, who_names_its_workers_gets_them_and_the_others_divide_the_rest) {
   expect_workers(8, 3, (uint32_t[]){0, 3, 0}, (uint32_t[]){3, 3, 2});
   expect_workers(2, 3, (uint32_t[]){0, 0, 0}, (uint32_t[]){1, 1, 1});
   expect_workers(4, 2, (uint32_t[]){16, 0}, (uint32_t[]){16, 1});
+  expect_workers(8, 3, (uint32_t[]){3, 0, 0},
+                 (uint32_t[]){3, 3, 2}); /* what is left over is for those without a name */
+  expect_workers(9, 4, (uint32_t[]){1, 0, 0, 0}, (uint32_t[]){1, 3, 3, 2});
 }
 
 Test(deal, the_server_s_workers_are_those_of_each_world_without_its_own) {

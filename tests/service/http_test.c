@@ -193,6 +193,23 @@ Test(http, changes_by_tcp_need_the_token) {
   cr_expect(ask("GET /things/a/b", HOST, "") == 200, "reading needs none");
 }
 
+/* Whatever is no GET or HEAD may change something, whether there is a route for it or not. */
+Test(http, every_method_that_may_change_something_needs_the_token) {
+  static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE", "BREW"};
+  char line[64];
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    for (int there = 0; there < 2; there++) {
+      snprintf(line, sizeof line, "%s %s", methods[i], there ? "/echo" : "/nowhere");
+      cr_expect_eq(ask(line, HOST, ""), 401, "%s: %s", line, reply);
+      cr_expect(says("WWW-Authenticate: Bearer"), "%s: %s", line, reply);
+    }
+  }
+  cr_expect_eq(ask("PUT /echo", HOST TOKEN "Content-Type: application/octet-stream\r\n", "x"), 200, "%s", reply);
+  cr_expect_eq(ask("DELETE /echo", HOST TOKEN, ""), 200, "%s", reply);
+  cr_expect_eq(ask("PATCH /echo", HOST TOKEN JSON, "{}"), 405, "%s", reply);
+  cr_expect_eq(ask("HEAD /things/a/b", HOST, ""), 200);
+}
+
 Test(http_alone, without_a_token_nothing_is_changed_by_tcp) {
   start_with(NULL, 10000);
   cr_expect(ask("POST /echo", HOST TOKEN JSON, "{}") == 403 && says("\"no_token\""));
@@ -208,15 +225,51 @@ Test(http, other_hosts_are_refused) {
   cr_expect(ask("GET /things/a/b", "Host: localhost.evil.example\r\n", "") == 421);
   cr_expect(ask("GET /things/a/b", "Host: localhost:80:80\r\n", "") == 421);
   cr_expect(ask("GET /things/a/b", "", "") == 400);
+  cr_expect(ask("GET /things/a/b", "Host: local\r\n", "") == 421, "only the beginning of a name");
+  cr_expect(ask("GET /things/a/b", "Host: localhosts\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "Host: localhost:\r\n", "") == 200);
+  cr_expect(ask("GET /things/a/b", "Host: localhost:8o\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "Host: localhost:123456\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "Host: [::1\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "Host: :80\r\n", "") == 421);
+}
+
+/* Who passed it on may have gone by the other one. */
+Test(http, a_header_that_says_whom_or_how_much_is_taken_once) {
+  static const char *const twice[] = {HOST "Host: evil.example\r\n", HOST "hOST: localhost\r\n",
+                                      HOST "Content-Length: 0\r\nContent-Length: 0\r\n",
+                                      HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+                                      HOST "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n"};
+  for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+    char text[512];
+    int descriptor = dial();
+    snprintf(text, sizeof text, "GET /things/a/b HTTP/1.1\r\nConnection: close\r\n%s\r\n", twice[i]);
+    send_text(descriptor, text);
+    cr_expect_eq(receive(descriptor), 400, "%s: %s", twice[i], reply);
+  }
 }
 
 Test(http, pages_of_other_sites_are_refused) {
   cr_expect(ask("GET /things/a/b", HOST "Origin: http://localhost:3000\r\n", "") == 200);
   cr_expect(ask("GET /things/a/b", HOST "Origin: http://evil.example\r\n", "") == 403);
   cr_expect(ask("GET /things/a/b", HOST "Origin: null\r\n", "") == 403);
+  cr_expect(ask("GET /things/a/b", HOST "Origin: localhost\r\n", "") == 403, "an origin has a scheme");
   cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: cross-site\r\n", "") == 403);
+  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: same-site\r\n", "") == 403, "another host of the same site");
+  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: same-origin\r\n", "") == 200);
+  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: none\r\n", "") == 200, "a person typed it");
   cr_expect(ask("POST /echo", HOST TOKEN "Content-Type: text/plain\r\n", "{}") == 415);
   cr_expect(ask("POST /echo", HOST TOKEN "Content-Type: application/x-www-form-urlencoded\r\n", "a=1") == 415);
+}
+
+/* Either header is enough to refuse, and the token changes nothing about that. */
+Test(http, each_sign_of_another_site_is_enough) {
+  cr_expect(ask("GET /things/a/b", HOST "Origin: http://localhost\r\nSec-Fetch-Site: same-site\r\n", "") == 403);
+  cr_expect(ask("GET /things/a/b", HOST "Origin: http://evil.example\r\nSec-Fetch-Site: same-origin\r\n", "") == 403);
+  cr_expect(ask("POST /echo", HOST TOKEN JSON "Origin: http://evil.example\r\n", "{}") == 403);
+  cr_expect(ask("POST /echo", HOST TOKEN JSON "Sec-Fetch-Site: cross-site\r\n", "{}") == 403);
+  cr_expect(ask("POST /echo", "Host: evil.example\r\n" TOKEN JSON, "{}") == 421);
+  cr_expect_eq(server.echoes, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- limits */

@@ -125,6 +125,31 @@ Test(retry, the_key_of_another_request_is_refused) {
   cr_expect(is_replayed(&again), "the first one is still known");
 }
 
+/* Two requests that differ in one part alone, with one key: what is answered is not the other one's answer. */
+Test(retry, the_key_of_a_request_that_differs_in_one_part_is_refused) {
+  static const char place[] = "{\"position\": {\"x\": 3, \"y\": 4}}";
+  char paths[2][128], position[160], hold[160];
+  for (int i = 0; i < 2; i++) {
+    ask_once("POST", OBSERVERS, NULL, OBSERVER, 201, &reply);
+    json_t *added = json_loads(reply.body, 0, NULL);
+    snprintf(paths[i], sizeof paths[i], OBSERVERS "/%s", control_text(added, "observer"));
+    json_decref(added);
+  }
+  size_t before = count_observers();
+  ask_once("DELETE", paths[0], "gone", NULL, 200, &reply);
+  ask_once("DELETE", paths[1], "gone", NULL, 422, &again); /* the id in the path */
+  expect_refusal(&again, "key_reused", "Idempotency-Key");
+  cr_expect_eq(count_observers(), before - 1, "the other is still there");
+  snprintf(position, sizeof position, "%s/position", paths[1]);
+  snprintf(hold, sizeof hold, "%s/hold", paths[1]);
+  ask_once("PUT", position, "there", place, 200, &reply);
+  ask_once("PUT", hold, "there", place, 422, &again); /* the end of the path */
+  ask_once("POST", WORLD "/types/hare/reinstate", "type", NULL, 200, &reply);
+  ask_once("POST", WORLD "/types/fox/reinstate", "type", NULL, 422, &again); /* the name of a type */
+  ask_once("POST", WORLD "/types/hare/reinstate", "type", NULL, 200, &again);
+  cr_expect(is_replayed(&again));
+}
+
 Test(retry, what_is_no_key_is_refused_and_nothing_is_done) {
   static const char *const wrong[] = {"two words", "schl\303\274ssel", "\"\t\"",
                                       "a-key-of-65-bytes-0123456789012345678901234567890123456789012345x"};
@@ -243,6 +268,19 @@ Test(retry_counted, twelve_thousand_keys_leave_the_newest_known) {
   cr_expect_eq(times_counted("11"), 1);
   ask_once("POST", WORLD "/module/count", "key-0", "11", 200, &again);
   cr_expect(!is_replayed(&again));
+}
+
+/* As JSON and as text, the same bytes are two requests: a command may take either. */
+Test(retry_counted, the_key_of_a_body_of_another_type_is_refused) {
+  static const char *const types[] = {"text/plain", "text/plain; charset=utf-8", "application/json"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    char head[64];
+    snprintf(head, sizeof head, "%s\r\nIdempotency-Key: typed", types[i]);
+    daemon_ask_bytes(&service, "POST", WORLD "/module/count", head, "[7]", 3, &reply); /* which it takes for 0 */
+    cr_expect_eq(reply.status, i < 2 ? 200 : 422, "%s: %s", types[i], reply.body);
+    cr_expect_eq(is_replayed(&reply), i == 1, "%s", types[i]);
+  }
+  cr_expect_eq(times_counted("0"), 1);
 }
 
 Test(retry_counted, a_command_of_a_module_is_carried_out_once) {

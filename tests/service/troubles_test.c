@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -197,6 +198,26 @@ Test(troubles, a_world_waits_while_the_snapshot_of_its_journal_cannot_be_opened)
 
 Test(troubles, a_world_waits_while_its_snapshot_cannot_be_opened) {
   expect_files_awaited(COUNTER "--journal=no ", "open:/state$ 24", "Too many open files");
+}
+
+/* No frame makes a change of a paused world safe, so it is answered behind a snapshot; one that failed is asked for
+ * again. */
+Test(troubles, a_change_of_a_paused_world_is_safe_once_a_snapshot_can_be_written_again) {
+  daemon_reply *reply = calloc(1, sizeof *reply);
+  cr_assert_not_null(reply);
+  daemon_launch(&service, COUNTER);
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
+  json_decref(control_ask(&service, "PATCH", "/v1/worlds/forest", "{\"paused\": true}", 200));
+  set_trouble("open:.snapshot.new$ 28");
+  int change = daemon_begin_once(&service, "POST", "/v1/worlds/forest/module/count", "paused", "7");
+  daemon_await_log(&service, "it goes on from the one before");
+  struct pollfd answer = {.fd = change, .events = POLLIN};
+  cr_expect_eq(poll(&answer, 1, 0), 0, "it is answered though nothing has made it safe");
+  set_trouble("");
+  cr_assert_eq(poll(&answer, 1, 60000), 1, "no snapshot was asked for again: %s", daemon_log(&service));
+  daemon_end(change, reply);
+  cr_expect_eq(reply->status, 200, "%s", reply->text);
+  free(reply);
 }
 
 Test(troubles, a_world_waits_while_no_thread_can_be_made) {

@@ -399,6 +399,25 @@ Test(zones_balance, what_has_moved_or_was_given_up_rests) {
   cr_expect(look(1360), "and they are tried again sooner");
 }
 
+/* The load that it brings weighs as much as the node is small: the node that has the least load is not the one. */
+Test(zones_balance, what_drains_goes_to_where_the_pressure_is_the_lowest_then) {
+  static const uint32_t places[] = {0, 0, 1, 2};
+  static const double loads[] = {1, 2, 0.1, 3};
+  set_land(3, 4, places, loads);
+  land.nodes[0].drains = true;
+  land.nodes[1].capacity = 1;
+  land.nodes[2].capacity = 32;
+  cr_assert(look(1000));
+  cr_expect_eq(move.zone, 1, "the heaviest first");
+  cr_expect_eq(move.node, 2, "0.1 + 2 of one processor, or 3 + 2 of 32");
+  land.zones[1].node = 2;
+  cr_assert(look(1000));
+  cr_expect(move.zone == 0 && move.node == 2);
+  land.nodes[2].capacity = 4; /* 1.1 of one, or 6 of four */
+  cr_assert(look(1000));
+  cr_expect(move.zone == 0 && move.node == 1);
+}
+
 /* The best is reached by an exchange, in several moves, each of which the look after it goes on with. */
 Test(zones_balance, two_heavy_zones_part_by_an_exchange) {
   static const uint32_t places[] = {0, 0, 1, 1, 1, 2};
