@@ -4,6 +4,7 @@
 #include "own_server.h"
 #include "service/api_agents.h"
 #include "service/stream_texts.h"
+#include "service/supervise/states.h"
 #include "support/little_world.h"
 
 #include "base/clock.h"
@@ -504,6 +505,71 @@ Test(answers, of_types_have_each_number_once) {
   json_decref(types);
   service.worlds[1].world = NULL;
   little_world_destroy(&little);
+}
+
+/* -------------------------------------------------------------------------------------------------------- processes */
+
+static void start_later(uv_timer_t *timer) {
+  (void)timer;
+}
+
+/* Of a supervisor, in GET /v1/worlds: two worlds, of which one runs and the other waits for its start. */
+Test(process_answers, have_each_number_once) {
+  enum { LATER_MS = 5000 };
+  static struct settings settings;
+  static struct processes processes = {.settings = &settings, .count = 2};
+  world_process *runs = &processes.worlds[0], *waits = &processes.worlds[1];
+  uv_loop_t loop;
+  settings_default(&settings);
+  settings.crash_window_ns = 7200000000000;
+  settings_add_world(&settings, "west");
+  settings_add_world(&settings, "east")->allow = ALLOW_NETWORK;
+  cr_assert(uv_loop_init(&loop) == 0 && uv_timer_init(&loop, &waits->timer) == 0);
+  uv_timer_start(&waits->timer, start_later, LATER_MS, 0);
+  waits->all = &processes;
+  strcpy(waits->name, "east");
+  *runs = (world_process){.all = &processes,
+                          .name = "west",
+                          .state = PROCESS_RUNNING,
+                          .has_process = true,
+                          .starts = 11,
+                          .refused = 12,
+                          .refused_total = 13};
+  runs->process.pid = 4242;
+  runs->restarts.count = 3;
+  waits->state = PROCESS_WAITING;
+  waits->starts = 21, waits->refused = 22, waits->refused_total = 23;
+  waits->restarts.count = 4;
+  for (uint32_t i = 0; i < 4; i++) waits->restarts.ends[i].at_ns = runs->restarts.ends[i].at_ns = clock_system();
+  strcpy(waits->reason, "it was struck");
+  json_t *whole = json_pack("{s:o}", "processes", states_list(&processes));
+  for (uint32_t i = 0; i < 2; i++) {
+    static const char *const names[] = {"starts", "ends", "window_ns", "refused_calls"};
+    static const double values[2][4] = {{11, 3, 7200000000000, 12}, {21, 4, 7200000000000, 22}};
+    char path[64];
+    for (uint32_t k = 0; k < 4; k++) {
+      snprintf(path, sizeof path, "processes.%u.%s", i, names[k]);
+      rows_expect_value(whole, path, ROW_WHOLE_64, values[i][k]);
+    }
+  }
+  rows_expect_text(whole, "processes.0.world", "west");
+  rows_expect_text(whole, "processes.0.state", "running");
+  rows_expect_text(whole, "processes.0.allow", "nothing");
+  rows_expect_value(whole, "processes.0.process", ROW_WHOLE_64, 4242);
+  rows_expect_text(whole, "processes.1.world", "east");
+  rows_expect_text(whole, "processes.1.state", "waiting");
+  rows_expect_text(whole, "processes.1.allow", "network");
+  rows_expect_text(whole, "processes.1.reason", "it was struck");
+  rows_expect_text(whole, "processes.1.words",
+                   "world east starts in 5 s, since it was struck; `muster ctl restart east` starts it at once");
+  rows_expect_value(whole, "processes.1.next_start_ns", ROW_WHOLE_64, LATER_MS * 1e6);
+  rows_expect_nothing_left(whole, "processes");
+  cr_expect_eq(states_next_start_s(waits), LATER_MS / 1000 + 1, "rounded up");
+  cr_expect_eq(states_next_start_s(runs), 0);
+  json_decref(whole);
+  uv_close((uv_handle_t *)&waits->timer, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&loop), 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- agents */

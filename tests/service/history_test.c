@@ -52,6 +52,45 @@ Test(history, sums_a_second_once_it_is_over) {
   cr_expect_eq(seconds[0].wall_max_ns, 100000000);
 }
 
+/* Of a thousand frames 980 take 1 ms, and the others 10, 100 and 200. */
+Test(history, tells_the_middle_of_the_frames_from_their_ends) {
+  for (uint64_t i = 1; i <= 1000; i++) {
+    report.wall_ns = (i <= 980 ? 1 : i <= 995 ? 10 : i <= 999 ? 100 : 200) * 1000000ull;
+    report.overrun_wall_ns = i == 7 ? 12345 : i;
+    add_frame(5ull * SECOND + i * 900000, false, false);
+  }
+  history_close_second(&kept, 6ull * SECOND);
+  cr_assert_eq(history_read(&kept, 0, 6ull * SECOND, seconds), 1);
+  cr_expect(seconds[0].wall_p50_ns >= 1000000 && seconds[0].wall_p50_ns <= 1030000, "%lu", seconds[0].wall_p50_ns);
+  cr_expect(seconds[0].wall_p99_ns >= 10000000 && seconds[0].wall_p99_ns <= 10300000, "%lu", seconds[0].wall_p99_ns);
+  cr_expect_eq(seconds[0].wall_max_ns, 200000000);
+  cr_expect_eq(seconds[0].overrun_max_ns, 12345, "the most, and not the last");
+}
+
+/* What a second has of its frames: sums, and what the last of them had. */
+Test(history, has_each_figure_of_its_frames) {
+  for (uint32_t i = 1; i <= 2; i++) {
+    report.frame = 70 + i, report.budget_ns = 10 * i, report.carried = 20 * i, report.agents = 30 * i;
+    report.agents_beyond_wish = 40 * i, report.agents_quarantined = 50 * i;
+    report.utilisation_nominal = 1.5f * (float)i, report.utilisation_desired = 2.5f * (float)i;
+    report.pressure = 0.25f * (float)i, report.important_load = 0.125f * (float)i;
+    report.update_cpu_ns = 100 * i, report.released = 200 * i, report.completed = 300 * i, report.preempted = 400 * i;
+    report.idle_ns[MUSTER_IDLE_LONG] = 500 * i;
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++) report.levels[level] = 600 * i + level;
+    add_frame(5ull * SECOND + i, i == 1, false);
+  }
+  history_close_second(&kept, 6ull * SECOND);
+  cr_assert_eq(history_read(&kept, 0, 6ull * SECOND, seconds), 1);
+  const history_second *one = &seconds[0];
+  cr_expect(one->frames == 2 && one->late == 1 && one->judged == 0 && one->broken == 0);
+  cr_expect(one->frame == 72 && one->budget_ns == 20 && one->carried == 40 && one->agents == 60);
+  cr_expect(one->beyond_wish == 80 && one->quarantined == 100);
+  cr_expect(one->wants == 3.0f && one->has == 5.0f && one->pressure == 0.5f && one->important_load == 0.25f);
+  cr_expect(one->updates_cpu_ns == 300 && one->released == 600 && one->completed == 900 && one->preempted == 1200);
+  cr_expect_eq(one->idle_ns[MUSTER_IDLE_LONG], 1500);
+  for (uint32_t level = 0; level < MUSTER_LEVELS; level++) cr_expect_eq(one->levels[level], 1200 + level);
+}
+
 Test(history, begins_each_second_anew_and_leaves_out_those_without_frames) {
   add_hundred(5);
   report.wall_ns = 3000000;

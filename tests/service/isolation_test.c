@@ -398,6 +398,32 @@ Test(isolation, a_world_that_is_killed_goes_on_from_its_newest_snapshot, .timeou
   daemon_stop(&service);
 }
 
+static uint64_t bytes_of(const char *file) {
+  char path[DAEMON_PATH_BYTES + 32];
+  struct stat status;
+  snprintf(path, sizeof path, "%s/%s", service.folder, file);
+  cr_assert_eq(stat(path, &status), 0, "%s", path);
+  return (uint64_t)status.st_size;
+}
+
+/* One world has written two, and the other one: together they are as far as that one. */
+Test(isolation, what_worlds_tell_of_their_snapshots_is_told_together, .timeout = 120) {
+  launch("[world main]\nmodule = wildlife\nagents = 500\n[world left]\nmodule = wildlife\nagents = 300\n",
+         "--journal=no --snapshot-file @/state");
+  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+  control_await_count(&service, "/v1/snapshot", "written", 2);
+  cr_assert_eq(kill(process_of("left"), SIGUSR1), 0);
+  control_await_count(&service, "/v1/snapshot", "written", 3);
+  json_t *both = control_ask(&service, "GET", "/v1/snapshot", NULL, 200);
+  cr_expect_eq(control_count(both, "written"), 3, "the sum");
+  cr_expect_eq(control_count(both, "number"), 1, "the least");
+  cr_expect_eq(control_count(both, "failed"), 0);
+  cr_expect(control_is_true(both, "enabled") && !control_is_true(both, "running"));
+  cr_expect_eq((uint64_t)control_count(both, "bytes"), bytes_of("main/state") + bytes_of("left/state"));
+  json_decref(both);
+  daemon_stop(&service);
+}
+
 Test(isolation, a_world_that_cannot_be_opened_says_why, .timeout = 120) {
   launch("[server]\ncrash_limit = 1\n[world main]\nmodule = missing\n"
          "[world left]\nmodule = wildlife\nagents = 500\n",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *const flags = "--world main=wildlife --agents 400 --world square=fixed --agents 300 "
@@ -105,6 +106,36 @@ Test(snapshots, worlds_go_on_from_the_last_one) {
   daemon_stop(&service);
 }
 
+/* A number of a document. */
+static unsigned long long told_in(const char *body, const char *name) {
+  char member[64];
+  unsigned long long number = 0;
+  snprintf(member, sizeof member, "\"%s\": ", name);
+  const char *found = strstr(body, member);
+  cr_assert(found && sscanf(found + strlen(member), "%llu", &number) == 1, "no %s in %s", name, body);
+  return number;
+}
+
+/* The log, the answer, the metrics and the file itself say the same of the snapshot. */
+static void expect_told_alike(const musterd *service, const char *body) {
+  char path[256], line[160];
+  struct stat status;
+  path_of(service, "state", path);
+  cr_assert_eq(stat(path, &status), 0);
+  unsigned long long bytes = told_in(body, "bytes"), write_ns = told_in(body, "write_ns"),
+                     pause_ns = told_in(body, "pause_ns"), at_s = told_in(body, "written_at");
+  cr_expect_eq(bytes, (unsigned long long)status.st_size);
+  cr_expect(at_s >= (unsigned long long)status.st_mtime && at_s <= (unsigned long long)time(NULL), "%llu", at_s);
+  snprintf(line, sizeof line, "snapshot 1: %.1f MB in %.0f ms, frames stood still for %.2f ms", (double)bytes * 1e-6,
+           (double)write_ns * 1e-6, (double)pause_ns * 1e-6);
+  char *log = daemon_log(service);
+  cr_expect(strstr(log, line), "'%s' is not in %s", line, log);
+  free(log);
+  cr_expect_eq((unsigned long long)daemon_metric(service, "muster_snapshot_bytes"), bytes);
+  cr_expect_float_eq(daemon_metric(service, "muster_snapshot_duration_seconds"), (double)write_ns * 1e-9, 1e-12);
+  cr_expect_float_eq(daemon_metric(service, "muster_snapshot_pause_seconds"), (double)pause_ns * 1e-9, 1e-12);
+}
+
 Test(snapshots, are_taken_and_told_of_over_the_control) {
   static daemon_reply reply;
   musterd service;
@@ -119,6 +150,7 @@ Test(snapshots, are_taken_and_told_of_over_the_control) {
   static const char *const told[] = {"failed", "written_at", "bytes", "write_ns", "pause_ns", "failure", "restored"};
   for (size_t i = 0; i < sizeof told / sizeof *told; i++)
     cr_expect(strstr(reply.body, told[i]), "no %s in %s", told[i], reply.body);
+  expect_told_alike(&service, reply.body);
   daemon_stop(&service);
   daemon_start(&service, "--world main=wildlife --agents 300");
   daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
@@ -238,9 +270,14 @@ Test(snapshots, one_that_cannot_be_written_is_told_of_and_the_worlds_go_on) {
   daemon_ask(&service, "GET", "/readyz", NULL, &reply);
   cr_expect_eq(reply.status, 503);
   cr_expect(strstr(reply.body, "\"unsaved\"") && strstr(reply.body, "state.new: it is a folder"), "%s", reply.body);
+  daemon_ask(&service, "GET", "/v1/snapshot", NULL, &reply);
+  cr_expect(told_in(reply.body, "failed") == 1 && told_in(reply.body, "written") == 0, "%s", reply.body);
+  cr_expect(told_in(reply.body, "number") == 0 && strstr(reply.body, "\"running\": false"), "%s", reply.body);
   cr_assert_eq(rmdir(path), 0);
   daemon_signal(&service, SIGUSR1);
   daemon_await_log(&service, "snapshot 1: ");
+  daemon_ask(&service, "GET", "/v1/snapshot", NULL, &reply);
+  cr_expect(told_in(reply.body, "failed") == 1 && told_in(reply.body, "written") == 1, "%s", reply.body);
   daemon_ask(&service, "GET", "/readyz", NULL, &reply);
   cr_expect(!strstr(reply.body, "\"unsaved\""), "%s", reply.body);
   daemon_stop(&service);

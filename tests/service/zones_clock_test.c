@@ -277,6 +277,16 @@ Test(zones_clock, who_stood_still_goes_forward_at_once_and_never_back) {
   cr_expect_lt(spread(), 20 * ms_ns, "until they are level");
 }
 
+/* It is as old as half of its way there and back. */
+Test(zones_clock, an_answer_is_of_the_middle_of_its_way) {
+  land_clock clock;
+  land_clock_open(&clock, "b");
+  land_clock_answered(&clock, 10 * second_ns, false,
+                      &(land_answer){"a", 10 * second_ns - 400 * ms_ns, 77 * second_ns, true});
+  cr_expect_eq(land_clock_at(&clock, 10 * second_ns), 77 * second_ns + 200 * ms_ns);
+  cr_expect_eq(land_clock_at(&clock, 12 * second_ns), 79 * second_ns + 200 * ms_ns);
+}
+
 Test(zones_clock, what_is_no_message_of_these_is_passed_over) {
   static const char *const bad[] = {
       "", "a", "a 1", "a b 1", "a 1 1 1 1 1", "a;b 1 1", "a123456789012345678901234567890123456789 1 1"};

@@ -5,6 +5,10 @@
 #include "report_json.h"
 #include "support/little_world.h"
 
+#include <muster/overruns.h>
+
+#include <time.h>
+
 #define SUMMARY(...)  ROW_OF(run_summary, __VA_ARGS__)
 #define RECORD(...)   ROW_OF(run_record, __VA_ARGS__)
 #define OPTIONS(...)  ROW_OF(run_options, __VA_ARGS__)
@@ -314,5 +318,67 @@ Test(report_json, the_capacity_of_a_virtual_run_is_its_own) {
   summarise(&summary, &options, &host, &record);
   cr_expect(!summary.own_known, "nothing measured it");
   record_destroy(&record);
+  little_world_destroy(&little);
+}
+
+/* --------------------------------------------------------------------------------------------------------- runaways */
+
+enum { LONG_MS = 40, TRIES = 200 };
+
+static const uint64_t limit_ns = 5000000;
+
+/* The second agent waits in its second atom, and the first computes in its first: each for longer than the limit. */
+static muster_atom_result compute(muster_update *update) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  bool first = muster_agent_index(update->agent) == *(uint32_t *)update->type_user;
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (first && (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < LONG_MS);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result wait_long(muster_update *update) {
+  bool second = muster_agent_index(update->agent) != *(uint32_t *)update->type_user;
+  if (second) nanosleep(&(struct timespec){.tv_nsec = LONG_MS * 1000000}, NULL);
+  return MUSTER_ATOM_NEXT;
+}
+
+static struct runaways runaways_now(const struct host *host, const muster_frame_report *last) {
+  muster_statistics statistics = muster_statistics_default();
+  muster_statistics_read(host->world, &statistics);
+  return runaways_of(host, &statistics, last);
+}
+
+Test(report_json, who_computes_too_long_and_who_waits_are_told_apart) {
+  static const muster_atom atoms[] = {{.run = compute}, {.run = wait_long}};
+  static uint32_t first;
+  muster_world_def world = muster_world_def_default();
+  little_world little = little_world_create(1, &world);
+  muster_type_def def = type_with(atoms, 2);
+  def.name = "sloth";
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.limit_ns = limit_ns;
+  def.user = &first;
+  register_type(&little, &def);
+  little.provokes_idle = true;
+  first = muster_agent_index(spawn_at(&little, 0));
+  muster_agent second = spawn_at(&little, 1);
+  const struct host host = {.world = little.world};
+  muster_frame_report last = run_frame(&little);
+  struct runaways found = runaways_now(&host, &last);
+  for (uint32_t i = 0; i < TRIES && !(found.overruns && found.blocked); i++) {
+    last = run_frame(&little);
+    found = runaways_now(&host, &last);
+  }
+  cr_assert(found.overruns && found.blocked, "%lu overran and %lu were blocked, in %d frames", found.overruns,
+            found.blocked, TRIES);
+  cr_expect_str_eq(found.worst_type, "sloth");
+  cr_expect_str_eq(found.blocked_type, "sloth");
+  cr_expect_geq(found.worst_ns, limit_ns);
+  cr_expect_geq(found.blocked_ns, limit_ns);
+  cr_expect_eq(found.worst_limit_ns, limit_ns);
+  cr_expect_eq(found.blocked_agent.value, second.value, "agent %u waits", muster_agent_index(second));
+  cr_expect_eq(found.blocked_atom, 1);
+  cr_expect_eq(found.stuck, 0);
   little_world_destroy(&little);
 }

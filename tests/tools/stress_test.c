@@ -76,7 +76,13 @@ static void expect_step(json_t *step) {
   cr_expect_gt(program_number(step, "updates_per_frame"), 0);
   cr_expect_gt(program_number(step, "messages.sent"), 0);
   cr_expect_gt(program_number(step, "bytes"), 0);
-  cr_expect_leq(program_number(step, "kept"), program_number(step, "frames"));
+  double judged = program_number(step, "frames") - program_number(step, "excused");
+  cr_expect_leq(program_number(step, "kept"), judged);
+  cr_expect_float_eq(program_number(step, "kept_share"), judged > 0 ? program_number(step, "kept") / judged : 0, 1e-9);
+  cr_expect_leq(program_number(step, "wall_ns.p50"), program_number(step, "wall_ns.p99"));
+  cr_expect_leq(program_number(step, "wall_ns.p99"), program_number(step, "wall_ns.max"));
+  cr_expect_leq(program_number(step, "pressure.mean"), program_number(step, "pressure.max"));
+  cr_expect_leq(program_number(step, "messages.dropped"), program_number(step, "messages.sent"));
   cr_expect(program_number(step, "attempts") >= (holds ? 1 : 2), "what does not hold is measured again");
 }
 

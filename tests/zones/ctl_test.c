@@ -286,7 +286,7 @@ static void expect_moves(const land *all, uint32_t node, const char *named) {
 
 /* While the node that is to have a zone takes nothing, all of them tell that it is wanted there, and where it is. */
 static void expect_wanted(land *all, uint32_t asked, uint32_t zone, const char *wanted, const char *at) {
-  char last[NAME_BYTES] = "";
+  char last[64] = "";
   for (int tries = 0; tries < TRIES; tries++, usleep(PAUSE_US)) {
     json_t *entry = zone_of(all, asked, zone);
     snprintf(last, sizeof last, "%s", text_of(entry, "wanted"));
