@@ -57,6 +57,44 @@ Test(ctl, shows_what_there_is) {
   expect("explain --socket /nowhere -h", "INDEX.GENERATION");
 }
 
+enum { CELLS_MAX = 16 };
+
+/* Where the cells of a line begin and end: two blanks or more stand between them. Returns how many there are. */
+static size_t find_cells(const char *line, size_t begins[CELLS_MAX], size_t ends[CELLS_MAX]) {
+  size_t count = 0, length = strcspn(line, "\n");
+  for (size_t at = strspn(line, " "); at < length && count < CELLS_MAX; count++) {
+    begins[count] = at;
+    while (at < length && !(line[at] == ' ' && line[at + 1] == ' ')) at++;
+    ends[count] = at;
+    at += strspn(line + at, " ");
+  }
+  return count;
+}
+
+/* Each cell begins below its title, as texts do, or ends there, as numbers do. */
+static void expect_columns(const char *line, size_t least) {
+  size_t begins[CELLS_MAX], ends[CELLS_MAX], begin[CELLS_MAX], end[CELLS_MAX], rows = 0;
+  program_run *run = program_start(line);
+  size_t count = find_cells(run->output, begins, ends);
+  cr_assert_geq(count, least, "muster %s prints:\n%s", line, run->output);
+  for (const char *row = strchr(run->output, '\n'); row && row[1] && row[1] != '\n'; row = strchr(row + 1, '\n')) {
+    if (strncmp(row + 1, "more: ", 6) == 0) break;
+    cr_assert_eq(find_cells(row + 1, begin, end), count, "muster %s prints:\n%s", line, run->output);
+    for (size_t i = 0; i < count; i++)
+      cr_expect(begin[i] == begins[i] || end[i] == ends[i], "column %zu of muster %s:\n%s", i, line, run->output);
+    rows++;
+  }
+  cr_expect_gt(rows, 0, "muster %s prints:\n%s", line, run->output);
+  free(run);
+}
+
+Test(ctl, cells_of_tables_stand_below_their_titles) {
+  expect_columns("ctl worlds", 5);
+  expect_columns("ctl types", 4);
+  expect_columns("ctl agents limit=20", 5);
+  expect_columns("ctl observers", 4);
+}
+
 Test(ctl, changes_what_it_is_told_to) {
   expect("ctl budget 4ms", "4 ms");
   expect("ctl hz 20", "50 ms");
