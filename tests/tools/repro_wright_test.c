@@ -1,5 +1,5 @@
 /* The reproduction of Wright & Marshall, as the program tells it. */
-#include "program.h"
+#include "repro.h"
 
 static json_t *version_of(json_t *json, const char *name) {
   json_t *versions = program_member(json, "versions");
@@ -74,7 +74,40 @@ static void expect_versions(json_t *json) {
 }
 
 Test(repro_wright, holds) {
-  json_t *json = program_json("repro wright --json -");
+  static const repro_statements none[] = {{NULL, 0}};
+  static const repro_statements checks[] = {{"Table 2: 4, 6, 8: two processes", 1},
+                                            {"Table 2: 4, 6, 8: three processes", 1},
+                                            {"Table 2: 3, 5, 7: two processes", 1},
+                                            {"Table 2: 3, 5, 7: three processes", 1},
+                                            {"delays of up to 2 frames halve the peak", 1},
+                                            {"agents' share of the frame: priorities", 1},
+                                            {"agents' share of the frame: all of it", 1},
+                                            {"sets' share of the update: priorities", 1},
+                                            {"sets' share of the update: all of it", 1},
+                                            {"mode run", 1},
+                                            {"mode suspendable", 1},
+                                            {"mode sliceable", 1},
+                                            {"out of time, it goes on behind the last set", 1},
+                                            {"naive: with too many agents", 1},
+                                            {"unscheduled: with too many agents", 1},
+                                            {"scheduled: with too many agents", 1},
+                                            {"scheduled, delay <= 2: with too many agents", 1},
+                                            {"ours on 1 worker: with too many agents", 1},
+                                            {"ours on 2 workers: with too many agents", 1},
+                                            {"ours on 4 workers: with too many agents", 1},
+                                            {"169 agents: with delay nothing is missed", 1},
+                                            {"ours on 2 workers: run on 2 threads, the same world", 1},
+                                            {"ours on 4 workers: run on 4 threads, the same world", 1},
+                                            {"with too many agents, elastic periods", 1},
+                                            {"unscheduled serves more agents than naive", 1},
+                                            {"scheduled serves more than unscheduled", 1},
+                                            {"scheduled with delay serves more than without", 1},
+                                            {"before degradation, scheduled with delay", 1},
+                                            {"before anything is missed, scheduled with delay", 1},
+                                            {"ours on 2 workers: ", 1},
+                                            {"ours on 4 workers: ", 1},
+                                            {NULL, 0}};
+  json_t *json = repro_json("wright", checks, none);
   expect_table2(json);
   expect_processes(json);
   expect_manager(json);
@@ -82,13 +115,6 @@ Test(repro_wright, holds) {
   cr_assert(json_is_true(program_member(version_of(json, "unscheduled"), "chosen")));
   cr_assert_eq(program_number(json, "budget_chosen_for_agents"), 67);
   cr_assert(json_is_true(program_member(version_of(json, "ours on 4 workers"), "same_world_on_one_thread")));
-  json_t *checks = program_member(json, "checks");
-  cr_assert_gt(json_array_size(checks), 15);
-  for (size_t i = 0; i < json_array_size(checks); i++) {
-    json_t *check = json_array_get(checks, i);
-    cr_expect(json_is_true(program_member(check, "holds")), "%s", json_string_value(program_member(check, "what")));
-  }
-  cr_assert(json_is_true(program_member(json, "holds")));
   json_decref(json);
 }
 

@@ -47,6 +47,7 @@ typedef struct rankin_finding {
   const char *name;
   const char *unit; /* of what was looked at */
   const char *counter_case;
+  bool timed;       /* by the CPU; the others are of virtual time */
   bool holds[2];    /* and in the counter-case */
   double values[2]; /* what was looked at */
 } rankin_finding;

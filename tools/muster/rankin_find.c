@@ -39,12 +39,14 @@ typedef struct rankin_trial {
   void (*plan)(rankin_plan plans[2]); /* both are the basic one before */
   bool (*holds)(const rankin_outcome outcomes[2], uint32_t which, double *value);
   bool (*find)(uint32_t which, double *value, bool *holds);
+  bool timed;
 } rankin_trial;
 
 static bool try_out(const rankin_trial *trial, rankin_finding *finding) {
   rankin_plan plans[2] = {rankin_basic, rankin_basic};
   rankin_outcome outcomes[2];
-  *finding = (rankin_finding){.name = trial->name, .unit = trial->unit, .counter_case = trial->counter_case};
+  *finding = (rankin_finding){
+      .name = trial->name, .unit = trial->unit, .counter_case = trial->counter_case, .timed = trial->timed};
   if (trial->plan) trial->plan(plans);
   for (uint32_t i = 0; i < 2; i++)
     if (trial->find ? !trial->find(i, &finding->values[i], &finding->holds[i]) : !rankin_run(&plans[i], &outcomes[i]))
@@ -213,24 +215,25 @@ static bool find_costs(uint32_t which, double *value, bool *holds) {
 /* The paper's findings, and behind them the parts. */
 static const rankin_trial trials[RANKIN_FINDINGS + RANKIN_PARTS] = {
     {"equal importance: runs are spread evenly", "times as many for one as for another", "importance differs by role",
-     plan_evenness, is_even, NULL},
+     plan_evenness, is_even, NULL, false},
     {"higher importance: more runs, role by role", "times as many for the next role", "weight of importance 0",
-     plan_advantage, has_advantage, NULL},
-    {"without ageing: the least important never run", "runs of one", "ageing on", plan_starvation, is_starving, NULL},
+     plan_advantage, has_advantage, NULL, false},
+    {"without ageing: the least important never run", "runs of one", "ageing on", plan_starvation, is_starving, NULL,
+     false},
     {"with ageing: no character starves, though S is out of reach", "ticks waited at most", "ageing off, the same S",
-     plan_ageing, is_ageing, NULL},
+     plan_ageing, is_ageing, NULL, false},
     {"mixed importance, dynamic levels: more run in the same time, the top in full", "updates in a tick",
-     "all at level 0", plan_mixture, is_mixed, NULL},
+     "all at level 0", plan_mixture, is_mixed, NULL, false},
     {"guarantee, ageing off: no character waits longer than S and one round", "ticks waited at most", "S out of reach",
-     plan_guarantee, is_guaranteed, NULL},
+     plan_guarantee, is_guaranteed, NULL, false},
     {"run counter, ageing off: one that runs often gives way to the next role, 22 times", "runs of one of that role",
-     "weight of runs 0", plan_run_counter, gives_way, NULL},
+     "weight of runs 0", plan_run_counter, gives_way, NULL, false},
     {"progress: an update that was begun is finished before others begin", "ticks for an update of four slices",
      "weight of progress 0", .find = find_progress},
     {"preemption: a long update is cut by the tick's end, and by more important ones",
      "updates of three ticks' time completed", "the same in one atom", .find = find_preemption},
     {"levels cost less, in order (CPU)", "of the level above, at most", "one level under four names",
-     .find = find_costs},
+     .find = find_costs, .timed = true},
 };
 
 bool rankin_find(rankin_finding findings[RANKIN_FINDINGS + RANKIN_PARTS]) {

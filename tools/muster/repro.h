@@ -8,12 +8,13 @@
 #include <muster/module.h>
 #include <stdio.h>
 
-/* Adds a statement about the reproduction that runs, printf-style, and whether it holds for what was measured. */
+/* Adds a statement about the reproduction that runs, printf-style, and whether it holds for what was measured. One that
+ * does not hold fails the command. */
 void repro_check_that(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Those that follow are about how fast this machine is beside the paper's. They are printed and written, and no
- * failure: they say nothing of what was reproduced. */
-void repro_compare_now(void);
+/* The same about the time that something took on this machine, of the CPU or by the wall clock. It is printed and
+ * written as it was measured, and decides nothing: whatever else the machine does may turn it. */
+void repro_compare_that(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The results of every paper begin with this. */
 typedef struct repro_results {
