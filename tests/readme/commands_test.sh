@@ -1,6 +1,6 @@
 #!/bin/bash
 # The commands of README.md and of the book, in short forms, on what is built here: in a copy of the tree whose
-# build/release leads there. The bare root of tools/test --long runs them word by word. The chapter on clusters has a test
+# build/release leads there. What they print is compared with what the book shows, and with outputs.rules. The bare root of tools/test --long runs them word by word. The chapter on clusters has a test
 # of its own (tests/docs).
 set -eu
 
@@ -16,6 +16,7 @@ export PREFIX=$WORK/prefix
 # What the machine knows by itself after an installation to /usr/local.
 export PATH=$PREFIX/bin:$PATH LD_LIBRARY_PATH=$PREFIX/lib PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig CPATH=$PREFIX/include
 export TERM=${TERM:-xterm} # for muster top
-/usr/bin/python3 -B "$source/tests/readme/run_document" --apart --tree "$WORK/tree" --rules "$source/tests/readme/any.rules" \
+/usr/bin/python3 -B "$source/tests/readme/run_document" --apart --compared --tree "$WORK/tree" \
+  --rules "$source/tests/readme/any.rules" --rules "$source/tests/readme/outputs.rules" \
   --rules "$source/tests/readme/short.rules" "$source/README.md" $(ls "$source"/tools/docs/[[:lower:]]*.md | grep -v /clusters.md) \
   "$source/tools/packaging/README.md"

@@ -48,6 +48,7 @@ class Block:
     introduction: str  # the paragraph before it
     output_of: str
     part_of: str  # the file of the tree that it stands in, by the mark <!-- part of: FILE -->
+    follows: bool  # another block, without a word between
 
 
 class Scanner:
@@ -59,6 +60,7 @@ class Scanner:
         self.blocks = []
         self.prose = [""]  # begins with an empty line, so that line numbers are indices
         self.paragraph = []
+        self.words = self.words_before_block = 0  # lines of prose so far, and those in front of the last block
         self.output_of = self.part_of = ""
         while self.at < len(lines):
             self.take_line()
@@ -76,6 +78,7 @@ class Scanner:
             self.skip(1)
         else:
             if line.strip():
+                self.words += 1
                 self.paragraph = [*self.paragraph, line] if self.prose[-1].strip() else [line]
             self.prose.append(line)
             self.at += 1
@@ -88,8 +91,10 @@ class Scanner:
         self.at += count
 
     def add(self, line, lines, language):
-        self.blocks.append(Block(line, lines, language, " ".join(self.paragraph), self.output_of, self.part_of))
+        follows = bool(self.blocks) and self.words == self.words_before_block
+        self.blocks.append(Block(line, lines, language, " ".join(self.paragraph), self.output_of, self.part_of, follows))
         self.output_of = self.part_of = ""
+        self.words_before_block = self.words
 
     def take_fenced(self, fence, language):
         begin = self.at + 1
@@ -151,6 +156,16 @@ def read_block(block):
     return [Command(number, without_comment(text), folder) for number, text in join_lines(block) if without_comment(text)]
 
 
+def read_blocks(blocks):
+    steps = []
+    for block in blocks:
+        if block.language == "text" and block.follows and not block.part_of and steps and isinstance(steps[-1], Command):
+            steps[-1].output = block.lines
+        else:
+            steps += read_block(block)
+    return steps
+
+
 def read_spans(prose):
     """The text between single backquotes, which may go over the end of a line."""
     text = "\n".join(prose)
@@ -182,7 +197,7 @@ def read_documents(paths, tree, ruled=lambda text: False):
     for path in paths:
         with open(path, encoding="utf-8") as file:
             scanners.append(Scanner(file.read().splitlines()))
-    all_steps = [[step for block in scanner.blocks for step in read_block(block)] for scanner in scanners]
+    all_steps = [read_blocks(scanner.blocks) for scanner in scanners]
     names = set().union(*map(programs_of, all_steps))
     shown = {step.text.removeprefix("./") for steps in all_steps for step in steps if isinstance(step, Command)}
     return {path: add_sentences(steps, scanner, names, shown, tree, ruled)

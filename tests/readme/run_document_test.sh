@@ -202,6 +202,39 @@ grep -q '2 commands run, 1 not run, 1 failures' "$work/report" || fail "only wha
 run --rules "$work/rules" <<<$'    echo of one'
 fails "a rule that matches nothing" "no command matches this rule: ^rm"
 
+# Runs a command that prints "took 20.5 ms for 1,000 of a", of which the document shows something.
+runs_shown() { # SHOWN RULE OPTION...
+  printf '%s\n' "$2" >"$work/rules"
+  run --rules "$work/rules" "${@:3}" <<<$'    echo "took 20.5 ms  for 1,000 of a"\n\n~~~text\n'"$1"$'\n~~~\n'
+}
+
+runs_shown 'took 20.5 ms  for 1,000 of a' '# no rule' --compared
+passes "a block of text behind a command is what it prints"
+grep -q 'compared: 1 with what the document shows, 0 with what rules say, 0 print nothing' "$work/report" ||
+  fail "what was compared is counted"
+runs_shown 'took 20.6 ms  for 1,000 of a' '# no rule'
+fails "another figure" "text.md:1: printed something else: echo"
+runs_shown 'took 0.021 s for 990 of a' '^echo  figures within 3 %: a test'
+passes "figures within three percent, in another unit"
+runs_shown 'took 21.5 ms for 1,000 of a' '^echo  figures within 3 %: a test'
+fails "a figure beyond three percent" "printed something else"
+runs_shown 'took 20.5 ms for 1,000 of b' '^echo  figures within 3 %: a test'
+fails "another word" "printed something else"
+runs_shown 'took 7 s for 0 of a' '^echo  figures differ: a test'
+passes "figures that differ"
+runs_shown 'took 7 s for some of a' '^echo  figures differ: a test'
+fails "no figure" "printed something else"
+runs_shown 'took ... of b' '^echo  figures differ: a test'
+fails "a word behind what stands for anything" "printed something else"
+
+printf '%s\n' '^echo one  prints: on...' '^echo two  prints: three' >"$work/rules"
+run --rules "$work/rules" --compared <<<$'    echo one\n    echo two\n    echo four\n    true'
+fails "a line that is absent" "text.md:2: did not print 'three': echo two"
+grep -q 'compared: 0 with what the document shows, 2 with what rules say, 1 print nothing' "$work/report" ||
+  fail "what rules say is counted"
+grep -q 'text.md:3: nothing says what this prints: echo four' "$work/report" || fail "what nothing is said of"
+grep -q ' 2 failures$' "$work/report" || fail "and nothing else"
+
 run <<<'Text alone.'
 [ "$status" -ne 0 ] || fail "a document without a command shows nothing"
 
