@@ -3,13 +3,14 @@
 # the entries in tools/mutate/equivalents match the sources. COMPILER names the compiler, MUSTER_SOURCE_DIR the tree.
 set -u
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 if ! /usr/bin/python3 -c 'import clang.cindex; clang.cindex.Index.create()' 2>/dev/null; then
-  echo "skipped: tools/mutate needs what 'tools/setup --mutate' installs"
+  "$MUSTER_SOURCE_DIR/tools/mutate/run" --check --work "$work/own" || exit 1
+  echo "skipped: all but the words of the equivalents needs what 'tools/setup --mutate' installs"
   exit 0
 fi
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 tree="$work/tree"
 cp -r "$MUSTER_SOURCE_DIR/tests/mutate/sample" "$tree"
 failures=0
@@ -57,6 +58,15 @@ after=$(drawn)
 [ "$(echo "$before" | head -n "$(echo "$after" | wc -l)")" = "$after" ] || fail "a new function moves what was drawn: $after"
 cp "$MUSTER_SOURCE_DIR/tests/mutate/sample/src/plan/lorry.c" "$tree/src/plan/lorry.c"
 
+# A room has the folders below its own, but those that are a room.
+mutate --folder service --count 0 --list
+says "a room" "src/service/booth.c:4 booth_opens"
+says "a folder of a room" "src/service/lamps/lamp.c:4 lamp_burns"
+if grep -qF "src/service/supervise" <<<"$output"; then fail "a room is drawn from twice: $output"; fi
+mutate --folder supervise --count 0 --list
+says "a room in another" "src/service/supervise/guard.c:4 guard_wakes"
+if grep -qF "booth" <<<"$output"; then fail "a room has what is above it: $output"; fi
+
 # ------------------------------------------------------------------------------------------------------- who survives
 
 cat >"$work/expected" <<'E2'
@@ -90,6 +100,23 @@ mutate --folder plan --count 0 --least 85
 says "one that the new test kills" "toll/is_paid_by_those_who_have_just_enough (failed)"
 if grep -q '^  .* toll_take ' <<<"$output"; then fail "the new test did not kill what it should"; fi
 
+# Where a test reaches a mutant only in a program that it starts.
+mutate --folder tools/muster --count 0
+[ "$status" -eq 0 ] || fail "the mutants of a program that a test starts: $status: $output"
+says "a mutant of such a program" "tools/muster/say.c:6 main [arithmetic] atoi(words[1]) * 2  ->  atoi(words[1]) / 2 by tools/say (failed)"
+
+# More equivalents than 5 % count as survivors.
+cp "$tree/tools/mutate/equivalents" "$work/equivalents"
+for change in 'axles + 1  ->  axles - 1' 'axles + 1  ->  0' '1  ->  (1 + 1)' '1  ->  (1 - 1)'; do
+  printf '\n%s\n' "src/plan/toll.c toll_forgotten
+in: return axles + 1;
+$change
+Nothing calls it."
+done >>"$tree/tools/mutate/equivalents"
+mutate --folder plan --count 0
+grep -qE '^plan( +[0-9]+){4} +2 ' <<<"$output" || fail "no two of the equivalents are left out: $output"
+cp "$work/equivalents" "$tree/tools/mutate/equivalents"
+
 # ---------------------------------------------------------------------------------------------------- one, by its name
 
 id=$(sed -n 's/^\([0-9a-f]*\) .* weight_of \[constant\] 8  ->  (8 + 1)$/\1/p' <<<"$first")
@@ -109,6 +136,21 @@ sed -i 's/best = i;/best = i + 0;/' "$tree/src/plan/toll.c"
 mutate --check
 [ "$status" -eq 2 ] || fail "an equivalent whose line has changed exits with $status"
 says "an equivalent whose line has changed" "argue it anew, or remove it"
+
+# Without libclang their words are compared, and nothing else is done.
+mkdir -p "$work/without/clang"
+echo 'raise ImportError("planted")' >"$work/without/clang/__init__.py"
+export PYTHONPATH="$work/without"
+mutate --check
+[ "$status" -eq 2 ] || fail "without libclang, an equivalent whose line has changed exits with $status"
+says "an equivalent whose line has changed" "argue it anew, or remove it"
+mutate --folder plan --count 1
+[ "$status" -eq 2 ] || fail "without libclang a run exits with $status"
+says "a run without libclang" "Install what it needs"
+output=$("$MUSTER_SOURCE_DIR/tools/mutate/run" --check --work "$work/own" 2>&1) ||
+  fail "the words of tools/mutate/equivalents: $output"
+says "the words alone" "the words of each stand in the sources"
+unset PYTHONPATH
 
 output=$("$MUSTER_SOURCE_DIR/tools/mutate/run" --check --work "$work/own" 2>&1) || fail "tools/mutate/equivalents: $output"
 

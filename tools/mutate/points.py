@@ -318,8 +318,10 @@ class Finder:
             depth += {"(": 1, ")": -1}.get(self.text[at], 0)
             if self.text[at] == ";" and depth == 1:
                 semicolons.append(at)
-            if len(semicolons) == 2:
+            if len(semicolons) == 2 or (self.text[at] == ")" and depth == 0):
                 break
+        if len(semicolons) < 2:  # a macro that begins a loop
+            return
         for child in list(cursor.get_children())[:-1]:
             if semicolons[0] < child.extent.start.offset < semicolons[1]:
                 self.replace("condition", child, "0", self.is_harmless(child))

@@ -29,6 +29,16 @@ REACHED_MORE, REACHED_TIMES = 50_000_000, 100
 EXPLORED_SCHEDULES = 20_000
 
 
+# The tests of a folder, by how their names begin: the first that a file's path begins with.
+OWN_TESTS = (
+    ("src/lua/", ("scripts/",)), ("src/record/", ("world/record", "tools/replay")), ("src/replay/", ("world/record", "tools/replay")),
+    ("src/observe/", ("observe/", "world/explain", "world/trace", "world/view")), ("src/service/zones/", ("zones/", "service/zone")),
+    ("src/service/", ("service/",)), ("tools/muster/", ("tools/", "service/ctl", "service/top", "zones/ctl")),
+    *((f"src/{name}/", (f"{name}/",)) for name in ("agents", "base", "journal", "plan", "pool", "run")),
+    ("", ("world/",)),
+)
+
+
 class BuildFailed(Exception):
     pass
 
@@ -43,20 +53,21 @@ def quietly(command, **more):
     return result.stdout.decode(errors="replace")
 
 
-def build(work, jobs):
-    """Builds the tree; returns the folder of the tests and the program of the explorer, or None."""
+def build(work, jobs, explored):
+    """Builds the tree; returns the folder of the tests and the program of the explorer, or None where there is none, or
+    nothing for it to find."""
     tree, runtime, header = work / "tree", work / "mutant.o", work / "mutant.h"
     if not header.exists() or header.read_bytes() != (HERE / "mutant.h").read_bytes():
         shutil.copy(HERE / "mutant.h", header)  # what every source depends on has the time of its last change
     quietly([os.environ.get("CC", "cc"), "-O1", "-fPIC", "-c", HERE / "mutant.c", "-o", runtime])
     options = [
         "-G", "Ninja", f"-DCMAKE_C_FLAGS=-w -fwrapv -include {header}", f"-DCMAKE_EXE_LINKER_FLAGS={runtime}",
-        f"-DCMAKE_SHARED_LINKER_FLAGS={runtime}",
+        f"-DCMAKE_SHARED_LINKER_FLAGS={runtime}", f"-DCMAKE_MODULE_LINKER_FLAGS={runtime}",
     ]
     debug = work / "debug"
     quietly(["cmake", "-S", tree, "-B", debug, "-DCMAKE_BUILD_TYPE=Debug", *options])
     quietly(["cmake", "--build", debug, "--parallel", str(jobs), "--", "--quiet"])
-    if not (tree / "tests/explore/CMakeLists.txt").exists():
+    if not explored or not (tree / "tests/explore/CMakeLists.txt").exists():
         return debug, None
     release = work / "release"
     quietly(["cmake", "-S", tree, "-B", release, "-DCMAKE_BUILD_TYPE=Release", *options])
@@ -80,10 +91,11 @@ class Unit:
 
 
 # What judges the sources' text, or builds Muster anew, has nothing to say of mutants.
-NOT_ASKED = re.compile(r"^(tidy/|readme/|installation|mutate/|proof/)")
+NOT_ASKED = re.compile(r"^(abi/|docs/|headers/|installation|layout/|mutate/|packages/|proof/|readme/|tidy/)")
 
 
-def find_units(debug, explorer):
+def find_units(debug, explorer, tools):
+    """`tools`: where tools/setup puts programs of the tests."""
     described = json.loads(quietly(["ctest", "--test-dir", debug, "--show-only=json-v1"]))
     units = []
     for test in described["tests"]:
@@ -94,7 +106,7 @@ def find_units(debug, explorer):
         for change in properties.get("ENVIRONMENT_MODIFICATION", []):
             name, value = change.split("=", 1)
             if value.startswith("path_list_append:"):
-                environment[name] = os.environ.get(name, "") + ":" + value.split(":", 1)[1]
+                environment[name] = f"{os.environ.get(name, '')}:{tools}"  # instead of that of the copy, which has none
         whole = Unit(test["name"], test["command"], environment, properties.get("WORKING_DIRECTORY", str(debug)))
         whole.hash = hash_of(whole)
         units += split(whole)
@@ -282,9 +294,8 @@ class Trial:
         compared = self.mutant.form in ("compared", "assignment")
         relevant = [unit for unit in reaching if not compared or unit.seen[self.number][1]]
         self.differing = len(relevant)
-        own = re.search(r"src/(\w+)/", self.mutant.file)[1]
-        own = own if any(unit.name.startswith(f"{own}/") for unit in units) else "world"
-        return sorted(relevant, key=lambda unit: (not unit.name.startswith(f"{own}/"), unit.seconds))
+        own = next(tests for path, tests in OWN_TESTS if self.mutant.file.startswith(path))
+        return sorted(relevant, key=lambda unit: (not unit.name.startswith(own), unit.seconds))
 
 
 def ask(unit, trial):

@@ -12,13 +12,32 @@ from pathlib import Path
 import points
 
 HERE = Path(__file__).resolve().parent
+# Rooms of the tree by their folders. Sub-folders belong to them, but those that are a room of their own. Only C is mutated.
 FOLDERS = {
     "plan": ("src/plan",), "agents": ("src/agents",), "run": ("src/pool", "src/run"),
-    "frame": ("src/record", "src/world", "src/herds", "src/frame", "src/observe", "src/api", "src/replay", "src/snapshot"),
-    "service": ("src/service",), "base": ("src/base",),
+    "frame": ("src/frame", "src/herds", "src/snapshot", "src/world"), "base": ("src/base",),
+    "journal": ("src/journal",), "lua": ("src/lua",), "replay": ("src/record", "src/replay"),
+    "observe": ("src/observe",), "api": ("src/api",),
+    "service": ("src/service",), "supervise": ("src/service/supervise",), "zones": ("src/service/zones",),
+    "tools/muster": ("tools/muster",),
 }
-DEFAULT_FOLDERS = ("plan", "agents", "run", "frame", "service")
-DEFINES = ["-D_GNU_SOURCE", '-DMUSTER_VERSION="0"', '-DMUSTER_MODULES_FOLDER="/"']
+DEFINES = ["-D_GNU_SOURCE", '-DMUSTER_VERSION="0"', '-DMUSTER_MODULES_FOLDER="/"', '-DMUSTER_SCRIPTS_FOLDER="/"',
+           "-DMUSTER_HAS_CTL", "-DMUSTER_HAS_ZONES"]
+LUA_NAMES = ("lua5.4", "lua-5.4", "lua54")  # as in CMakeLists.txt
+
+
+def lua_includes():
+    for name in LUA_NAMES:
+        asked = subprocess.run(["pkg-config", "--cflags-only-I", name], capture_output=True, text=True, check=False)
+        if asked.returncode == 0:
+            return asked.stdout.split()
+    return []
+
+
+def folder_of(file):
+    """The room of a file: that with the longest folder that it lies in; None: it is of no room."""
+    rooms = [(len(path), name) for name, paths in FOLDERS.items() for path in paths if file.startswith(f"{path}/")]
+    return max(rooms)[1] if rooms else None
 
 
 class Sources:
@@ -27,11 +46,12 @@ class Sources:
     def __init__(self, root, work, jobs):
         self.root, self.work, self.jobs = Path(root), Path(work), jobs
         self.compiler = os.environ.get("CC", "cc")
-        self.flags = ["-std=gnu17", *DEFINES, f"-I{root}/include", f"-I{root}/src"]
+        self.flags = ["-std=gnu17", *DEFINES, f"-I{root}/include", f"-I{root}/src", *lua_includes(),
+                      *(f"-I{path}" for path in sorted(self.root.glob("bench/*")) if path.is_dir())]
         self.memory_path = self.work / "memory.json"
         self.memory = json.loads(self.memory_path.read_text()) if self.memory_path.exists() else {}
-        self.context = self.hash_of(sorted(self.root.glob("src/**/*.h")) + sorted(self.root.glob("include/**/*.h")) +
-                                    [HERE / "points.py"])[:16]
+        headers = [sorted(self.root.glob(f"{part}/**/*.h")) for part in ("src", "include", "tools/muster", "bench")]
+        self.context = self.hash_of([*sum(headers, []), HERE / "points.py"])[:16]
 
     @staticmethod
     def hash_of(paths):
@@ -41,10 +61,8 @@ class Sources:
         return digest.hexdigest()
 
     def files_of(self, folder):
-        return sorted(str(path.relative_to(self.root)) for room in FOLDERS[folder] for path in (self.root / room).glob("*.[ch]"))
-
-    def folder_of(self, file):
-        return next((name for name, path in FOLDERS.items() if os.path.dirname(file) in path), None)
+        paths = {path for room in FOLDERS[folder] for path in (self.root / room).rglob("*.[ch]")}
+        return sorted(file for file in (str(path.relative_to(self.root)) for path in paths) if folder_of(file) == folder)
 
     def key(self, file, *rest):
         return ":".join([file, self.hash_of([self.root / file])[:16], self.context, *rest])
@@ -87,8 +105,14 @@ class Sources:
     def judge(self, mutants):
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             verdicts = list(pool.map(self.judge_one, mutants))
+            fine = [mutant for mutant, verdict in zip(mutants, verdicts) if verdict == "fine"]
+            by_file = [[m for m in fine if m.file == file] for file in sorted({m.file for m in fine})]
+            spoilt = {m.id for ms in pool.map(self.cannot_be_woven, by_file) for m in ms}
+        for mutant in mutants:
+            if mutant.id in spoilt:
+                self.memory[self.key(mutant.file, mutant.id)] = "does not compile"
         self.remember()
-        return verdicts
+        return ["does not compile" if m.id in spoilt else verdict for m, verdict in zip(mutants, verdicts)]
 
     def judge_one(self, mutant):
         key = self.key(mutant.file, mutant.id)
@@ -97,16 +121,28 @@ class Sources:
         return self.memory[key]
 
     def compare(self, mutant):
-        """Whether a mutant compiles, alone and woven in, and to other code than the original."""
+        """Whether a mutant compiles, and to other code than the original."""
         text = points.read(self.root / mutant.file)
         changed = text[:mutant.start] + (f"({mutant.becomes})" if mutant.becomes else ";") + text[mutant.end:]
         code = self.compile(mutant.file, changed)
-        if code is None or self.compile(mutant.file, weave(text, [(1, mutant)]), "-fsyntax-only") is None:
+        if code is None:
             return "does not compile"
         original_key = self.key(mutant.file, "code")
         if original_key not in self.memory:
             self.memory[original_key] = self.compile(mutant.file, text)
         return "same machine code" if code == self.memory[original_key] else "fine"
+
+    def cannot_be_woven(self, mutants):
+        """Those of a file's mutants with which it does not compile once they are woven in."""
+        key = self.key(mutants[0].file, "woven", hashlib.sha256(" ".join(m.id for m in mutants).encode()).hexdigest())
+        if key not in self.memory:
+            text = points.read(self.root / mutants[0].file)
+
+            def compiles(some):
+                return self.compile(some[0].file, weave(text, list(enumerate(some, 1))), "-fsyntax-only") is not None
+
+            self.memory[key] = [] if compiles(mutants) else [m.id for m in mutants if not compiles([m])]
+        return [m for m in mutants if m.id in self.memory[key]]
 
     def compile(self, file, text, level="-O1"):
         """A hash of the object code, "" without any, or None where it does not compile. What is static is kept, so that
@@ -116,7 +152,7 @@ class Sources:
         output = folder / f"{os.getpid()}-{random.getrandbits(64):x}.o"
         command = [self.compiler, *self.flags, level, "-w", "-g0", "-fwrapv", "-frandom-seed=0", "-fkeep-static-functions",
                    "-fkeep-inline-functions",
-                   f"-I{self.root / os.path.dirname(file)}", "-include", HERE / "mutant.h", "-x", "c", "-c", "-", "-o", output]
+                   f"-iquote{self.root / os.path.dirname(file)}", "-include", HERE / "mutant.h", "-x", "c", "-c", "-", "-o", output]
         result = subprocess.run(command, input=text.encode("latin-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                 check=False)
         if result.returncode:

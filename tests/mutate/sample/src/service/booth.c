@@ -1,0 +1,5 @@
+#include "service/booth.h"
+
+int booth_opens(int lamps) {
+  return lamps > 1;
+}

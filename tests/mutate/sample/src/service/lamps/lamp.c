@@ -1,0 +1,5 @@
+#include "service/booth.h"
+
+int lamp_burns(int hour) {
+  return hour > 20;
+}
