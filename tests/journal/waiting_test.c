@@ -4,7 +4,7 @@
 
 #include <muster/tune.h>
 
-enum { CROWD_AGENTS = 3000, CROWD_IDS = 8192, FEW_FRAMES = 3 };
+enum { WAITING_AGENTS = 3000, CROWD_IDS = 8192, FEW_FRAMES = 3 };
 
 /* The ids that were told to a host. */
 typedef struct crowd_ids {
@@ -18,7 +18,7 @@ static little_world crowd_world(void) {
   muster_world_def def = muster_world_def_default();
   muster_type_def type = town_type();
   def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = 2 * CROWD_AGENTS;
+  def.limits.agents_max = 2 * WAITING_AGENTS;
   def.limits.commands_max = 64;
   little_world little = little_world_create(2, &def);
   register_type(&little, &type);
@@ -41,7 +41,7 @@ static void crowd_live(void *user) {
   crowd_ids *crowd = user;
   little_world little = crowd_world();
   journal_begin(&little, crowd->path);
-  for (uint32_t i = 0; i < CROWD_AGENTS; i++) crowd_spawn(crowd, &little);
+  for (uint32_t i = 0; i < WAITING_AGENTS; i++) crowd_spawn(crowd, &little);
   muster_agent first = crowd->ids[0];
   muster_agent_wake_at(little.world, first, 900000000u);
   for (uint32_t frame = 0; frame < FEW_FRAMES; frame++) {
@@ -76,8 +76,8 @@ Test(journal_waiting, spawns_that_no_intake_had_taken_come_in_and_their_ids_stay
   }
   muster_frame_report report = run_frame(&little);
   for (uint32_t i = 0; report.spawns_waiting && i < 1000; i++) report = run_frame(&little);
-  cr_assert_eq(report.agents, CROWD_AGENTS + 200);
-  for (uint32_t i = 0; i < CROWD_AGENTS; i++)
+  cr_assert_eq(report.agents, WAITING_AGENTS + 200);
+  for (uint32_t i = 0; i < WAITING_AGENTS; i++)
     cr_assert(muster_agent_exists(little.world, crowd->ids[i]), "agent %u", i);
   little_world_destroy(&little);
   told_destroy(crowd->told);

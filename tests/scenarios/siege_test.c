@@ -57,7 +57,7 @@ Test(siege, refuses_options_that_it_cannot_meet) {
 /* ---------------------------------------------------------------------------------------------------------- sharing */
 
 /* Bands of importance: none, up to a quarter, a half, three quarters, one. */
-static uint32_t band_of(float importance) {
+static uint32_t band_at(float importance) {
   return importance <= 0.0f ? 0 : (uint32_t)ceilf(importance * 4.0f);
 }
 
@@ -72,7 +72,7 @@ struct shares {
 
 static void add_part(const struct scene *it, struct shares *partitions, const muster_agent_info *info,
                      uint64_t elapsed_ns) {
-  uint32_t band = is_named(it, info, "captain") ? CAPTAINS : band_of(info->importance);
+  uint32_t band = is_named(it, info, "captain") ? CAPTAINS : band_at(info->importance);
   if (partitions->count[band] == partitions->room) return;
   partitions->parts[band][partitions->count[band]++] = (double)elapsed_ns / (double)(info->period_ns + SCENE_FRAME_NS);
 }

@@ -101,7 +101,7 @@ static const struct diary *diary_of(const struct town *town, uint32_t i) {
   return info_of(&town->little, town->agents[i]).state;
 }
 
-static uint32_t band_of(float importance) {
+static uint32_t band_at(float importance) {
   return importance <= 0.0f ? 0 : importance <= 0.25f ? 1 : importance <= 0.5f ? 2 : importance < 0.9f ? 3 : 4;
 }
 
@@ -116,7 +116,7 @@ static void measure(struct town *town, uint32_t frames, struct band bands[BANDS]
   town_run(town, frames);
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_agent_info info = info_of(&town->little, town->agents[i]);
-    struct band *band = &bands[band_of(info.importance)];
+    struct band *band = &bands[band_at(info.importance)];
     band->agents++;
     band->runs += (double)(((const struct diary *)info.state)->runs - before[i]);
     band->period_s += 1e9 / (double)info.period_ns;
