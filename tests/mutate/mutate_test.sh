@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if ! /usr/bin/python3 -c 'import clang.cindex; clang.cindex.Index.create()' 2>/dev/null; then
   "$MUSTER_SOURCE_DIR/tools/mutate/run" --check --work "$work/own" || exit 1
-  echo "skipped: all but the words of the equivalents needs what 'tools/setup --mutate' installs"
+  echo "skipped: no libclang of python: all but the words of the equivalents needs what 'tools/setup --mutate' installs"
   exit 0
 fi
 
