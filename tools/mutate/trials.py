@@ -90,8 +90,10 @@ class Unit:
     seen: dict = field(default_factory=dict)  # number of a mutant: (times reached, times it would have differed)
 
 
-# What judges the sources' text, or builds Muster anew, has nothing to say of mutants.
-NOT_ASKED = re.compile(r"^(abi/|docs/|headers/|installation|layout/|mutate/|packages/|proof/|readme/|tidy/)")
+# What judges the sources' text, builds Muster anew, looks at a page by a browser, or counts each access to memory, those of
+# mutants as well, has nothing to say of them.
+NOT_ASKED = re.compile(
+    r"^(abi/|docs/|headers/|installation|layout/|mutate/|packages/|proof/|readme/|seldom/|service/page|tidy/|tools/bench_lines)")
 
 
 def find_units(debug, explorer, tools):
