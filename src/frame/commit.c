@@ -56,18 +56,33 @@ static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
   sums->update_times_ns += cost_ns;
 }
 
-static void learn(struct muster_world *world) {
-  frame_record_costs(world);
+static void learn_sample(struct muster_world *world, const cost_sample *sample) {
+  cost_learning_take_sample(world, sample);
+  if (sample->how != SAMPLE_DOUBTED) count_update_time(&world->sums->statistics, sample->cost_ns);
+}
+
+/* Learns from samples of a worker until the clock passes `end_ns`, and forgets the rest: what costs are is known from
+ * fewer as well, a little later. */
+static void learn_samples(struct muster_world *world, worker_state *state, uint64_t end_ns) {
+  enum { BETWEEN_LOOKS = 32, AHEAD = 8 };
+  uint32_t taken = 0;
+  for (; taken < state->sample_count; taken++) {
+    if (taken % BETWEEN_LOOKS == 0 && taken && clock_now(world->clock) >= end_ns) break;
+    if (taken + AHEAD < state->sample_count)
+      __builtin_prefetch(world_row(world, state->samples[taken + AHEAD].agent), 1);
+    learn_sample(world, &state->samples[taken]);
+  }
+  state->sample_count = taken;
+}
+
+static void learn(struct muster_world *world, uint64_t end_ns) {
   for (uint32_t i = 0; i < world->runner->state_count; i++) {
-    worker_state *state = &world->runner->states[i];
-    for (uint32_t k = 0; k < state->sample_count; k++) {
-      const cost_sample *sample = &state->samples[k];
-      cost_learning_take_sample(world, sample);
-      if (sample->how != SAMPLE_DOUBTED) count_update_time(&world->sums->statistics, sample->cost_ns);
-    }
+    worker_state *state = runner_state_in_turn(world->runner, i);
+    learn_samples(world, state, end_ns);
     world->sums->statistics.interrupted += state->interrupted;
     world->sums->report.cycles += (uint32_t)state->cycles;
   }
+  frame_record_costs(world);
   settle_count_refused(world);
 }
 
@@ -76,7 +91,7 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   commit_progress *progress = world->commit;
   ASSERT(progress->open && progress->begun);
   if (!progress->all_settled && settle_entries(world, end_ns)) {
-    learn(world);
+    learn(world, end_ns);
     progress->all_settled = true;
   }
   if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);

@@ -253,18 +253,19 @@ static double backlog_ns(const struct muster_world *world) {
   return fmax(each_ns * (late + held) + world->frame->acts_late_ns, all_ns - queue_part * world->frame->everybody_ns);
 }
 
-/* How far the frame went beyond its budget by own time. No plan can make up for what atoms waited for, or for what the
- * kernel took: of planning and of workers that were late their own clocks tell that; of a host, what it says that its
- * updates took. */
+/* No plan can make up for what atoms waited for, or for what the kernel took while updates ran: of workers that were
+ * late their own clocks tell that; of a host, what it says that its updates took. */
+static uint64_t taken_ns(const struct muster_world *world) {
+  uint64_t waited_ns = world->sums->report.stage_ns[MUSTER_STAGE_RUN];
+  if (!world_is_planned(world)) return world->sums->report.blocked_ns + runner_taken_ns(world->runner);
+  uint64_t own_ns = world->frame->own_ns / world_workers(world);
+  return waited_ns > own_ns ? waited_ns - own_ns : 0;
+}
+
+/* How far the frame went beyond its budget by own time: without what the kernel took, of planning as well. */
 static uint64_t own_overrun_ns(const struct muster_world *world) {
   const muster_frame_report *report = &world->sums->report;
-  const frame_state *frame = world->frame;
-  uint64_t taken_ns = report->blocked_ns + runner_taken_ns(world->runner);
-  if (world_is_planned(world)) {
-    uint64_t waited_ns = report->stage_ns[MUSTER_STAGE_RUN], own_ns = frame->own_ns / world_workers(world);
-    taken_ns = waited_ns > own_ns ? waited_ns - own_ns : 0;
-  }
-  uint64_t end_ns = frame->budget_ns + frame->planning_taken_ns + taken_ns;
+  uint64_t end_ns = world->frame->budget_ns + world->frame->planning_taken_ns + taken_ns(world);
   return report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
 }
 
@@ -314,14 +315,15 @@ void forecast_learn_holding(struct muster_world *world) {
   if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
 }
 
-/* A frame that planning alone made late says nothing of its end. Nor does what a claim took beyond the time to stop:
- * the promise leaves it to the frame's longest atom, the debt repays it, and time kept free for it would be lost in
- * every frame. */
+/* A frame that planning alone made late says nothing of its end, but what the kernel took of planning was gone when the
+ * rest of the frame was fitted into what was left: it excuses the debt alone. Nor does what a claim took beyond the
+ * time to stop say anything: the promise leaves it to the frame's longest atom, the debt repays it, and time kept free
+ * for it would be lost in every frame. */
 static void learn_reserve(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
   uint64_t budget_ns = world->frame->budget_ns, repaid_ns = world->sums->report.repaid_ns;
   uint64_t beyond_ns = world_is_planned(world) ? world->sums->report.longest_claim_ns : runner_beyond_ns(world->runner);
-  uint64_t excused_ns = repaid_ns + beyond_ns;
-  uint64_t late_ns = sample->overrun_ns > excused_ns ? sample->overrun_ns - excused_ns : 0;
+  uint64_t end_ns = budget_ns + taken_ns(world) + repaid_ns + beyond_ns;
+  uint64_t late_ns = world->sums->report.wall_ns > end_ns ? world->sums->report.wall_ns - end_ns : 0;
   double *learnt_ns = &world->learnt->experience.reserve_ns;
   if (sample->waited && plan_ns < budget_ns) *learnt_ns = frame_reserve_learn(*learnt_ns, budget_ns, late_ns);
 }

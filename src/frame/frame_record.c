@@ -169,8 +169,8 @@ static void put_costs(struct muster_world *world) {
   tape_put_number(tape, interrupted);
   tape_put_number(tape, samples);
   for (uint32_t i = 0; i < world->runner->state_count; i++)
-    for (uint32_t k = 0; k < world->runner->states[i].sample_count; k++) {
-      const cost_sample *sample = &world->runner->states[i].samples[k];
+    for (uint32_t k = 0; k < runner_state_in_turn(world->runner, i)->sample_count; k++) {
+      const cost_sample *sample = &runner_state_in_turn(world->runner, i)->samples[k];
       tape_put_number(tape, sample->agent);
       tape_put_number(tape, (uint64_t)sample->level << 2 | sample->how);
       tape_put_number(tape, sample->cost_ns);

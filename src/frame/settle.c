@@ -282,12 +282,12 @@ void settle_cut_lots(struct muster_world *world) {
 }
 
 /* Settles a lot's plain entries, as long as there is time. */
-static void settle_lot(struct muster_world *world, uint32_t lot, uint32_t worker, uint64_t end_ns) {
+static void settle_lot(struct muster_world *world, uint32_t lot, uint32_t worker) {
   enum { BETWEEN_LOOKS = 256 };
   struct settle_lots *lots = &world->teams->lots;
   const uint32_t *entries = lots->entries + settle_lot_begin(lots, lot);
   uint32_t count = lots->ends[lot] - settle_lot_begin(lots, lot), i = 0;
-  for (; i < count && (i % BETWEEN_LOOKS || clock_now(world->clock) < end_ns); i++) {
+  for (; i < count && (i % BETWEEN_LOOKS || clock_now(world->clock) < lots->end_ns); i++) {
     prefetch_settled(world, entries, i, count);
     settle_plain(world, entries[i], &world->sums->parts[worker], lot % ACTIVATION_SHARES, true);
   }
@@ -296,8 +296,7 @@ static void settle_lot(struct muster_world *world, uint32_t lot, uint32_t worker
 
 static void settle_some_lots(void *argument, uint32_t first, uint32_t end, uint32_t worker) {
   struct muster_world *world = argument;
-  uint64_t end_ns = forecast_end_ns(world);
-  for (uint32_t lot = first; lot < end; lot++) settle_lot(world, lot, worker, end_ns);
+  for (uint32_t lot = first; lot < end; lot++) settle_lot(world, lot, worker);
 }
 
 /* Those who book at the same time are told how many they are. */
@@ -383,20 +382,36 @@ static void settle_rest(struct muster_world *world) {
   space_moves_run(&world->agents.moves, lots->entries, crossing, &parts);
 }
 
-void settle_beside(struct muster_world *world) {
+/* Lots end early enough for what they leave, with half of the time that is left at most. */
+static uint64_t end_of_lots(const struct muster_world *world) {
+  double rest_ns = world->learnt->experience.settle_rest.mean_ns * world->batch->count;
+  uint64_t end_ns = forecast_end_ns(world), now_ns = clock_now(world->clock);
+  uint64_t most_ns = end_ns > now_ns ? (end_ns - now_ns) / 2 : 0;
+  return end_ns - (rest_ns < (double)most_ns ? (uint64_t)rest_ns : most_ns);
+}
+
+static void settle_lots(struct muster_world *world) {
   enum { SETTLE_NS = 40 };
+  struct settle_lots *lots = &world->teams->lots;
+  lots->end_ns = end_of_lots(world);
+  settle_share_out(world);
+  section_run(world, settle_some_lots, lots->count, (uint64_t)world->batch->count * SETTLE_NS);
+  list_left(lots);
+}
+
+void settle_beside(struct muster_world *world) {
   struct settle_lots *lots = &world->teams->lots;
   bool settles = lots_are_apart(world, lots);
   ASSERT(world->commit->open && world->commit->settled == 0);
-  if (settles) {
-    settle_share_out(world);
-    section_run(world, settle_some_lots, lots->count, (uint64_t)world->batch->count * SETTLE_NS);
-    list_left(lots);
-  }
+  if (settles) settle_lots(world);
+  uint64_t begin_ns = world->timed ? clock_now(world->clock) : 0;
   bool settled = frame_record_lots(world, settles);
   if (settled && !settles) settle_as_recorded(world);
   if (settled) settle_rest(world);
   if (settled) settle_close_queue(world, world->sums->part_count);
+  if (settled && world->timed && world->batch->count)
+    estimate_add_clipped(&world->learnt->experience.settle_rest,
+                         (double)(clock_now(world->clock) - begin_ns) / world->batch->count, 100.0);
   lots->count = 0;
 }
 

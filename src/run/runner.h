@@ -7,7 +7,7 @@
  * woken while the frame runs. Then it leaves the rest of its claim, the interrupted update first, to a worker that has
  * time (often itself), which goes on after the last atom that ran. Workers look for work in this order:
  *
- *     urgent jobs  ->  woken agents  ->  rests of claims  ->  claims of the batch
+ *     urgent jobs  ->  woken agents  ->  rests of claims  ->  claims of the batch  ->  claims at risk
  *
  * A rest that no worker took before the deadline is what its results say: a preempted update, and updates that did not
  * run.
@@ -24,7 +24,7 @@
 #include "pool/pool.h"
 #include "run/intake_queues.h"
 
-enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SLOTS_MAX, SUSPECTS_MAX = 8 };
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SLOTS_MAX, RISKS_MAX = 64, SUSPECTS_MAX = 8 };
 
 /* The lanes of jobs that go before the updates of a frame. */
 #define URGENT_LANES ((1u << MUSTER_URGENCY_FRAME) - 1u)
@@ -215,6 +215,8 @@ struct runner {
   shared_u64 stop_ns;                  /* wall */
   uint64_t deadline_ns;                /* wall */
   uint64_t promised_ns;                /* wall: the deadline if the frame owed nothing; a later end is late */
+  uint64_t risk_most_ns;               /* how long before the end at most claims are left for what they may overrun */
+  bool takes_risks;                    /* these run now: nothing else does */
   bool rations_woken;                  /* agents that are woken while the frame runs have no more than */
   double woken_part;                   /* this part of the time that a worker spends on others */
   _Alignas(64) shared_u64 ticket;      /* claims */
@@ -222,6 +224,7 @@ struct runner {
   shared_u32 planning;                 /* and whether there will be more: workers take no woken agents yet */
   _Alignas(64) shared_u32 woken_count; /* entries of woken agents, behind those of the batch */
   struct ring rests;                   /* batch_claim: what interrupted workers left */
+  struct ring risks;                   /* batch_claim: what may overrun the end */
   struct strand *strands;              /* MUSTER_STRANDS_MAX; null when no type has strands */
 };
 
@@ -327,6 +330,11 @@ void runner_audit_settling(struct runner *runner, uint32_t worker, uint64_t cpu_
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
+
+/* The states one after another, in each frame from another one on: where time may end before the last had its turn. */
+static inline worker_state *runner_state_in_turn(const struct runner *runner, uint32_t number) {
+  return &runner->states[(runner->frame + number) % runner->state_count];
+}
 
 /* The wall clock; 0 under the virtual clock, where none is read. */
 static inline uint64_t runner_clock(const struct runner *runner) {

@@ -5,8 +5,9 @@
 bool experience_is_possible(const frame_experience *experience) {
   ASSERT(experience);
   const struct controller *controller = &experience->controller;
-  const cost_estimate *estimates[] = {&experience->plan,   &experience->prepare, &experience->rank,
-                                      &experience->settle, &experience->act,     &experience->act_settle};
+  const cost_estimate *estimates[] = {&experience->plan,      &experience->prepare,     &experience->rank,
+                                      &experience->settle,    &experience->settle_rest, &experience->act,
+                                      &experience->act_settle};
   for (size_t i = 0; i < sizeof estimates / sizeof *estimates; i++)
     if (!estimate_is_possible(estimates[i])) return false;
   for (uint32_t i = 0; i < ACT_KINDS; i++)

@@ -14,6 +14,7 @@ typedef struct frame_experience {
   cost_estimate prepare;             /* of plan: all but the ranking */
   cost_estimate rank;                /* the ranking, per entry of the batch */
   cost_estimate settle;              /* commit, per entry of the batch */
+  cost_estimate settle_rest;         /* of it: what entries that were settled beside others leave, per entry */
   cost_estimate act;                 /* action atoms of a frame */
   cost_estimate act_each[ACT_KINDS]; /* the actions of one agent */
   cost_estimate act_settle;          /* what the commit does afterwards for an agent that acted beside others */

@@ -26,6 +26,7 @@ struct settle_lots {
   uint32_t *entries;                /* lot by lot, in the order of the batch */
   uint32_t ends[SETTLE_LOTS_MAX];   /* where each lot ends, */
   uint32_t done[SETTLE_LOTS_MAX];   /* and how many of its entries were looked at */
+  uint64_t end_ns;                  /* until when: what they leave to be done finds time after it */
   uint32_t left;                    /* entries that were not looked at, */
   uint32_t *left_entries;           /* in ascending order; later those of each stretch that leave something, */
   uint32_t rests[SETTLE_STRETCHES]; /* and how many these are */

@@ -204,6 +204,7 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
   frame_experience *read = &world->learnt->experience, own = *read;
   double *times[] = {&read->plan.mean_ns,
                      &read->settle.high_ns,
+                     &read->settle_rest.mean_ns,
                      &read->act.mean_ns,
                      &read->act_each[MUSTER_ACT_SERIAL].mean_ns,
                      &read->act_each[MUSTER_ACT_REGION].mean_ns,
