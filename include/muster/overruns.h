@@ -36,6 +36,9 @@
  * but its worker goes on for as long as it was blocked, so that other agents lose nothing, and the time counts for no
  * cost, no overrun of the frame and no plan (muster_frame_report.blocked_ns). An update that is over the limit counts
  * in its type's cost as the 95th percentile at most (muster_type_cost.high_ns), unless such updates are no exception.
+ * And while a type's claims are timed for an overrun by CPU time, few of them are started so shortly before the end of
+ * a frame that another overrun as long as the latest would cross it (a quarter of the budget at most, and fading by a
+ * 64th per frame): 64 such claims wait until nothing else is left to run in the frame, or lead the next one.
  *
  * An agent in quarantine is not run any more, whatever its period, wakes and messages: wakes are dropped, messages wait
  * in its box. It still exists, can be read, moved, tuned and removed, and costs nothing. An agent whose update had

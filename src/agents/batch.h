@@ -92,6 +92,7 @@ typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
   float variance_ns2; /* of what it takes: the sum of those of its updates */
+  uint32_t risk_ns;   /* how much longer it may take, by what the types of its agents did of late */
   bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;          /* runs whatever it costs, like the first */
   uint16_t strand;    /* 1 + the strand of its agents; 0 = none */

@@ -33,6 +33,7 @@ typedef struct agent_type {
   bool quarantined; /* its agents are not run */
   bool herded;      /* they are members or blocks of herds: never run while a frame is planned */
   bool blocks;      /* each stands for a block of herds */
+  uint32_t risk_ns; /* how long its atoms' latest overruns took, fading */
   uint32_t suspect; /* 1 + an agent with atoms that may have waited for something: see run/overrun_check.h; 0 = none */
   /* the rest */
   muster_type_def def; /* name and atoms point to the type's own copies */

@@ -68,8 +68,7 @@ static bool append_went_on(struct muster_world *world) {
   return went_on;
 }
 
-/* Whether there is time for more than is in the batch, and an agent that waits for it. */
-static bool append_is_due(struct muster_world *world) {
+bool frame_append_is_due(struct muster_world *world) {
   const frame_state *frame = world->frame;
   uint64_t now_ns = clock_now(world->clock);
   if (!world->timed || !append_went_on(world) || !world->queues->ready.count) return false;
@@ -112,10 +111,9 @@ static void append_rank(struct muster_world *world, const appending *more) {
   world->sums->report.rankings++;
 }
 
-bool frame_append(struct muster_world *world) {
+bool frame_append(struct muster_world *world, bool due) {
   appending more = {0};
   ASSERT(!world_is_virtual(world) && !world_is_planned(world));
-  bool due = append_is_due(world);
   if (due) {
     audit_stage(world, MUSTER_STAGE_RUN);
     runner_take_woken(world->runner);

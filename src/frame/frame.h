@@ -47,9 +47,13 @@ uint64_t frame_time_to_run(const struct muster_world *world);
  * world that records on the wall clock, what ran is written down. In run.c. */
 void run_by_workers(struct muster_world *world);
 
-/* Stage 6 once more: ranks more into the batch, if there is time and agents wait; or as the record says, in a replay.
- * False when nothing more is ranked. While no worker runs. In append.c. */
-bool frame_append(struct muster_world *world);
+/* Whether there is time for more than is in the batch, and an agent that waits for it. While no worker runs; the second
+ * call in a row, with nothing run in between, is always false. In append.c. */
+bool frame_append_is_due(struct muster_world *world);
+
+/* Stage 6 once more: ranks more into the batch, if that is due; or as the record says, in a replay. False when nothing
+ * more is ranked. While no worker runs. In append.c. */
+bool frame_append(struct muster_world *world, bool due);
 
 /* A type is registered: reserves what agents need to act beside others, when it is the first type with actions that
  * says so; arena->failed tells of refusal. In act.c. */

@@ -52,6 +52,7 @@ void run_early(struct muster_world *world) {
       rank_held(&world->agents.store, &world->agents.types, &world->learnt->costs, &limits, world->batch);
   runner->deadline_ns = world->frame->deadline_ns;
   ASSERT(world->batch->held_count == 0);
+  runner->risk_most_ns = world->frame->budget_ns / 4;
   runner_set_stop(runner, world->frame->deadline_ns -
                               forecast_commit_ns(&world->frame->forecast, world->learnt->experience.entries));
   runner_open(runner);
@@ -114,10 +115,31 @@ static void run_published(struct muster_world *world, uint32_t claims, uint64_t 
   run_batch(world, &orders);
 }
 
+/* Runs the claims that were left because they may overrun the end. False when there are none. */
+static bool run_risks(struct muster_world *world) {
+  struct runner *runner = world->runner;
+  batch_claim claim;
+  uint32_t claims = 0;
+  uint64_t work_ns = 0;
+  for (; ring_peek(&runner->risks, claims, &claim); claims++) work_ns += claim.predicted_ns;
+  if (claims == 0) return false;
+  ASSERT(world->timed && claims <= RISKS_MAX);
+  runner->takes_risks = true;
+  run_published(world, claims, work_ns);
+  return true;
+}
+
+/* Whether more was ranked into the batch. */
+static bool run_goes_on(struct muster_world *world) {
+  bool due = frame_append_is_due(world);
+  if (!due && run_risks(world)) due = frame_append_is_due(world);
+  return frame_append(world, due);
+}
+
 /* Goes on while there is time and agents wait. */
 static void run_appended(struct muster_world *world) {
   uint32_t claims = world->batch->claim_count;
-  while (frame_append(world)) {
+  while (run_goes_on(world)) {
     publish_ranked(world);
     run_published(world, world->batch->claim_count - claims, world->plan->ranked.predicted_ns);
     claims = world->batch->claim_count;

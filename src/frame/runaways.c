@@ -17,6 +17,8 @@
 
 #include <muster/overruns.h>
 
+enum { RISK_DECAY_SHIFT = 6 };
+
 /* Measured updates of a type up to the end of the last frame, or up to now. */
 static uint64_t samples_of(const struct muster_world *world, uint32_t type, bool now) {
   uint64_t samples = 0;
@@ -47,6 +49,15 @@ static void note_worst(worst_overrun *worst, const muster_overrun *overrun) {
   worst->agent = muster_agent_index(overrun->agent);
   worst->generation = muster_agent_generation(overrun->agent);
   worst->atom = overrun->atom;
+}
+
+/* Notes CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked,
+ * so a blocked atom puts no frame at risk. */
+static void note_risk(struct muster_world *world, uint32_t type, const muster_overrun *overrun) {
+  uint32_t *risk_ns = &world_type(world, type)->risk_ns;
+  if (overrun->duration_ns > *risk_ns)
+    *risk_ns = overrun->duration_ns < UINT32_MAX ? (uint32_t)overrun->duration_ns : UINT32_MAX;
+  note_worst(&world->overruns->table.types[type].worst, overrun);
 }
 
 /* Whether the agent of a handle can be penalised: it still exists and may run. */
@@ -88,7 +99,7 @@ static void enforce_overrun(struct muster_world *world, const struct overrun *no
     note_worst(&world->overruns->table.types[noted->type].worst_blocked, &overrun);
     overruns_log_overrun(world, &overrun);
   } else {
-    note_worst(&world->overruns->table.types[noted->type].worst, &overrun);
+    note_risk(world, noted->type, &overrun);
   }
   if (!can_be_penalised(world, agent)) return;
   const agent_row *row = world_row(world, noted->agent);
@@ -159,7 +170,7 @@ static void enforce_incident(struct muster_world *world, const watch_incident *i
     keep(world, &overrun);
   }
   if (!incident->computes) return;
-  note_worst(&world->overruns->table.types[incident->type].worst, &overrun);
+  note_risk(world, incident->type, &overrun);
   if (penalisable && !world_is_virtual(world)) penalise_stuck(world, muster_agent_index(agent), &overrun);
 }
 
@@ -205,10 +216,11 @@ static void enforce_types(struct muster_world *world) {
   for (uint32_t number = 0; number < world->agents.types.count; number++) {
     type_overruns *overruns = &table->types[number];
     agent_type *type = world_type(world, number);
+    type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
     if (type->watched && world->frames > overruns->watched_until && !overruns->window_begin_ns) {
       ASSERT(world->overruns->types_watched > 0);
       type->watched = false;
-      type->suspect = 0;
+      type->risk_ns = type->suspect = 0;
       world->overruns->types_watched--;
     }
     if (!overruns->window_begin_ns || type->quarantined) continue;

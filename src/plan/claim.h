@@ -54,6 +54,7 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
   }
   claim->predicted_ns += predicted_ns;
   claim->variance_ns2 += filling->entry_ns2;
+  if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched | claim_tells_factor(estimate, row);
   if (type->has_sets && !type->rated) claim->timed |= claim_may_be_cut(filling, estimate);
   claim->end = batch->count + 1;

@@ -322,7 +322,7 @@ void replay_run(struct muster_world *world) {
   struct runner *runner = world->runner;
   struct batch *batch = world->batch;
   batch_claim *claims = batch->claims;
-  while (frame_append(world)) continue;
+  while (frame_append(world, false)) continue;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count))
     woken = replay_take_woken(world, &count);

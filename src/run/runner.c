@@ -36,6 +36,7 @@ void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, ui
   uint32_t counts = overruns_counts(types_max);
   uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
+  ring_create(&runner->risks, RISKS_MAX, sizeof(batch_claim), arena);
   if (!arena->failed) runner_widen_logs(runner, RUNNER_LOG_MAX, arena);
   if (arena->failed) return;
   for (uint32_t i = 0; i < indices; i++) {
@@ -71,6 +72,7 @@ void runner_open(struct runner *runner) {
   }
   ticket_open(&runner->ticket, 0);
   runner->published = 0;
+  runner->takes_risks = false;
   if (runner->strands) strands_open(runner);
   store_relaxed_u32(&runner->planning, 1);
   store_relaxed_u32(&runner->woken_count, 0);
@@ -95,7 +97,7 @@ void runner_take_woken(struct runner *runner) {
 
 void runner_close(struct runner *runner) {
   batch_claim rest;
-  while (ring_pop(&runner->rests, &rest)) continue;
+  while (ring_pop(&runner->rests, &rest) || ring_pop(&runner->risks, &rest)) continue;
   runner_take_woken(runner);
 }
 

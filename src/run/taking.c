@@ -84,6 +84,15 @@ static bool fits(const worker_state *state, const struct runner *runner, const b
   return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
 }
 
+/* Whether a claim is left until nothing else is left to run, because an overrun as long as its types' latest would
+ * cross the end. Not on strands, which have an order. */
+static bool taking_leaves(const worker_state *state, struct runner *runner, const batch_claim *claim,
+                          uint64_t clock_ns) {
+  uint64_t risk_ns = claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
+  if (__builtin_expect(risk_ns == 0, true) || runner->takes_risks || claim->strand) return false;
+  return clock_ns + claim->predicted_ns + risk_ns > runner_stop_ns(runner, state) && ring_push(&runner->risks, claim);
+}
+
 /* Takes the claim of that number if there is time for it. */
 static bool taking_take_number(const worker_state *state, struct runner *runner, uint32_t number, uint64_t clock_ns,
                                batch_claim *claim) {
@@ -91,7 +100,8 @@ static bool taking_take_number(const worker_state *state, struct runner *runner,
   *claim = runner->batch->claims[number];
   claim->sure |= number == 0;
   __builtin_prefetch(&runner->batch->claims[number + AHEAD], 1);
-  return runner->virtual || claim->sure || fits(state, runner, claim, clock_ns);
+  if (runner->virtual || claim->sure) return true;
+  return fits(state, runner, claim, clock_ns) && !taking_leaves(state, runner, claim, clock_ns);
 }
 
 /* Goes on with the strand that the worker has entered, and leaves it when none of its claims is left. */
@@ -132,5 +142,7 @@ bool taking_next(worker_state *state, struct runner *runner, bool early_only, ui
     if (late) break;
     if (taking_goes_on(state, runner, clock_ns, claim)) return true;
   }
+  while (!late && runner->takes_risks && ring_pop(&runner->risks, claim))
+    if (fits(state, runner, claim, clock_ns)) return true;
   return false;
 }

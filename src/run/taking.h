@@ -1,6 +1,7 @@
 /* run/taking.h - stage 7: what a worker runs next, and whether it leaves what it runs for something more urgent. Jobs
  * more urgent than updates come first, then agents woken while the frame runs, then rests that other workers left, then
- * the claims of the batch in order; of each only what is worth starting in the time left. */
+ * the claims of the batch in order; and when nothing else is left, claims that may overrun the end; of each only what
+ * is worth starting in the time left. */
 #ifndef RUN_TAKING_H
 #define RUN_TAKING_H
 
