@@ -62,9 +62,9 @@ Test(bench_sweep, finds_no_cliff_by_the_law_of_importance_and_one_by_the_papers_
 }
 
 Test(bench_sweep, refuses_what_it_does_not_know_in_one_line) {
-  PROGRAM_EXPECT_REFUSALS({"bench sweep dispatch", 2, "'dispatch' is too many"},
-                          {"bench sweep --speed", 2, "unknown option --speed"},
-                          {"bench sweep --seed x", 2, "--seed is 'x'"},
-                          {"bench sweep --costs x", 2, "--costs is 'x': constant or log-normal"},
-                          {"bench sweep --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
+  PROGRAM_EXPECT_REFUSALS(
+      {"bench sweep dispatch", 2, "'dispatch' is too many"}, {"bench sweep --speed", 2, "unknown option --speed"},
+      {"bench sweep --seed x", 2, "--seed is 'x'"}, {"bench sweep --agents 999", 2, "--agents is '999'"},
+      {"bench sweep --costs x", 2, "--costs is 'x': constant or log-normal"},
+      {"bench sweep --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }

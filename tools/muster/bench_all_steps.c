@@ -12,7 +12,7 @@ const all_step all_steps[] = {
     {"activation", "bench activation", "--quick", 1, false},
     {"quality", "bench quality --plots DIR", "", 1, false},
     {"quality-spawns", "bench quality --crowd spawns --spawns FILE.csv", "--quick", 1, false},
-    {"sweep", "bench sweep --plots DIR", "--quick", 1, false},
+    {"sweep", "bench sweep --plots DIR", "--agents 1000", 1, false},
     {"zones", "bench zones --plots DIR", "", 1, false},
     {"wright", "repro wright", "", 1, false},
     {"rankin", "repro rankin", "", 3, false},

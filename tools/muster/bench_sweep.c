@@ -42,6 +42,7 @@ typedef struct sweep_result {
 
 typedef struct sweep_work {
   bench_work common;
+  uint32_t agents;             /* 0 = as many as --quick says */
   sweep_result results[LOADS]; /* from a load of 0.3 on, each ten percent above the last */
 } sweep_work;
 
@@ -52,7 +53,8 @@ static void show_help(FILE *stream) {
       "\n"
       "usage: muster bench sweep [OPTION]...\n"
       "\n"
-      "  --quick       %d animals instead of %d\n"
+      "  --agents N    animals (default %d)\n"
+      "  --quick       %d animals, unless --agents says how many\n"
       "  --seed S      of the world (default 1)\n"
       "  --costs NAME  constant (default), or log-normal: updates cost what their models say, times a factor by "
       "chance, of each update, with mean 1 and sigma 1\n"
@@ -75,10 +77,11 @@ static void show_help(FILE *stream) {
       "frame, from one load to the next, or when frames leave time for the longest of all updates though animals wait, "
       "or "
       "a tenth of it, over the time in which each has its turn, though periods are stretched.\n",
-      AGENTS_QUICK, AGENTS, LOADS, growth_allowed * 100);
+      AGENTS, AGENTS_QUICK, LOADS, growth_allowed * 100);
 }
 
 static uint32_t agents_of(const sweep_work *work) {
+  if (work->agents) return work->agents;
   return work->common.quick ? AGENTS_QUICK : AGENTS;
 }
 
@@ -266,7 +269,13 @@ static bool draw(const void *user, const char *folder) {
   return plot_end(script);
 }
 
-static const option_def options[] = {BENCH_COSTS, BENCH_JSON, BENCH_PLOTS, BENCH_SEED, BENCH_QUICK, {0}};
+static const option_def options[] = {OPTION_WITHIN("agents", COUNT32, sweep_work, agents, 1000, 1000000),
+                                     BENCH_COSTS,
+                                     BENCH_JSON,
+                                     BENCH_PLOTS,
+                                     BENCH_SEED,
+                                     BENCH_QUICK,
+                                     {0}};
 
 const bench_def bench_sweep = {"sweep",
                                "how often the most important agents run, at rising loads",
