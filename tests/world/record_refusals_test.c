@@ -1,12 +1,14 @@
 /* What is done with a record that is damaged, forged, or of another world: an error tells what is wrong and where;
  * never a crash, and never a replay that is silently wrong. */
 #include "support/forged_record.h"
+#include "support/sanitized.h"
 
 #include "run/intake_queues.h"
 
 #include <muster/bulk.h>
 #include <muster/record.h>
 
+enum { NEXT = UNDER_SANITIZER ? 5 : 1 }; /* of so many places one is tried */
 enum { AGENTS = 60, FRAMES = 12 };
 
 typedef struct live {
@@ -133,7 +135,7 @@ Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
   cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
   cr_assert_eq(frames, FRAMES);
-  for (size_t at = 0; at < run.count; at += at < 400 ? 1 : 61) {
+  for (size_t at = 0; at < run.count; at += at < 400 ? NEXT : 61 * NEXT) {
     muster_record_info info = muster_record_info_default();
     run.bytes[at] ^= (unsigned char)(1 + at % 255);
     cr_assert_eq(muster_record_look(run.bytes, run.count, &info, NULL) == MUSTER_OK && !info.cut, false, "byte %zu",
@@ -151,7 +153,7 @@ static void check_forged(muster_clock clock) {
   uint32_t frames, diverged = 0;
   record_little(&run, clock);
   unsigned char *forged = malloc(run.count);
-  for (size_t which = 0; which < run.count; which += which < 600 ? 3 : 41) {
+  for (size_t which = 0; which < run.count; which += which < 600 ? 3 : 41 * NEXT) {
     size_t count = forge(&run, which, (unsigned char)(1u << which % 8), forged);
     muster_result result = outcome_of(forged, count, clock, false, &frames);
     cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT, "byte %zu: %s", which, muster_last_error());
