@@ -45,9 +45,16 @@ static void destroy(void *pool) {
   free(adaptor);
 }
 
+/* A worker that the kernel takes away while it takes a job keeps the places behind it: on a laden machine the queue may
+ * be full of those. */
 static void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
   struct adaptor *adaptor = pool;
-  if (muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group) != MUSTER_OK) die();
+  muster_result result = muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group);
+  if (__builtin_expect(result == MUSTER_E_FULL, 0)) {
+    if (muster_group_wait(&adaptor->group) != MUSTER_OK) die();
+    result = muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group);
+  }
+  if (result != MUSTER_OK) die();
 }
 
 static void submit(void *pool, bench_job run, void *argument) {
