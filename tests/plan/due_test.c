@@ -319,7 +319,7 @@ Test(due, agents_that_wait_for_a_day_are_looked_at_seldom_and_in_turn) {
 
 /* --------------------------------------------------------------------------------------------------------- classes */
 
-Test(classes, round_elasticity_to_an_eighth_of_an_octave_and_keep_zero) {
+Test(due, round_elasticity_to_an_eighth_of_an_octave_and_keep_zero) {
   cr_assert_eq(elasticity_step_of(0.0f), 0);
   cr_assert_eq(elasticity_step_of(1.0f), ELASTICITY_STEP_OF_ONE);
   cr_assert_eq(elasticity_of_step(ELASTICITY_STEP_OF_ONE), 1.0);
@@ -331,7 +331,7 @@ Test(classes, round_elasticity_to_an_eighth_of_an_octave_and_keep_zero) {
   }
 }
 
-Test(classes, list_exactly_those_that_have_members) {
+Test(due, list_exactly_those_that_have_members) {
   struct fixture *fixture = create(100000000, 1000000000);
   agent_class *a = class_of(fixture, 1), *b = class_of(fixture, 2), *c = class_of(fixture, 3);
   cr_assert_eq(class_of(fixture, 2), b);

@@ -332,7 +332,7 @@ Test(rank, ageing_alone_keeps_everyone_running) {
   destroy(ranking);
 }
 
-Test(ready, keeps_every_agent_through_jumps_of_time_and_extreme_keys) {
+Test(rank, keeps_every_agent_through_jumps_of_time_and_extreme_keys) {
   struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   uint64_t now_ns = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {

@@ -131,15 +131,16 @@ def hash_of(unit):
 
 def split(whole):
     """The tests of a program of Criterion's one by one."""
-    program = whole.command[-1]
-    if not program.endswith("_test") or len(whole.command) > 1:
+    program, *arguments = whole.command
+    if not program.endswith(("_test", "_tests")) or (arguments and arguments[0] != "--filter"):
         return [whole]
+    own = re.fullmatch(r"@\((.*)\)/\*", arguments[1])[1].split("|") if arguments else None  # of a room's program
     listed = quietly([program, "--list", "--ascii"], env={**os.environ, **whole.environment}, cwd=whole.folder)
     units, suite = [], None
     for line in listed.splitlines():
         if match := re.match(r"(\w+): \d+ tests?", line):
             suite = match[1]
-        elif match := re.match(r"\W+(\w+)$", line):
+        elif (match := re.match(r"\W+(\w+)$", line)) and (own is None or suite in own):
             name = f"{suite}/{match[1]}"
             units.append(Unit(f"{whole.name}:{name}", [program, "--filter", name, "--ascii"], whole.environment,
                               whole.folder, whole.hash))
