@@ -37,7 +37,8 @@ static void expect_loaded(herd_busy *busy, const saved_world *saved) {
 Test(snapshot_herds_refusals, every_truncation) {
   saved_world saved = save_busy(50);
   herd_busy busy = herd_busy_world(1, UNFOLDED);
-  for (size_t count = 0; count < saved.count; count += NEXT) expect_refused(busy.little.world, saved.bytes, count, "cut");
+  for (size_t count = 0; count < saved.count; count += NEXT)
+    expect_refused(busy.little.world, saved.bytes, count, "cut");
   expect_loaded(&busy, &saved);
   little_world_destroy(&busy.little);
   free(saved.bytes);
