@@ -7,7 +7,7 @@ const LOOK_MS = 1000;
 
 const panel = document.getElementById("agent"), title = document.getElementById("agent-title");
 const words = document.getElementById("agent-words");
-let id = null, place = null, isLost = true, say = () => {};
+let id = null, seen = null, isLost = true, say = () => {};
 
 const path = () => `${worldPath(shown.world)}/agents/${id}`;
 
@@ -32,11 +32,11 @@ function write(text) {
 async function look() {
   const asked = id;
   try {
-    const [explanation, { position }] = await Promise.all([get(`${path()}/explain`), get(path())]);
+    const [explanation, agent] = await Promise.all([get(`${path()}/explain`), get(path())]);
     if (asked !== id) return;
     title.textContent = `${explanation.type} ${id}`;
     write(explanation.words);
-    place = [position.x, position.y];
+    seen = agent;
   } catch (error) {
     if (asked !== id || !error.status) return;
     if (error.status !== 404) words.textContent = error.message;
@@ -52,21 +52,25 @@ async function lookForever() {
 }
 
 function mark() {
-  shown.chosen = id ? (placeOf(id) ?? place) : null;
+  shown.chosen = id ? (placeOf(id) ?? (seen && [seen.position.x, seen.position.y])) : null;
   repaint();
 }
 
-/* Shows an agent, or says that there is none. */
+/* Shows an agent, or says that there is none. Resolves to the agent as it is now; to null when it is not shown. */
 export async function open(chosen) {
-  if (!chosen) return say("No agent is there.");
+  if (!chosen) {
+    say("No agent is there.");
+    return null;
+  }
   id = chosen;
-  place = null;
+  seen = null;
   title.textContent = `Agent ${id}`;
   await look();
-  if (id !== chosen) return;
+  if (id !== chosen) return null;
   panel.hidden = false;
   mark();
   title.focus({ preventScroll: matchMedia("(min-width: 60rem)").matches });
+  return seen;
 }
 
 export function close(reason) {

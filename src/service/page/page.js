@@ -194,8 +194,7 @@ field.begin();
 observers.begin(note);
 agent.begin(note);
 standouts.begin(async (chosen) => {
-  map.goTo(chosen);
-  await agent.open(chosen.agent);
+  map.goTo((await agent.open(chosen.agent)) ?? chosen); /* it may have moved since it was listed */
 }, types.rank);
 worldField.addEventListener("change", () => showWorld(worldField.value));
 pauseButton.addEventListener("click", () => change("PATCH", worldPath(world), { paused: !isPaused }));
