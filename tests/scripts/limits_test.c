@@ -2,14 +2,15 @@
 #include "lua/scripts.h"
 #include "scripts/script_host.h"
 
-static const char around[] = "local good = muster.type { name = 'good', period = '10ms', period_max = '10ms' }\n"
-                             "function good:think() self.count = (self.count or 0) + 1\n"
-                             "  if self.count == 20 then print('good at 20') end end\n"
-                             "local bad = muster.type { name = 'bad' }\n"
-                             "function bad:think()\ndo %s end\nprint('went through') end\n"
-                             "muster.world { agents = 50, start = function(world)\n"
-                             "  for i = 1, 50 do muster.spawn(good, {x = i, y = 0}) end\n"
-                             "  muster.spawn('bad', {x = 0, y = 0}) end }\n";
+static const char around[] =
+    "local long = ('x'):rep(40000) local good = muster.type { name = 'good', period = '10ms', period_max = '10ms' }\n"
+    "function good:think() self.count = (self.count or 0) + 1\n"
+    "  if self.count == 20 then print('good at 20') end end\n"
+    "local bad = muster.type { name = 'bad' }\n"
+    "function bad:think()\ndo %s end\nprint('went through') end\n"
+    "muster.world { agents = 50, start = function(world)\n"
+    "  for i = 1, 50 do muster.spawn(good, {x = i, y = 0}) end\n"
+    "  muster.spawn('bad', {x = 0, y = 0}) end }\n";
 
 /* The body of an update fails with this message at line 6. */
 static void limits_fails(const char *body, const char *message) {
@@ -45,6 +46,8 @@ Test(limits, texts_are_no_longer_than_the_agents_memory) {
   limits_fails("return ('x'):rep(1e9)", "the text is longer than the memory");
   limits_fails("return ('x'):rep(1000, ('y'):rep(1000))", "the text is longer than the memory");
   limits_fails("local t = {} for i = 1, 200 do t[i] = ('x'):rep(1000) end return table.concat(t)", "memory");
+  limits_fails("return table.concat({long, long})", "table.concat: the text is longer than the memory");
+  limits_fails("return table.concat({'', '', ''}, long)", "table.concat: the text is longer than the memory");
   limits_fails("return string.format('%500d', 1)", "invalid conversion");
 }
 
@@ -140,6 +143,23 @@ Test(limits, memory_is_given_back_as_it_is_collected) {
   script_end(host);
 }
 
+/* Short texts stand in a table of the state, which grows under the update that makes many, and shrinks behind the
+ * collector: it is not the agent's, however often it does. */
+Test(limits, what_a_state_has_for_all_is_no_agents_memory) {
+  script_host *host =
+      script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', memory = '256KB' }\n"
+                   "function a:think() self.count = (self.count or 0) + 1\n"
+                   " for i = 1, 600 do local text = i .. 'th of ' .. self.count end\n"
+                   " if self.count == 250 then print('went through') end end\n"
+                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 500);
+  cr_assert_geq(script_figure(host, "scripts_collections_total"), 20);
+  cr_assert_eq(script_figure(host, "scripts_errors_total"), 0, "%s", script_said(host));
+  cr_assert_eq(script_says(host, "went through"), 1, "%s", script_said(host));
+  script_end(host);
+}
+
 /* In each second of a text there are so many such lines, and one that says how many were left out. */
 static void limits_expect_lines(const char *text, const char *line, uint32_t in_second) {
   script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
@@ -187,6 +207,10 @@ Test(limits, no_script_says_what_looks_like_a_line_of_the_log) {
 
 Test(limits, no_script_fills_the_log) {
   limits_expect_lines(LIMITS_TYPE "function a:think() for i = 1, 3 do print('here I am') end end\n" LIMITS_ONE_AGENT,
+                      "here I am", 100);
+  limits_expect_lines(LIMITS_TYPE
+                      "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end,\n"
+                      " frame = function() for i = 1, 3 do print('here I am') end end }\n",
                       "here I am", 100);
   limits_expect_error(LIMITS_TYPE "function a:think() error('I fail') end\n" LIMITS_ONE_AGENT, ": I fail");
   limits_expect_error(LIMITS_TYPE "muster.world { agents = 1, frame = function() error('I fail') end }", ": I fail");

@@ -112,6 +112,30 @@ Test(mistakes, a_reload_says_what_it_cannot_change) {
   script_end(host);
 }
 
+Test(mistakes, a_reload_reaches_methods_and_the_function_of_muster_world) {
+  static const char world[] =
+      FAST "function a:think() print('think %s') end\n"
+           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end,\n"
+           "  frame = function() print('frame %s') end }\n";
+  char text[512];
+  snprintf(text, sizeof text, world, "old", "old");
+  script_host *host = mistakes_begin(text);
+  script_run(host, 5);
+  uint32_t frames = script_says(host, "frame old"), thinks = script_says(host, "think old");
+  cr_assert(frames > 0 && thinks > 0, "%s", script_said(host));
+  snprintf(text, sizeof text, world, "new", "new");
+  cr_assert_eq(script_reload(host, text), MUSTER_OK, "%s", muster_last_error());
+  script_run(host, 5);
+  cr_expect_eq(script_says(host, "frame old"), frames, "%s", script_said(host));
+  cr_expect_eq(script_says(host, "frame new"), 5, "%s", script_said(host));
+  cr_expect_eq(script_says(host, "think old"), thinks, "%s", script_said(host));
+  cr_expect_eq(script_says(host, "think new"), 5, "%s", script_said(host));
+  cr_assert_eq(script_reload(host, FAST "function a:think() end\n" ONE), MUSTER_OK, "%s", muster_last_error());
+  script_run(host, 5);
+  cr_expect_eq(script_says(host, "frame new"), 5, "new texts have it no more: %s", script_said(host));
+  script_end(host);
+}
+
 /* What was cut ends with the old method, and is not kept for ever. */
 Test(mistakes, a_cut_update_ends_although_new_texts_lack_its_method) {
   script_host *host = script_begin("a = muster.type { name = 'a', cuts_max = 100 }\n"

@@ -86,6 +86,37 @@ Test(preemption, a_long_update_is_cut_and_loses_nothing) {
   }
 }
 
+/* What eight agents said that each draw six numbers in their first update, with so many loops behind each number. The
+ * caller frees it. */
+static char *draws(uint32_t loops, bool cut) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\n"
+           "function a:think() if self.drew then return end local s = ''\n"
+           " for i = 1, 6 do s = s .. ' ' .. math.random(1 << 40) for k = 1, %u do end end\n"
+           " print('drew', s, 'end') self.drew = true end\n"
+           "muster.world { agents = 8, start = function() for i = 1, 8 do muster.spawn(a, {x = i, y = 0}) end end }\n",
+           loops);
+  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 200);
+  cr_assert_eq(script_says(host, "drew\t"), 8, "%s", script_said(host));
+  cr_assert_eq(script_figure(host, "scripts_cuts_total") >= 8 * 6, cut);
+  char *said = strdup(script_said(host));
+  script_end(host);
+  return said;
+}
+
+Test(preemption, an_update_draws_the_same_numbers_however_often_it_is_cut) {
+  char *whole = draws(1, false), *cut = draws(6000, true);
+  for (char *at = whole, *end; (at = strstr(at, "drew\t")); at = end + 1) {
+    end = strchr(at, '\n');
+    *end = 0;
+    cr_expect_not_null(strstr(cut, at), "%s\n%s", at, cut);
+  }
+  free(whole);
+  free(cut);
+}
+
 Test(preemption, what_becomes_of_updates_is_counted) {
   script_host *host = script_begin(
       "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', cost = '100us', cuts_max = 10 }\n"

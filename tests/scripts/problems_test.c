@@ -103,6 +103,32 @@ Test(problems, the_host_reads_them_by_place_and_by_agent) {
   script_end(host);
 }
 
+/* In a world of one there is one place for those who are born. */
+Test(problems, a_newborn_has_none_of_who_was_in_its_place) {
+  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                                   "function a:think() error('again') end\n"
+                                   "muster.world { agents = 1, agents_max = 1, start = function()\n"
+                                   "  muster.spawn(a, {x = 1, y = 0}) end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 50);
+  muster_agent old = agent_at_x(host, 1);
+  cr_assert_gt(problems_of(host, old).list[0].count, 40);
+  cr_assert_eq(muster_agent_remove(host->world, old), MUSTER_OK);
+  script_run(host, 2);
+  muster_agent_def def = muster_agent_def_default();
+  def.type.index = 1;
+  def.position.x = 2;
+  cr_assert_not(muster_agent_is_null(muster_agent_spawn(host->world, &def)), "%s", muster_last_error());
+  script_run(host, 5);
+  muster_agent newborn = agent_at_x(host, 2);
+  told_problems told = problems_of(host, newborn);
+  cr_assert_eq(muster_agent_index(newborn), muster_agent_index(old));
+  cr_assert_eq(told.count, 1);
+  cr_expect(told.list[0].count > 0 && told.list[0].count <= 5, "%lu", told.list[0].count);
+  cr_expect_eq(all_of(host).list[0].agents, 1);
+  script_end(host);
+}
+
 Test(problems, new_texts_begin_without_any) {
   static const char mended[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
                                "function a:think() self.n = 1 end\n"
