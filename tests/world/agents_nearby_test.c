@@ -100,6 +100,30 @@ Test(agents_nearby, finds_the_nearest_of_the_types_asked_for) {
   little_world_destroy(&scene.little);
 }
 
+/* Who is exactly where a band ends is in it, and so is who is exactly at the radius. */
+Test(agents_nearby, a_band_has_its_end) {
+  static const struct {
+    float distance_m;
+    uint32_t band;
+  } expected[] = {{0, 0}, {8, 1}, {16, 1}, {16.5f, 2}, {32, 2}, {64, 3}, {64.5f, 4}, {128, 4}};
+  enum { FOUND = sizeof expected / sizeof *expected };
+  struct scene scene = open_scene();
+  muster_nearby_agent found[MOST];
+  muster_nearby_query query = muster_nearby_query_default();
+  for (uint32_t i = 0; i < FOUND; i++) spawn_at(&scene.little, (double)expected[i].distance_m);
+  spawn_at(&scene.little, 128.5);
+  run_frames(&scene.little, 2);
+  query.radius_m = 128;
+  query.band_count = 4;
+  memcpy(query.bands_m, (float[]){0, 16, 32, 64}, sizeof query.bands_m);
+  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, MOST, NULL), FOUND);
+  for (uint32_t i = 0; i < FOUND; i++) {
+    cr_expect_eq(found[i].neighbour.distance_m, expected[i].distance_m);
+    cr_expect_eq(found[i].band, expected[i].band, "at %g m", (double)expected[i].distance_m);
+  }
+  little_world_destroy(&scene.little);
+}
+
 Test(agents_nearby, is_cut_in_a_crowd_and_looks_far_and_wide) {
   muster_nearby_agent found[MOST + 1];
   struct scene scene = open_scene();

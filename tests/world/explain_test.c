@@ -221,6 +221,38 @@ Test(explain, foretells_the_frame_of_the_next_release) {
   little_world_destroy(&little);
 }
 
+/* An agent that has a period and was asked for at a time is due at whichever comes first; one without a period, at that
+ * time. */
+Test(explain, foretells_the_earlier_of_the_period_and_a_time_that_was_asked_for) {
+  static const struct {
+    bool events;
+    uint32_t asked; /* in so many frames; 0 = never */
+  } cases[] = {{false, 0}, {false, 2}, {false, 60}, {true, 0}, {true, 2}, {true, 60}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    little_world little = little_world_create(1, NULL);
+    muster_type_def type = hen_type();
+    type.period_ns = type.period_max_ns = 40 * (uint64_t)FRAME_NS;
+    if (cases[i].events) type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
+    register_type(&little, &type);
+    muster_agent agent = spawn_at(&little, 0);
+    run_frame(&little);
+    for (uint32_t frame = 0; frame < 40 && explain(&little, agent).due_ns < little.now_ns + 5 * FRAME_NS; frame++)
+      run_frame(&little); /* to the first ones of a period */
+    uint64_t due_ns = explain(&little, agent).due_ns, asked_ns = little.now_ns + cases[i].asked * (uint64_t)FRAME_NS;
+    cr_assert_eq(due_ns > 0, !cases[i].events);
+    if (cases[i].asked) {
+      cr_assert_eq(muster_agent_wake_at(little.world, agent, asked_ns), MUSTER_OK, "%s", muster_last_error());
+      if (!due_ns || asked_ns < due_ns) due_ns = asked_ns;
+    }
+    run_frame(&little);
+    uint64_t last_ns = info_of(&little, agent).last_update_ns;
+    cr_expect_eq(explain(&little, agent).due_ns, due_ns, "case %zu", i);
+    run_frames(&little, 60);
+    cr_expect_eq(info_of(&little, agent).last_update_ns > last_ns, due_ns > 0, "case %zu", i);
+    little_world_destroy(&little);
+  }
+}
+
 /* Creates a world of so many hens under the virtual clock, with a budget of 5 ms in every 10 ms. */
 static little_world crowd(uint32_t agents, uint64_t guarantee_ns, muster_agent *first) {
   muster_world_def def = papers_world_def();
