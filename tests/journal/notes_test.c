@@ -136,6 +136,7 @@ static void too_much(void *user) {
   for (uint32_t i = 0; i < 16; i++)
     must(muster_journal_note(journal, bytes, sizeof bytes - 64) == MUSTER_OK, "MiB %u", i);
   must(muster_journal_note(journal, bytes, sizeof bytes) == MUSTER_E_FULL, "more than 16 MiB");
+  must(muster_journal_note(journal, bytes, 1) == MUSTER_E_FULL, "a short one behind it, which would leave a gap");
   run_frame(&little); /* nobody calls for a turn: that it has ended is told all the same */
   must(!journal_status(journal).runs && *journal_status(journal).ended_by, "it goes on without a note");
   must(muster_journal_note(journal, bytes, 1) == MUSTER_E_STATE, "a note when it has ended");

@@ -77,6 +77,32 @@ Test(journal_rotation, a_host_with_time_to_spare_needs_no_process) {
   expect_newest(&place, &life);
 }
 
+/* On the wall clock, in a world that has nothing else to do: what the kernel takes from a frame makes its share smaller
+ * still. Every second journal forks for its first snapshot. */
+Test(journal_rotation, the_pause_of_a_fork_is_taken_from_the_next_frame) {
+  enum { ROUNDS = 20, BUDGET_NS = 5000000 };
+  journal_place place = place_make();
+  muster_world_def world_def = muster_world_def_default();
+  world_def.audit = true;
+  little_world little = little_world_create(1, &world_def);
+  muster_type_def type = town_type();
+  register_type(&little, &type);
+  muster_journal_def def = muster_journal_def_default();
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    def.begins_beside = round % 2;
+    muster_journal *journal = journal_begin_as(&little, def, place.path);
+    if (!def.begins_beside) cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(journal_status(journal).forked, 1);
+    uint64_t pause_ns = journal_status(journal).pause_ns;
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    cr_expect_leq(report.given_cpu_ns, BUDGET_NS - (pause_ns < BUDGET_NS / 2 ? pause_ns : BUDGET_NS / 2),
+                  "round %u: a pause of %llu ns", round, (unsigned long long)pause_ns);
+    cr_assert_eq(muster_journal_end(journal, false), MUSTER_OK);
+  }
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
 /* The process that writes a snapshot is killed by the first thing that it does for the host: others keep going. */
 static _Atomic uint32_t *writers_left;
 static pid_t frames_process;
