@@ -1,7 +1,7 @@
 /* What the page shows beside the frames: history, rankings and the verdict, asked of a daemon. */
 #include "control.h"
-
-#include <criterion/criterion.h>
+#include "service/holds.h"
+#include "support/little_world.h"
 
 #define WORLD "/v1/worlds/main"
 
@@ -196,4 +196,43 @@ Test(rankings, are_in_the_order_of_the_figures_that_they_show, .timeout = 60) {
     json_decref(ranking);
   }
   daemon_stop(&service);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ holds */
+
+static muster_position place_of(const little_world *little, muster_observer observer) {
+  muster_observer_def found = muster_observer_def_default();
+  cr_assert_eq(muster_observer_read(little->world, observer, &found), MUSTER_OK, "%s", muster_last_error());
+  return found.position;
+}
+
+/* Whichever of the held observers have gone, one bit for each: the others stay where they were put, whatever their
+ * module does, in the frame behind the removal and in that behind it, in which it is known; no hold is left of who has
+ * gone. */
+Test(holds, all_others_are_held_in_the_frame_in_which_some_have_gone) {
+  enum { HELD = 4 };
+  for (uint32_t gone = 0; gone < 1u << HELD; gone++) {
+    struct holds holds = {0};
+    muster_observer observers[HELD];
+    muster_observer_def def = muster_observer_def_default();
+    little_world little = little_world_create(1, NULL);
+    for (uint32_t i = 0; i < HELD; i++) {
+      observers[i] = muster_observer_add(little.world, &def);
+      cr_assert_eq(holds_put(&holds, observers[i], (muster_position){i + 1, 0, 0}), MUSTER_OK);
+    }
+    run_frame(&little);
+    for (uint32_t i = 0; i < HELD; i++)
+      if (gone >> i & 1) cr_assert_eq(muster_observer_remove(little.world, observers[i]), MUSTER_OK);
+    for (uint32_t frame = 0; frame < 2; frame++) {
+      for (uint32_t i = 0; i < HELD; i++)
+        muster_observer_move(little.world, observers[i], (muster_position){100, 0, 0});
+      holds_apply(&holds, little.world);
+      run_frame(&little);
+      for (uint32_t i = 0; i < HELD; i++)
+        if (!(gone >> i & 1)) cr_expect_eq(place_of(&little, observers[i]).x, i + 1, "%x have gone: %u", gone, i);
+    }
+    for (uint32_t i = 0; i < HELD; i++)
+      cr_expect_eq(holds_has(&holds, observers[i]), !(gone >> i & 1), "%x have gone: %u", gone, i);
+    little_world_destroy(&little);
+  }
 }
