@@ -200,6 +200,33 @@ Test(troubles, a_world_waits_while_its_snapshot_cannot_be_opened) {
   expect_files_awaited(COUNTER "--journal=no ", "open:/state$ 24", "Too many open files");
 }
 
+/* Else a power failure could leave less than a whole one under its name. */
+Test(troubles, a_snapshot_that_does_not_come_to_the_disk_is_none) {
+  static const char *const syncs[] = {"fsync 5", "fsync_folder 5"};
+  struct stat before, after;
+  char path[DAEMON_PATH_BYTES + 16];
+  daemon_launch(&service, COUNTER "--journal=no ");
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
+  snprintf(path, sizeof path, "%s/forest/state", service.folder);
+  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+  daemon_await_log(&service, "snapshot 1: ");
+  for (long long i = 0; i < 2; i++) {
+    set_trouble(syncs[i]);
+    cr_assert_eq(stat(path, &before), 0, "%s", path);
+    json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+    AWAIT_WITH(usleep(1000), control_ask_count(&service, "/v1/snapshot", "failed") +
+                                     control_ask_count(&service, "/v1/snapshot", "written") >=
+                                 i + 2);
+    cr_assert_eq(control_ask_count(&service, "/v1/snapshot", "failed"), i + 1, "%s", syncs[i]);
+    cr_assert_eq(stat(path, &after), 0, "%s", path);
+    if (i == 0) cr_expect_eq(before.st_ino, after.st_ino, "what may not be on the disk has the name");
+  }
+  daemon_await_log(&service, "no snapshot was written: ");
+  set_trouble("");
+  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
+  daemon_await_log(&service, "snapshot 2: ");
+}
+
 /* No frame makes a change of a paused world safe, so it is answered behind a snapshot; one that failed is asked for
  * again. */
 Test(troubles, a_change_of_a_paused_world_is_safe_once_a_snapshot_can_be_written_again) {

@@ -1,6 +1,7 @@
 /* unlucky.c - a part of musterd_unlucky, whose calls of the system fail while the file that MUSTER_TEST_TROUBLE names
  * says so: by lines such as "fork 11" and "posix_fallocate 28", a call with the number of its error. "fork" and
- * "pidfd_open" are of the supervisor; "write" is of worlds, to regular files; "open:WORD" is of Muster's own files with
+ * "pidfd_open" are of the supervisor; "write" is of worlds, to regular files; "fsync" is of regular files, and
+ * "fsync_folder" of folders; "open:WORD" is of Muster's own files with
  * WORD in their path, or at its end with "open:WORD$". */
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,6 +48,7 @@ FAILS pid_t fork(void);
 FAILS int execvp(const char *file, char *const arguments[]);
 FAILS int posix_fallocate(int file, off_t offset, off_t length);
 FAILS ssize_t write(int file, const void *bytes, size_t count);
+FAILS int fsync(int file);
 FAILS int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
 FAILS long syscall(long number, ...);
 
@@ -89,6 +91,15 @@ FAILS ssize_t write(int file, const void *bytes, size_t count) {
   int trouble = regular ? trouble_of("write", NULL) : 0;
   find_real("write", &real);
   return trouble ? refused(trouble) : real(file, bytes, count);
+}
+
+FAILS int fsync(int file) {
+  int (*real)(int);
+  struct stat status;
+  bool folder = fstat(file, &status) == 0 && S_ISDIR(status.st_mode);
+  int trouble = trouble_of(folder ? "fsync_folder" : "fsync", NULL);
+  find_real("fsync", &real);
+  return trouble ? refused(trouble) : real(file);
 }
 
 FAILS int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument) {
