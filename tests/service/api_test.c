@@ -333,13 +333,19 @@ Test(api, a_spawn_with_one_bad_agent_spawns_none, .init = start_childless) {
   json_decref(after);
 }
 
-Test(api, more_agents_than_the_world_has_room_for_are_refused_together, .init = start_childless) {
-  size_t each = 64, count = 4000;
+/* The body of a request for so many agents, in a partition in which nobody else is. */
+static char *many_of(const char *type, size_t count) {
+  size_t each = 80, length = 1;
   char *body = malloc(count * each + 8);
-  size_t length = (size_t)sprintf(body, "[");
   for (size_t i = 0; i < count; i++)
-    length += (size_t)sprintf(body + length, "%s{\"type\":\"fixed\",\"position\":{\"x\":1,\"y\":2}}", i ? "," : "");
-  sprintf(body + length, "]");
+    length += (size_t)sprintf(body + length, "{\"type\":\"%s\",\"position\":{\"x\":1,\"y\":2},\"partition\":7},", type);
+  body[0] = '[';
+  strcpy(body + length - 1, "]");
+  return body;
+}
+
+Test(api, more_agents_than_the_world_has_room_for_are_refused_together, .init = start_childless) {
+  char *body = many_of("fixed", 4000);
   json_t *refused = ask("POST", AGENTS, body, 409);
   cr_expect_str_eq(control_text(refused, "error.code"), "full");
   control_step(&service, 1);
@@ -348,6 +354,21 @@ Test(api, more_agents_than_the_world_has_room_for_are_refused_together, .init = 
   cr_expect_eq(control_count(world, "spawns_waiting"), 0);
   json_decref(refused);
   json_decref(world);
+  free(body);
+}
+
+/* Ids are set aside for what updates may spawn: so many agents have room, but the last of them find no id. */
+Test(api, more_agents_than_there_are_ids_for_are_refused_together) {
+  enum { AGENTS_MAX = 500 + 500 / 2 + 64 };
+  json_t *world = ask("GET", WORLD, NULL, 200);
+  long long there = control_count(world, "agents") + control_count(world, "spawns_waiting");
+  char *body = many_of("hare", (size_t)(AGENTS_MAX - there));
+  json_t *refused = ask("POST", AGENTS, body, 409);
+  cr_expect_not_null(strstr(control_text(refused, "error.message"), "set aside for spawns from updates"));
+  control_step(&service, 2);
+  json_t *left = ask("GET", AGENTS "?partition=7", NULL, 200);
+  cr_expect_eq(json_array_size(control_member(left, "agents")), 0);
+  json_decref(world), json_decref(refused), json_decref(left);
   free(body);
 }
 
