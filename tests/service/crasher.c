@@ -1,11 +1,12 @@
 /* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
  * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
  * "linger close" for one that ends when FILE.victim is removed, which it makes once its world is gone; "linger
- * populate" for one that begins when it is removed; "sleep atom" for one that lives, but sleeps there each time;
- * "say populate" for one that writes lines as if others had; "spin atom" for one that burns a lot there, once, in a
- * world that puts it into quarantine for that; "loop atom" for one that does not come back from there, "deaf atom" for
- * one that takes no SIGTERM besides. In atoms it is the second of three bombs, in its second atom, from its tenth
- * update on; that bomb writes its id to FILE.victim. */
+ * populate" for one that begins when it is removed; "pause populate" for one that says so, and begins when its file
+ * says something else; "sleep atom" for one that lives, but sleeps there each time; "say populate" for one that writes
+ * lines as if others had; "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for
+ * that; "loop atom" for one that does not come back from there, "deaf atom" for one that takes no SIGTERM besides. In
+ * atoms it is the second of three bombs, in its second atom, from its tenth update on; that bomb writes its id to
+ * FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
@@ -125,6 +126,19 @@ static void linger(const struct crasher *crasher) {
   while (access(crasher->victim, F_OK) == 0) usleep(TRY_US);
 }
 
+/* A confined one can read its file, and make none. */
+static void wait_for_another_file(const struct crasher *crasher) {
+  char path[sizeof crasher->victim], how[16] = "";
+  snprintf(path, sizeof path, "%.*s", (int)(strlen(crasher->victim) - strlen(".victim")), crasher->victim);
+  fputs("crasher waits\n", stderr);
+  do {
+    usleep(1000);
+    FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "%15s", how) < 1) *how = '\0';
+    if (file) fclose(file);
+  } while (strcmp(how, "pause") == 0);
+}
+
 /* Lines that look as if others had said them. */
 static void say(void) {
   fputs("musterd: error: world other has failed: its process died\n"
@@ -140,6 +154,8 @@ static muster_result populate(void *instance, muster_world *world) {
   struct crasher *crasher = instance;
   if (strcmp(crasher->how, "say") == 0)
     say();
+  else if (strcmp(crasher->how, "pause") == 0)
+    wait_for_another_file(crasher);
   else if (strcmp(crasher->where, "populate") == 0)
     linger(crasher);
   muster_type_def def = muster_type_def_default();

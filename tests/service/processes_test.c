@@ -210,6 +210,43 @@ Test(processes, a_world_that_cannot_be_opened_says_why_and_is_tried_again) {
   json_decref(odd);
 }
 
+static void write_budget(int budget_ms) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "[world main]\nmodule = crasher\npath = %s/fine\nhz = 100\nbudget = %dms\n"
+           "[world forest]\nmodule = crasher\npath = %s/how\nhz = 100\nbudget = %dms\n",
+           service.folder, budget_ms, service.folder, budget_ms);
+  daemon_write(&service, "musterd.conf", text);
+}
+
+static void await_budget(const char *world, long long budget_ns) {
+  char path[64];
+  snprintf(path, sizeof path, "/v1/worlds/%s", world);
+  for (int tries = 0; control_ask_count(&service, path, "budget_ns") != budget_ns; tries++, usleep(20000))
+    cr_assert_lt(tries, 1500, "world %s is not told of its new budget", world);
+}
+
+/* It takes no signal while it starts, and had read the settings before. */
+Test(processes, a_world_that_starts_is_reloaded_once_it_runs) {
+  daemon_write(&service, "how", "none");
+  write_budget(1);
+  daemon_launch(&service, "--isolation process --modules " MUSTER_TEST_MODULES " --config @/musterd.conf");
+  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
+  long long first = await_process("forest", 0);
+  daemon_write(&service, "how", "pause populate");
+  json_decref(control_ask(&service, "POST", "/v1/worlds/forest/restart", NULL, 202));
+  daemon_await_log(&service, "crasher waits");
+  write_budget(2);
+  daemon_signal(&service, SIGHUP);
+  await_budget("main", 2000000);
+  json_t *starting = process_of("forest");
+  cr_expect_str_eq(control_text(starting, "state"), "starting");
+  daemon_write(&service, "how", "none");
+  await_process("forest", first);
+  await_budget("forest", 2000000);
+  json_decref(starting);
+}
+
 Test(processes, there_are_none_to_start_again_in_one_process) {
   daemon_launch(&service, "--world main=wildlife --agents 100");
   cr_assert(daemon_await(&service, "READY=1"));
