@@ -1,5 +1,6 @@
 /* The lines of the log: what they begin with, and that no line looks like one that somebody else has said. */
 #include "service/log.h"
+#include "service/supervise/output.h"
 
 #include "daemon.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static char text[16384];
@@ -127,6 +129,54 @@ Test(log, takes_the_longest_line_of_the_strangest_bytes) {
 /* ------------------------------------------------------------------------------------------------------- a daemon's */
 
 static musterd service;
+
+/* A world writes so many lines of a KiB, and the loop takes what it will of them. Returns the bytes that it leaves. */
+static int pass_lines(world_output *output, int end, uint32_t lines) {
+  static char line[1024];
+  int left = 0;
+  memset(line, 'x', sizeof line);
+  line[sizeof line - 1] = '\n';
+  for (uint32_t i = 0; i < lines; i++) {
+    cr_assert_eq(write(end, line, sizeof line), (ssize_t)sizeof line);
+    uv_run(output->poll.loop, UV_RUN_NOWAIT);
+  }
+  for (int turn = 0; turn < 100; turn++) uv_run(output->poll.loop, UV_RUN_NOWAIT);
+  cr_assert_eq(ioctl(output->pipe, FIONREAD, &left), 0);
+  return left;
+}
+
+/* However much it has written in its life: each look begins to count anew, also behind one with too much. */
+Test(log, takes_what_a_world_writes_up_to_a_bound_between_two_looks) {
+  enum { LOOKS = 20, FEW = 40, MANY = 100, BOUND = 64 };
+  world_output output;
+  uv_loop_t loop;
+  cr_assert_eq(uv_loop_init(&loop), 0);
+  FILE *file = tmpfile();
+  int before = dup(STDERR_FILENO), end = output_begin(&output, &loop, "main");
+  cr_assert_geq(end, 0);
+  dup2(fileno(file), STDERR_FILENO);
+  for (uint32_t i = 0; i < LOOKS; i++) {
+    uint32_t lines = i == LOOKS / 2 ? MANY : FEW;
+    cr_assert_eq(pass_lines(&output, end, lines), lines == MANY ? (MANY - BOUND) * 1024 : 0, "look %u", i);
+    output_go_on(&output);
+    cr_assert_eq(pass_lines(&output, end, 0), 0, "look %u", i);
+    output_go_on(&output);
+  }
+  output_end(&output);
+  dup2(before, STDERR_FILENO);
+  close(before), close(end);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&loop), 0);
+  uint32_t lines = 0, told = 0;
+  rewind(file);
+  while (fgets(text, sizeof text, file)) {
+    lines += strstr(text, "musterd[main]: xxx") != NULL;
+    told += strstr(text, "it has to wait") != NULL;
+  }
+  cr_expect_eq(lines, (LOOKS - 1) * FEW + MANY);
+  cr_expect_eq(told, 1);
+  fclose(file);
+}
 
 /* Each line of the log says who said it. */
 Test(log_of_daemon, says_of_each_line_of_a_module_that_it_is_its_world_s, .timeout = 60) {
