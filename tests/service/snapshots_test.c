@@ -372,6 +372,40 @@ Test(snapshots, a_world_with_a_snapshot_of_its_own_takes_no_part_of_another) {
   daemon_stop(&service);
 }
 
+/* What is told of all worlds, once so many snapshots have been written or failed. */
+static const char *await_told(const musterd *service, unsigned long long tries) {
+  static daemon_reply reply;
+  do {
+    daemon_ask(service, "GET", "/v1/snapshot", NULL, &reply);
+    cr_assert_eq(reply.status, 200, "%s", reply.body);
+  } while (told_in(reply.body, "written") + told_in(reply.body, "failed") < tries);
+  return reply.body;
+}
+
+/* Else nobody saw that one of many is not written any more. */
+Test(snapshots, of_many_worlds_are_as_old_as_the_oldest, .timeout = 60) {
+  static daemon_reply reply;
+  musterd service;
+  char isolated[512], path[256];
+  snprintf(isolated, sizeof isolated, "--isolation process %s", flags);
+  daemon_start(&service, isolated);
+  daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(told_in(await_told(&service, 2), "number"), 1);
+  time_t first = time(NULL);
+  while (time(NULL) == first) usleep(1000); /* times are told in seconds */
+  path_of(&service, "main/state.new", path);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
+  const char *told = await_told(&service, 4);
+  cr_expect_eq(told_in(told, "written"), 3);
+  cr_expect_eq(told_in(told, "failed"), 1);
+  cr_expect_eq(told_in(told, "number"), 1);
+  cr_expect_leq(told_in(told, "written_at"), (unsigned long long)first, "%s", told);
+  cr_expect(strstr(told, "main/state.new"), "%s", told);
+  cr_assert_eq(rmdir(path), 0);
+  daemon_stop(&service);
+}
+
 /* A client that did not get its answer sends its request again, whatever became of the daemon meanwhile: also of a
  * world without a journal, which knows of its requests by its snapshot. */
 Test(snapshots, have_the_keys_of_requests, .timeout = 60) {
