@@ -2,6 +2,7 @@
  * out stands in its journal. */
 #include "service/service.h"
 #include "service/zones/zone_parts.h"
+#include "support/await.h"
 #include "support/journals.h"
 #include "support/zones.h"
 
@@ -437,6 +438,115 @@ Test(zone_lives, what_a_journal_says_twice_is_there_once) {
   cr_expect_eq(late.zone->herd_count, 1);
   free(piece.bytes);
   end_late(&late);
+}
+
+/* ------------------------------------------------------------------------------------------ to and from its supervisor
+ */
+
+/* A zone's end of its wire, and the supervisor's. */
+static void open_wire(struct zone *zone, struct wire *end) {
+  int ends[2];
+  cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  wire_open(&zone->wire, ends[0]);
+  wire_open(end, ends[1]);
+}
+
+static void close_wire(struct zone *zone, struct wire *end) {
+  close(zone->wire.descriptor), close(end->descriptor);
+  wire_close(&zone->wire), wire_close(end);
+}
+
+/* The next message of a kind that was sent; its kind is 0 when there is none. */
+static wire_message next_told(struct zone *zone, struct wire *end, wire_kind kind) {
+  wire_message message;
+  for (bool all = false; !all;) {
+    all = wire_flush(&zone->wire);
+    while (wire_next(end, &message))
+      if (message.head.kind == (uint32_t)kind) return message;
+  }
+  return (wire_message){.head.kind = 0};
+}
+
+/* One that is complete began some frames ago, but behind the one before it: so it has what had come when that was
+ * complete, and neighbours may forget no more than that. */
+Test(zone_lives, the_places_that_are_told_are_those_of_the_snapshot_before) {
+  enum { SNAPSHOTS = 5 };
+  static latecomer late;
+  static struct wire end;
+  journal_place place = place_make();
+  begin_late(&late);
+  open_wire(late.zone, &end);
+  late.world.journal = journal_begin(&late.own, place.path);
+  late.zone->lease.ground.number = OWN;
+  zone_note_all_came(late.zone); /* so that a message to nobody is taken, and lost */
+  zone_tell_frame(&late.world);
+  cr_expect_eq(next_told(late.zone, &end, WIRE_POSITIONS).head.kind, 0, "the first one has nothing before it");
+  for (uint32_t snapshot = 2; snapshot <= SNAPSHOTS; snapshot++) {
+    give_message(&late, 0, nobody);
+    cr_assert_eq(muster_journal_snapshot(late.world.journal), MUSTER_OK, "%s", muster_last_error());
+    AWAIT((muster_journal_turn(late.world.journal, 0), journal_status(late.world.journal).snapshots == snapshot));
+    zone_tell_frame(&late.world);
+    wire_message told = next_told(late.zone, &end, WIRE_POSITIONS);
+    cr_assert_eq(told.head.bytes, 4 * sizeof(wire_position));
+    for (uint32_t i = 0; i < 4; i++) {
+      wire_position position;
+      memcpy(&position, told.bytes + i * sizeof position, sizeof position);
+      zone_place before =
+          snapshot > 2 && !position.outgoing && position.zone == OTHER ? place_of(snapshot - 2) : (zone_place){0};
+      cr_expect(place_equal(position.place, before), "snapshot %u: %lu", snapshot, position.place.number);
+    }
+  }
+  muster_journal_end(late.world.journal, false);
+  close_wire(late.zone, &end);
+  end_late(&late);
+  place_remove(&place);
+}
+
+/* What a neighbour sees of another, in several messages that may be lost, come twice or come late. */
+Test(zone_lives, a_telling_counts_once_all_its_parts_have_come_in_order) {
+  enum { PARTS = 3, SEEN = 80 };
+  static const struct {
+    const char *parts;
+    bool counts;
+  } cases[] = {{"012", true}, {"0112", true}, {"0012", true}, {"01012", true}, {"0122", true},
+               {"02", false}, {"021", false}, {"12", false},  {"011", false},  {"0102", false}};
+  static hosted_world teller, world;
+  static struct wire end;
+  muster_world_def def = zone_world_def(OTHER);
+  muster_type_def type = walker_type();
+  type.published_bytes = 4096;
+  little_world other = zone_world_of(1, &def, &type);
+  struct zone *zone = zone_beside(&teller, &other);
+  muster_agent seen[SEEN];
+  zone_bytes parts[PARTS] = {{0}};
+  for (uint32_t i = 0; i < SEEN; i++) seen[i] = spawn_at(&other, i);
+  while (run_frame(&other).spawns_waiting) continue;
+  zone->link_count = 1;
+  zone->links[0].seen = seen, zone->links[0].seen_count = SEEN;
+  open_wire(zone, &end);
+  zone_tell_round(&teller);
+  for (uint32_t i = 0; i < PARTS; i++) {
+    wire_message told = next_told(zone, &end, WIRE_TELL);
+    cr_assert_eq(told.head.kind, WIRE_TELL, "part %u", i);
+    zone_put(told.bytes, told.head.bytes, &parts[i]);
+  }
+  cr_assert_eq(next_told(zone, &end, WIRE_TELL).head.kind, 0);
+  def.zone.number = OWN;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    little_world own = zone_world_of(1, &def, &type);
+    struct zone *seeing = zone_beside(&world, &own);
+    for (const char *part = cases[i].parts; *part; part++)
+      zone_take_telling(&world, &seeing->links[0], parts[*part - '0'].bytes, parts[*part - '0'].count);
+    cr_expect_eq(zone_status(&own).ghosts, cases[i].counts ? SEEN : 0, "parts %s", cases[i].parts);
+    free(seeing->links[0].telling.bytes);
+    free(seeing);
+    little_world_destroy(&own);
+  }
+  for (uint32_t i = 0; i < PARTS; i++) free(parts[i].bytes);
+  close_wire(zone, &end);
+  parcel_free(&zone->pack);
+  free(zone);
+  little_world_destroy(&other);
 }
 
 /* ---------------------------------------------------------------------------------------------------- many messages */
