@@ -144,6 +144,13 @@ static void expect_waits(json_t *findings, json_t *parts) {
   cr_expect(guaranteed > 15 && guaranteed <= 31, "%g ticks", guaranteed);
 }
 
+/* Four slices take a tick each; in turns with the other 36, four in each tick, the next slice comes ten ticks later. */
+static void expect_progress(json_t *parts) {
+  json_t *progress = finding_of(parts, "progress");
+  cr_expect_eq(program_number(progress, "value"), 4);
+  cr_expect_eq(program_number(progress, "counter_value"), 31);
+}
+
 /* What is told of a size is what its seconds say, whatever they are: they are the machine's. */
 static void expect_stress(json_t *json) {
   static const int characters[] = {100, 200, 800}, levels[] = {0, 2, 3};
@@ -205,6 +212,7 @@ Test(repro, of_rankin_finds_what_the_paper_found) {
   expect_findings(findings, 5);
   expect_findings(parts, 4); /* the fifth is measured on the CPU */
   expect_waits(findings, parts);
+  expect_progress(parts);
   expect_stress(json);
   json_t *large = program_member(json, "dynamic");
   cr_assert_eq(json_array_size(large), 2);

@@ -285,20 +285,26 @@ Test(stress, puts_this_run_beside_an_earlier_one_and_says_when_loads_differ) {
   unlink(earlier);
 }
 
+static const char report[] =
+    "{\"bench\":\"stress\",\"format\":1,\"machine\":{\"processor\":\"Big\",\"processors\":128,\"version\":\"9.8.7\"},"
+    "\"budget_ns\":1e7,\"frame_period_ns\":33333333,\"frames\":150,\"cost_ns\":5000,\"planner_cost_ns\":40000,"
+    "\"others_cpu_share_most\":0.125,\"baseline\":{\"agents\":2000,\"observers\":16,\"messages\":64,\"spawns\":4,"
+    "\"wakes\":16,\"workers\":128,\"crowd\":false},\"axes\":[{\"axis\":\"agents\",\"limit\":4000,\"limit_step\":1,"
+    "\"gave_way\":\"serial rest\",\"steps\":[{},{\"updates_per_frame\":4321,\"overhead_ns_per_update\":250,"
+    "\"serial_share\":0.25,\"budget_used_share\":0.75,\"bytes\":3145728}]},{\"axis\":\"all\",\"limit\":null,"
+    "\"limit_step\":null,\"gave_way\":\"capacity\",\"steps\":[{}]}]}";
+
+/* Writes a report that a test has made up. */
+static void write_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  cr_assert_geq(fputs(text, file), 0);
+  fclose(file);
+}
+
 /* The limit, the cause and the figures of the limit are those of the file. */
 Test(stress, shows_the_figures_of_the_limit_that_a_report_has) {
-  static const char report[] =
-      "{\"bench\":\"stress\",\"format\":1,\"machine\":{\"processor\":\"Big\",\"processors\":128,\"version\":\"9.8.7\"},"
-      "\"budget_ns\":1e7,\"frame_period_ns\":33333333,\"frames\":150,\"cost_ns\":5000,\"planner_cost_ns\":40000,"
-      "\"others_cpu_share_most\":0.125,\"baseline\":{\"agents\":2000,\"observers\":16,\"messages\":64,\"spawns\":4,"
-      "\"wakes\":16,\"workers\":128,\"crowd\":false},\"axes\":[{\"axis\":\"agents\",\"limit\":4000,\"limit_step\":1,"
-      "\"gave_way\":\"serial rest\",\"steps\":[{},{\"updates_per_frame\":4321,\"overhead_ns_per_update\":250,"
-      "\"serial_share\":0.25,\"budget_used_share\":0.75,\"bytes\":3145728}]},{\"axis\":\"all\",\"limit\":null,"
-      "\"limit_step\":null,\"gave_way\":\"capacity\",\"steps\":[{}]}]}";
   char path[64], line[512];
-  FILE *file = fopen(own_file(path, "big.json"), "w");
-  fputs(report, file);
-  fclose(file);
+  write_text(own_file(path, "big.json"), report);
   snprintf(line, sizeof line, "stress --again --compare %s", path);
   program_run *run = program_start(line);
   cr_assert_eq(run->status, 0, "%s", run->errors);
@@ -316,11 +322,45 @@ Test(stress, shows_the_figures_of_the_limit_that_a_report_has) {
   unlink(path);
 }
 
-static void expect_unreadable(const char *report, const char *says) {
+/* Two reports that are alike but for one number. */
+Test(stress, says_of_each_part_of_a_load_when_it_differs) {
+  static const struct {
+    const char *from, *to;
+    bool differs;
+  } cases[] = {{"\"budget_ns\":1e7", "\"budget_ns\":2e7", true},
+               {"_period_ns\":33333333", "_period_ns\":33333334", true},
+               {"\"cost_ns\":5000", "\"cost_ns\":6000", true},
+               {"planner_cost_ns\":40000", "planner_cost_ns\":40001", true},
+               {"\"agents\":2000", "\"agents\":2001", true},
+               {"\"observers\":16", "\"observers\":17", true},
+               {"\"messages\":64", "\"messages\":65", true},
+               {"\"spawns\":4", "\"spawns\":5", true},
+               {"\"wakes\":16", "\"wakes\":17", true},
+               {"\"crowd\":false", "\"crowd\":true ", true},
+               {"\"workers\":128", "\"workers\":256", false},
+               {"\"frames\":150", "\"frames\":300", false},
+               {"\"processors\":128", "\"processors\":256", false}};
+  char one[64], other[64], line[512], text[sizeof report + 8];
+  write_text(own_file(one, "one.json"), report);
+  own_file(other, "other.json");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *at = strstr(report, cases[i].from);
+    cr_assert_not_null(at, "%s", cases[i].from);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - report), report, cases[i].to, at + strlen(cases[i].from));
+    write_text(other, text);
+    snprintf(line, sizeof line, "stress --again --compare %s --compare %s", one, other);
+    program_run *run = program_start(line);
+    cr_assert_eq(run->status, 0, "%s", run->errors);
+    cr_expect_eq(strstr(run->output, "THE LOADS DIFFER") != NULL, cases[i].differs, "%s: %s", cases[i].to, run->output);
+    free(run);
+  }
+  unlink(one);
+  unlink(other);
+}
+
+static void expect_unreadable(const char *text, const char *says) {
   char path[64], line[512];
-  FILE *file = fopen(own_file(path, "bad.json"), "w");
-  fputs(report, file);
-  fclose(file);
+  write_text(own_file(path, "bad.json"), text);
   snprintf(line, sizeof line, "stress --again --compare %s", path);
   PROGRAM_EXPECT_REFUSALS({line, 1, says});
   unlink(path);
