@@ -1,8 +1,13 @@
 /* Requests that are sent again: with a key each is carried out once, whatever comes in between. */
 #include "control.h"
+#include "tools/program.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <uv.h>
 
 #define WORLD     "/v1/worlds/main"
 #define OBSERVERS WORLD "/observers"
@@ -301,4 +306,61 @@ Test(retry_counted, a_command_of_a_module_is_carried_out_once) {
   ask_once("POST", WORLD "/module/count", "unknown", "7", 200, &again);
   cr_expect(!is_replayed(&again));
   cr_expect_eq(times_counted("7"), 2);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- ctl */
+
+/* A server that refuses so many requests for now, and says when to come again. */
+typedef struct busy_server {
+  int socket;
+  uint32_t refusals, after_s;
+  uint32_t requests; /* that came */
+} busy_server;
+
+static void busy_serve(void *given) {
+  busy_server *server = given;
+  char text[4096];
+  for (int client; (client = accept(server->socket, NULL, NULL)) >= 0; close(client)) {
+    size_t length = 0;
+    bool refuses = server->requests++ < server->refusals;
+    for (ssize_t more; length + 1 < sizeof text; length += (size_t)more) {
+      text[length] = '\0';
+      if (strstr(text, "\r\n\r\n") || (more = read(client, text + length, sizeof text - 1 - length)) <= 0) break;
+    }
+    int bytes =
+        refuses ? snprintf(text, sizeof text,
+                           "HTTP/1.1 503 Busy\r\nRetry-After: %u\r\nContent-Length: 36\r\n"
+                           "Connection: close\r\n\r\n{\"error\": {\"message\": \"come again\"}}",
+                           server->after_s)
+                : snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+    if (write(client, text, (size_t)bytes) < bytes) continue;
+  }
+}
+
+/* It waits for seconds, and not for longer than anybody would: what is to come again later than that is told at once.
+ */
+Test(retry_by_ctl, waits_as_many_seconds_as_the_daemon_says_or_not_at_all, .timeout = 60) {
+  static const struct {
+    uint32_t refusals, after_s, requests;
+    int status;
+  } cases[] = {{0, 0, 1, 0}, {1, 1, 2, 0}, {1, 11, 1, 1}, {1, 3600, 1, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    busy_server server = {.refusals = cases[i].refusals, .after_s = cases[i].after_s};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    uv_thread_t thread;
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/muster-busy-%d", (int)getpid());
+    server.socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert(bind(server.socket, (struct sockaddr *)&address, sizeof address) == 0 && listen(server.socket, 16) == 0);
+    setenv("MUSTER_SOCKET", address.sun_path, 1);
+    cr_assert_eq(uv_thread_create(&thread, busy_serve, &server), 0);
+    program_run *run = program_start("ctl --world main wake 1.1");
+    shutdown(server.socket, SHUT_RDWR);
+    uv_thread_join(&thread);
+    cr_expect_eq(run->status, cases[i].status, "Retry-After: %u: %s", cases[i].after_s, run->errors);
+    cr_expect_eq(strstr(run->errors, "come again") != NULL, cases[i].status == 1, "%s", run->errors);
+    cr_expect_eq(server.requests, cases[i].requests, "Retry-After: %u: %u requests", cases[i].after_s, server.requests);
+    free(run);
+    close(server.socket);
+    unlink(address.sun_path);
+  }
 }

@@ -221,6 +221,39 @@ Test(top, searches_types_and_ids) {
   quit();
 }
 
+/* Whether an agent's last update was before this frame, and its next is not due yet. */
+static bool is_between(const char *id) {
+  char path[96];
+  snprintf(path, sizeof path, WORLD "/agents/%s", id);
+  json_t *agent = control_ask(&service, "GET", path, NULL, 200),
+         *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  long long now_ns = control_count(world, "sim_now_ns"), last_ns = control_count(agent, "last_update_ns");
+  bool between = last_ns < now_ns && now_ns < last_ns + control_count(agent, "period_ns");
+  json_decref(agent);
+  json_decref(world);
+  return between;
+}
+
+/* Of agents that are searched the screen finds out itself how late they are. */
+Test(top, shows_none_of_the_searched_as_late_that_is_on_time) {
+  enum { ROW = 12, LEVEL = 79 /* the column in which a row ends */ };
+  static const char *const ids[] = {"1.1", "10.1"};
+  for (int steps = 0; !is_between(ids[0]) || !is_between(ids[1]); steps++) {
+    cr_assert_lt(steps, 100, "they are never on time together");
+    control_step(&service, 1);
+  }
+  begin(true);
+  terminal_type(&screen, "/1\r");
+  for (int i = 0; i < 2; i++) {
+    char id[32] = "", type[32], late[32];
+    const char *row = screen.cells[ROW + i];
+    while (sscanf(row, "%31s %31s %31s", id, type, late) < 3 || strcmp(id, ids[i]) != 0 || row[LEVEL] == ' ')
+      terminal_read(&screen);
+    cr_expect_str_eq(late, "-", "%s is late: %s", id, late);
+  }
+  quit();
+}
+
 Test(top, says_how_the_world_does) {
   begin(true);
   terminal_await(&screen, "paused");
