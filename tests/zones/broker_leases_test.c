@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FIGHTS = 200 };
 
@@ -169,6 +170,52 @@ Test(broker_leases, of_two_that_fight_one_wins) {
     won_by_a += a_won;
   }
   cr_log_info("a has won %u of %u", won_by_a, FIGHTS);
+}
+
+/* Runs a node's loop until its request has gone over its door, and not on, until the answer has come back. */
+static void await_read(uint32_t door, uint64_t to, uint64_t from) {
+  uint64_t to_now = to, from_now = from;
+  for (int tries = 0; from_now == from; tries++) {
+    cr_assert_lt(tries, 30000, "etcd does not answer");
+    if (to_now == to) uv_run(&here.loop, UV_RUN_NOWAIT);
+    usleep(2000);
+    brokers_door_passed(here.servers, door, BROKERS_ETCD, 0, &to_now, &from_now);
+  }
+}
+
+/* One has read that the lease is free, and puts an epoch once another has taken it and given it back: the lease is free
+ * again, and the epoch has been used. Each node has a loop of its own, so that the first waits. */
+Test(broker_leases, an_epoch_that_was_given_back_meanwhile_is_not_put_again) {
+  enum { ROUNDS = 5, TRIES = 100 };
+  start(1, false);
+  struct lab other = here;
+  uint32_t door = brokers_open_door(here.servers), rounds = 0;
+  broker_settings settings = lab_settings(&here, "a");
+  snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_door_etcd(here.servers, door));
+  cr_assert_eq(uv_loop_init(&other.loop), 0);
+  struct broker *a = lab_open(&here, 0, &settings, true);
+  settings = lab_settings(&other, "b");
+  struct broker *b = lab_open(&other, 0, &settings, true);
+  for (uint32_t i = 0; i < TRIES && rounds < ROUNDS; i++) {
+    lab_answer of_a = {0};
+    uint64_t to, from;
+    brokers_door_passed(here.servers, door, BROKERS_ETCD, 0, &to, &from);
+    cr_assert_eq(broker_lease_take(a, 5, false, 0, 0, lab_taken, &of_a), MUSTER_OK);
+    await_read(door, to, from);
+    brokers_cut_door(here.servers, door, BROKERS_ETCD, 0, true);
+    lab_answer of_b = lab_take(&other, b, 5, false);
+    if (of_b.result == MUSTER_OK) EXPECT_RESULT(lab_release(&other, b, &of_b.lease), MUSTER_OK);
+    brokers_cut_door(here.servers, door, BROKERS_ETCD, 0, false);
+    LAB_AWAIT(&here, of_a.done);
+    EXPECT_RESULT(of_a, MUSTER_OK);
+    if (of_b.result == MUSTER_OK) cr_assert_eq(of_a.lease.epoch, of_b.lease.epoch + 1, "round %u", rounds);
+    rounds += of_b.result == MUSTER_OK; /* else the first one was faster */
+    EXPECT_RESULT(lab_release(&here, a, &of_a.lease), MUSTER_OK);
+  }
+  cr_assert_eq(rounds, ROUNDS);
+  lab_close(&other, 0);
+  uv_run(&other.loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&other.loop), 0);
 }
 
 /* Renewals go on while the leader of etcd is killed; with two of three gone nothing is renewed. */
