@@ -339,7 +339,7 @@ static void busy_serve(void *given) {
 
 /* It waits for seconds, and not for longer than anybody would: what is to come again later than that is told at once.
  */
-Test(retry_by_ctl, waits_as_many_seconds_as_the_daemon_says_or_not_at_all, .timeout = 60) {
+Test(retry_counted, ctl_waits_as_many_seconds_as_the_daemon_says_or_not_at_all) {
   static const struct {
     uint32_t refusals, after_s, requests;
     int status;
