@@ -47,6 +47,7 @@
  *   2  looks of the score    what they find is importance itself; places where observers walk come before the rounds
  *                            over all agents, and both are bounded in each frame
  *   3  changes of herds      by distance to the observer, unfolding first: the distance is the importance
+ *   7  claims at risk        they may overrun the end, so all others go before them; there are 64 at most
  *   7  held updates          the end of a batch that was admitted by deadline; workers run it while the next is planned
  *   8  settling, messages    all of them in the commit of their frame, or first of all in the next
  *
