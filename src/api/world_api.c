@@ -253,7 +253,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   costs_guess(&world->learnt->costs, index, type->model_ns);
   if (type->def.limit_ns < world->runner->limit_ns) world->runner->limit_ns = type->def.limit_ns;
   classes_reserve(&world->queues->classes, &type->def, index);
-  ready_widen(&world->queues->ready, &world->agents.store, def->period_max_ns);
+  ready_widen(&world->queues->ready, &world->agents.store, type->def.period_max_ns);
   intake_queues_announce_types(&world->commands->queues, index + 1);
   flight_enter_types(world);
   return (muster_type){index + 1};

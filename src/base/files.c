@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -49,6 +52,17 @@ static int open_any(int folder, const char *path, int flags, mode_t mode) {
 
 int files_open_folder(const char *path) {
   return open_any(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+bool files_sync_folder_of(const char *path) {
+  char copy[PATH_MAX];
+  snprintf(copy, sizeof copy, "%s", path);
+  int folder = files_open_folder(dirname(copy));
+  bool synced = folder >= 0 && fsync(folder) == 0;
+  int problem = errno;
+  if (folder >= 0) close(folder);
+  errno = problem;
+  return synced;
 }
 
 /* Looks at the path before it is opened, since opening may wind a tape or start a watchdog; and once more when it is

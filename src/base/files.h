@@ -16,6 +16,10 @@ int files_open_regular(int folder, const char *path, int flags, mode_t mode);
 /* Opens a folder to read it, or to write down its entries; -1 with errno. */
 int files_open_folder(const char *path);
 
+/* Writes down the entries of the folder in which a file of this path lies, so that its name is there after a power
+ * failure. False with errno. */
+bool files_sync_folder_of(const char *path);
+
 /* Whether a new file may take this name: nothing has it now, or a regular file has. Else MUSTER_E_INPUT with the
  * reason. A path that cannot be examined passes: the later opening reports the error. */
 muster_result files_check_replaceable(const char *path);

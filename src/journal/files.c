@@ -136,15 +136,6 @@ bool journal_file_write(int descriptor, const void *bytes, size_t count) {
   return true;
 }
 
-bool journal_files_sync_folder(const char *path) {
-  char copy[JOURNAL_PATH_BYTES];
-  snprintf(copy, sizeof copy, "%s", path);
-  int folder = files_open_folder(dirname(copy));
-  bool synced = folder >= 0 && fsync(folder) == 0;
-  if (folder >= 0) close(folder);
-  return synced;
-}
-
 /* By the younger calls, as base/files.c opens: a confined process may make them when its supervisor has died. */
 static void remove_file(const char *name) {
   unlinkat(AT_FDCWD, name, 0);

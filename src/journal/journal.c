@@ -27,8 +27,9 @@ static muster_result check_def(const muster_journal_def *def) {
   if (def->note_bytes > 1u << 20 || (def->note_bytes && !def->note))
     return error_set(MUSTER_E_ARGUMENT, "journal: note_bytes %u must be at most 1 MiB, and the note given",
                      def->note_bytes);
-  if (def->incidents_max > 1000)
-    return error_set(MUSTER_E_ARGUMENT, "journal: incidents_max %u must be at most 1000", def->incidents_max);
+  if (def->incidents_max > INCIDENTS_MOST)
+    return error_set(MUSTER_E_ARGUMENT, "journal: incidents_max %u must be at most %d", def->incidents_max,
+                     INCIDENTS_MOST);
   return MUSTER_OK;
 }
 
@@ -98,7 +99,7 @@ static uint64_t highest_number(const char *path) {
 /* The journal goes on in files that are on the disk: those before are not needed any more. */
 static bool after_move(uint64_t number, void *user) {
   const muster_journal *journal = user;
-  if (journal->def.sync != MUSTER_JOURNAL_SYNC_NONE && !journal_files_sync_folder(journal->path)) return false;
+  if (journal->def.sync != MUSTER_JOURNAL_SYNC_NONE && !files_sync_folder_of(journal->path)) return false;
   journal_files_retire(journal->path, number, 0);
   return true;
 }

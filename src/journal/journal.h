@@ -27,10 +27,12 @@ typedef struct journal_mark {
   uint64_t number; /* of its files */
 } journal_mark;
 
-/* Numbers of files at a path, in descending order. */
+enum { INCIDENTS_MOST = 1000 };
+
+/* Numbers of files at a path, in descending order: of the incidents that may be kept, and of what is beyond. */
 typedef struct journal_numbers {
   uint32_t count;
-  uint64_t numbers[64];
+  uint64_t numbers[INCIDENTS_MOST + 24];
 } journal_numbers;
 
 typedef char journal_name[JOURNAL_NAME_BYTES];
@@ -64,9 +66,6 @@ int journal_file_create(const char *name);
 
 /* Writes all of it; false with errno. */
 bool journal_file_write(int descriptor, const void *bytes, size_t count);
-
-/* Writes down what files the folder of a path has. */
-bool journal_files_sync_folder(const char *path);
 
 /* Removes both files of a number. */
 void journal_files_remove(const char *path, uint64_t number);

@@ -101,7 +101,7 @@ static muster_result snapshots_complete(const muster_journal *journal, int file,
   if (syncs && (fdatasync(file) || fdatasync(record)))
     return error_set(MUSTER_E_SYSTEM, "%s: %s", fresh, strerror(errno));
   if (renameat(AT_FDCWD, fresh, AT_FDCWD, name)) return error_set(MUSTER_E_SYSTEM, "%s: %s", name, strerror(errno));
-  if (syncs && !journal_files_sync_folder(journal->path))
+  if (syncs && !files_sync_folder_of(journal->path))
     return error_set(MUSTER_E_SYSTEM, "%s: its folder cannot be written down: %s", name, strerror(errno));
   return MUSTER_OK;
 }

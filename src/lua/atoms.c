@@ -395,14 +395,19 @@ void atoms_spawned(muster_update *update) {
   script_world *scripts = type->scripts;
   script_agent *given = update->state;
   struct self_making making = {.bytes = given->birth, .count = given->birth_bytes, .type = type->number};
-  if (given->birth_bytes > BIRTH_BYTES || !add_self(scripts, update->agent, &making)) {
+  const char *trouble = NULL;
+  if (given->birth_bytes > BIRTH_BYTES)
+    trouble = "its state is none that muster.spawn has made: spawn it without one";
+  else if (!add_self(scripts, update->agent, &making))
+    trouble = muster_last_error();
+  if (trouble) {
     script_state *full = scripts->states[scripts_strand(scripts, update->agent)];
     char where[64];
     snprintf(where, sizeof where, "birth of type '%s'", type->name);
     if (full)
-      problems_note(full, where, muster_last_error(), "an update", type, update->agent);
+      problems_note(full, where, trouble, "an update", type, update->agent);
     else
-      lines_say(scripts, "a birth failed: %s", muster_last_error());
+      lines_say(scripts, "a birth failed: %s", trouble);
     return;
   }
   memset(given, 0, sizeof *given);
@@ -415,6 +420,7 @@ void atoms_removed(muster_update *update) {
   script_world *scripts = type->scripts;
   script_state *state = scripts->states[scripts_strand(scripts, update->agent)];
   uint32_t owner = owner_of(scripts, update->agent), index = muster_agent_index(update->agent);
+  if (state && !owner) problems_forget(state, update->agent); /* of a birth that failed */
   if (!state || !owner) return;
   if (state->methods[type->number][METHOD_REMOVED] != LUA_NOREF) run_method(update, METHOD_REMOVED, BOUND_WHOLE);
   for (uint32_t i = state->suspended_count; i-- > 0;)

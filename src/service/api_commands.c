@@ -75,7 +75,7 @@ static void show_module(api_call *call) {
 
 /* A command as it was sent. */
 typedef struct module_order {
-  char instance[NAME_BYTES]; /* "" = the only one */
+  char instance[NAME_BYTES + 1]; /* "" = the only one; what was cut is longer than any name */
   char command[MUSTER_MODULE_NAME_MAX + 1];
   bool json;
   char *body; /* owned; ends with a zero */

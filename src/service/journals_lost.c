@@ -55,7 +55,7 @@ static bool lost_write(const char *path, const journal_lost *lost) {
                         lost->frames, lost->at_s, lost->words);
   int file = files_open_regular(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return false;
-  bool good = write(file, text, (size_t)length) == length && fsync(file) == 0;
+  bool good = write(file, text, (size_t)length) == length && fsync(file) == 0 && files_sync_folder_of(path);
   if (!good) error_set(MUSTER_E_SYSTEM, "%s", strerror(errno));
   close(file);
   return good;
@@ -88,7 +88,7 @@ muster_result journals_acknowledge(hosted_world *world) {
   char path[JOURNALS_PATH_BYTES + 8];
   if (!world->kept.lost.losses) return MUSTER_OK;
   lost_path(world, path);
-  if (unlinkat(AT_FDCWD, path, 0) && errno != ENOENT)
+  if ((unlinkat(AT_FDCWD, path, 0) && errno != ENOENT) || !files_sync_folder_of(path))
     return error_set(MUSTER_E_SYSTEM, "%s cannot be removed: %s", path, strerror(errno));
   log_line(MUSTER_LOG_INFO, "world %s: it is known that %s", world->name, world->kept.lost.words);
   world->kept.lost = (journal_lost){0};

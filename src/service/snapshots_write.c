@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,16 +42,6 @@ static int rename_to(const char *from, const char *to) {
   return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
-static muster_result sync_folder(const char *path) {
-  char copy[SNAPSHOT_PATH_BYTES];
-  snprintf(copy, sizeof copy, "%s", path);
-  int folder = files_open_folder(dirname(copy));
-  if (folder < 0) return refused(path);
-  muster_result result = fsync(folder) == 0 ? MUSTER_OK : refused(path);
-  close(folder);
-  return result;
-}
-
 /* The current file becomes the previous one, too. On a file system without hard links the current file is missing for a
  * moment. */
 static void keep_previous(const char *path) {
@@ -78,7 +67,7 @@ static muster_result write_file(const char *path, uint64_t number, const snapsho
     return result;
   }
   keep_previous(path);
-  return rename_to(fresh, path) == 0 ? sync_folder(path) : refused(path);
+  return rename_to(fresh, path) == 0 && files_sync_folder_of(path) ? MUSTER_OK : refused(path);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the process */

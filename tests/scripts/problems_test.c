@@ -129,6 +129,31 @@ Test(problems, a_newborn_has_none_of_who_was_in_its_place) {
   script_end(host);
 }
 
+/* It has no self of its own, and nothing of it may stay. */
+Test(problems, of_a_birth_that_failed_go_with_who_was_born) {
+  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                                   "function a:think() end\n"
+                                   "muster.world { agents = 2, agents_max = 2, start = function()\n"
+                                   "  muster.spawn(a, {x = 1, y = 0}) end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  const uint32_t of_no_text[32] = {UINT32_MAX};
+  script_run(host, 2);
+  muster_agent_def def = muster_agent_def_default();
+  def.type.index = 1;
+  def.position.x = 2;
+  def.state = of_no_text;
+  cr_assert_not(muster_agent_is_null(muster_agent_spawn(host->world, &def)), "%s", muster_last_error());
+  script_run(host, 5);
+  cr_assert_eq(all_of(host).count, 1, "%s", script_said(host));
+  cr_expect(strstr(all_of(host).list[0].what, "none that muster.spawn has made"), "%s", all_of(host).list[0].what);
+  cr_expect_str_eq(all_of(host).list[0].where, "birth of type 'a'");
+  cr_assert_eq(all_of(host).list[0].agents, 1);
+  cr_assert_eq(muster_agent_remove(host->world, agent_at_x(host, 2)), MUSTER_OK);
+  script_run(host, 2);
+  cr_expect_eq(all_of(host).list[0].agents, 0, "%u agents", all_of(host).list[0].agents);
+  script_end(host);
+}
+
 Test(problems, new_texts_begin_without_any) {
   static const char mended[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
                                "function a:think() self.n = 1 end\n"

@@ -35,7 +35,7 @@ Test(ctl, shows_what_there_is) {
   expect("ctl world", "\nlevels                     0: ");
   expect("ctl worlds", "levels\n");
   expect("ctl types", "bobcat");
-  expect("ctl agents type=hare limit=2", "more: cursor=");
+  expect("ctl agents limit=2 cursor=1 type=hare", "(muster ctl agents limit=2 type=hare cursor=");
   expect("ctl observers", "near");
   expect("ctl observers", " 20 m ");
   expect("ctl world", "\nrate                       30 Hz\n");
@@ -213,6 +213,8 @@ Test(ctl, complaints_are_one_line_and_say_what_to_do) {
       {"ctl wake 1", 1, "INDEX.GENERATION"}, {"ctl agent 1.2", 1, "is gone; `muster ctl agents`"},
       {"ctl --world other world", 1, "no world 'other'; there are: main"}, {"ctl hz 20000", 2, "hz"},
       {"ctl --socket /nowhere worlds", 1, "no musterd answers at /nowhere"},
+      {"ctl --token-file /dev/null worlds", 1, "--token-file /dev/null: it is empty"},
+      {"ctl --token-file /nowhere worlds", 1, "--token-file /nowhere: No such file"},
       {"explain --agent=4294967.1", 1, "is gone"},
       {"explain --world main", 2, "name one agent of the daemon: --agent INDEX.GENERATION"},
       {"explain --sockt x --agent 1.1", 2, "did you mean '--socket'? See `muster explain --help`"});

@@ -94,6 +94,17 @@ Test(module_parts, two_worlds_and_two_instances_have_settings_of_their_own) {
   daemon_stop(&service);
 }
 
+#define LONG_NAME "abcdefghijklmnopqrstuvwxyz-1234"
+
+/* What is cut is no name of another one. */
+Test(module_parts, an_instance_is_known_by_its_whole_name) {
+  configure("[world main]\nmodule = " LONG_NAME ":walkers\nagents = 5\n");
+  cr_assert(launch(""));
+  tell("/v1/worlds/main/module/" LONG_NAME ".add", as_text, "4", 200, "\"added\": 4");
+  tell("/v1/worlds/main/module/" LONG_NAME "5.add", as_text, "4", 404, "unknown_instance");
+  daemon_stop(&service);
+}
+
 Test(module_parts, a_flag_sets_for_the_world_before_it_and_over_the_file) {
   configure(two_worlds);
   cr_assert(launch("--world main --set speed=4 --world other --set towns.columns=9"));

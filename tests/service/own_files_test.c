@@ -58,9 +58,10 @@ static own_use use_now(void) {
 }
 
 Test(own_files, are_told_by_their_names) {
-  static const char *const needed[] = {"worlds",      "worlds.previous",        "worlds.new",
-                                       "worlds.lock", "worlds.main-7.snapshot", "worlds.main-7.journal",
-                                       "flight",      "worlds.main.epoch",      "worlds.main-8.snapshot.new"},
+  static const char *const needed[] = {"worlds",          "worlds.previous",        "worlds.new",
+                                       "worlds.lock",     "worlds.main-7.snapshot", "worlds.main-7.journal",
+                                       "flight",          "worlds.main.epoch",      "worlds.main-8.snapshot.new",
+                                       "worlds.main.lost"},
                            *const kept[] = {"worlds.main-incident-3.journal",
                                             "worlds.main-incident-3.snapshot",
                                             "worlds.damaged-1",

@@ -62,6 +62,14 @@ static void show_done(const json_t *answer, const char *done) {
   json_object_foreach((json_t *)answer, kind, id) printf("%s %s %s\n", kind, json_string_value(id), done);
 }
 
+/* The same words once more, but with this cursor. */
+static void show_next(const ctl_call *call, const ctl_verb *verb, const char *next) {
+  printf("more: cursor=%s (muster ctl %s", next, verb->name);
+  for (int i = 1; i < call->count; i++)
+    if (strncmp(call->arguments[i], "cursor=", 7) != 0) printf(" %s", call->arguments[i]);
+  printf(" cursor=%s)\n", next);
+}
+
 static int ask(const ctl_call *call, const ctl_verb *verb, const char *path, json_t *body) {
   json_t *answer;
   bool json = call->options->json;
@@ -75,7 +83,7 @@ static int ask(const ctl_call *call, const ctl_verb *verb, const char *path, jso
     show_done(answer, verb->done);
   else
     (verb->show ? verb->show : ctl_show_object)(answer);
-  if (next) printf("more: cursor=%s (muster ctl %s cursor=%s)\n", next, verb->name, next);
+  if (next) show_next(call, verb, next);
   json_decref(answer);
   return STATUS_OK;
 }

@@ -48,8 +48,9 @@ static bool is_aside(const char *ending) {
 
 /* Behind the journal's name. */
 static own_kind kind_of_journal(const char *rest, uint64_t *number) {
-  static const char *const notes[] = {".partial", ".epoch", NULL}, *const files[] = {".snapshot", ".snapshot.new",
-                                                                                     ".journal", ".replaying", NULL};
+  static const char *const notes[] = {".partial", ".epoch", ".lost", NULL}, *const files[] = {
+                                                                                ".snapshot", ".snapshot.new",
+                                                                                ".journal", ".replaying", NULL};
   char *ending;
   if (is_one_of(rest, notes)) return OWN_NEEDED;
   const char *digits = own_rest(rest, "-incident-");

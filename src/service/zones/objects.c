@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,15 +138,6 @@ muster_result broker_store(struct broker *broker, const char *name, zone_place v
 
 /* --------------------------------------------------------------------------------------------------------- fetching */
 
-static int sync_folder_of(const char *path) {
-  char copy[PATH_BYTES];
-  snprintf(copy, sizeof copy, "%s", path);
-  int folder = files_open_folder(dirname(copy));
-  int problem = folder < 0 || fsync(folder) != 0 ? errno : 0;
-  if (folder >= 0) close(folder);
-  return problem;
-}
-
 /* In another thread: makes the file, if it is not there, and writes the part that came; the last one makes it the file
  * that was wanted. */
 static void write_object_part(uv_work_t *work) {
@@ -164,8 +154,8 @@ static void write_object_part(uv_work_t *work) {
   call->at += call->count;
   if (call->problem || call->at < call->object.bytes) return;
   if (XXH3_64bits_digest(call->sum) != call->object.checksum) return;
-  if (fsync(call->file) || rename(call->new_path, call->path)) call->problem = errno;
-  if (!call->problem) call->problem = sync_folder_of(call->path);
+  if (fsync(call->file) || rename(call->new_path, call->path) || !files_sync_folder_of(call->path))
+    call->problem = errno;
 }
 
 static void take_part_written(uv_work_t *work, int status);

@@ -66,9 +66,7 @@ bool zone_take_observer(hosted_world *world, const void *bytes, size_t count) {
   bool gone = muster_observer_packed(bytes, count, &observer, &hop) == MUSTER_OK &&
               zone_gone_has(world->zone, (zone_gone){observer.value, hop, PARCEL_OBSERVER});
   muster_result result = gone ? MUSTER_E_STALE : muster_observer_arrive(world->world, bytes, count, NULL);
-  if (result && result != MUSTER_E_STALE) return false;
-  world->zone->published.refused += result != MUSTER_OK;
-  return true;
+  return !result || result == MUSTER_E_STALE; /* zone.departed, arrived and refused count agents */
 }
 
 /* ---------------------------------------------------------------------------------------------------------- telling */
