@@ -1,7 +1,7 @@
 #!/bin/bash
 # The commands of README.md and of the book, in short forms, on what is built here: in a copy of the tree whose
-# build/release leads there. What they print is compared with what the book shows, and with outputs.rules. The bare root of tools/test --long runs them word by word. The chapter on clusters has a test
-# of its own (tests/docs).
+# build/release leads there. What they print is compared with what the book shows, and with outputs.rules. The bare root
+# of tools/test --long runs them word by word. The chapter on clusters has a test of its own (tests/docs).
 set -eu
 
 source=${MUSTER_SOURCE_DIR:?}
@@ -10,7 +10,9 @@ export WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 mkdir -p "$WORK/tree/build/release"
 for entry in "$source"/*; do [ "$(basename "$entry")" = build ] || ln -s "$entry" "$WORK/tree/"; done
-ln -s "$build"/* "$WORK/tree/build/release/"
+# What is built there; not what somebody who followed the book has left beside it.
+find "$build" -mindepth 1 -maxdepth 1 \( -type d -o -executable -o -name '*.a' -o -name 'C*' -o -name '*.cmake' \
+  -o -name '*.ninja' \) -exec ln -s -t "$WORK/tree/build/release/" '{}' +
 
 export PREFIX=$WORK/prefix
 # What the machine knows by itself after an installation to /usr/local.

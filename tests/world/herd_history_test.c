@@ -11,7 +11,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { HISTORIES = 300 };
 #else
-enum { HISTORIES = 2500 }; /* in each of four tests */
+enum { HISTORIES = 1000 }; /* in each of four tests */
 #endif
 
 /* ----------------------------------------------------------------------------------------------------------- checks */
