@@ -79,6 +79,7 @@ static const char prelude_strings[] =
     "-- `find_in` in its third way passes a match over that ends where the last one did.\n"
     "function string.gmatch(text, pattern, first)\n"
     "  local place, last = first or 1, nil\n"
+    "  if type(pattern) == 'string' and sub(pattern, 1, 1) == '^' then pattern = '%' .. pattern end -- no anchor here\n"
     "  local function step(start, finish, ...)\n"
     "    if not start then return nil end\n"
     "    place, last = finish + 1, finish + 1\n"
