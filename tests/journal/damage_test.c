@@ -1,6 +1,7 @@
 /* A journal that was cut or changed at any byte: recovery to the last complete frame before the damage, or a refusal
  * that names it; never another world. MUSTER_FLIPS in the environment says how many bits are turned, and each of these
  * worlds is then recovered. */
+#include "support/forged_record.h"
 #include "support/journal_town.h"
 
 enum { DAMAGED_FRAMES = 24, FLIPS_DEFAULT = 10000, RECOVERED_EACH = 100 };
@@ -129,6 +130,25 @@ Test(journal_damage, one_death_in_a_recovery_is_not_held_against_the_frames) {
   whole_end(&whole);
 }
 
+/* A frame that is missing as a whole, also where all checksums are right: those behind it are lost, and told. */
+static void expect_lost_without(const whole_journal *whole, uint64_t frame, bool right) {
+  muster_journal_info info;
+  uint64_t begin = whole->sizes[frame - 1], end = whole->sizes[frame], told = DAMAGED_FRAMES - (frame - 1);
+  size_t count = whole->journal_was.count - (size_t)(end - begin);
+  unsigned char *bytes = malloc(whole->journal_was.count);
+  if (right) {
+    count = forge(whole->journal_was.bytes, whole->journal_was.count, (forgery){.without = frame}, bytes);
+  } else {
+    memcpy(bytes, whole->journal_was.bytes, begin);
+    memcpy(bytes + begin, whole->journal_was.bytes + end, count - begin);
+  }
+  file_write(whole->journal, bytes, count);
+  free(bytes);
+  cr_assert_eq(journal_look(whole->place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(info.frames, frame - 1);
+  cr_expect_eq(info.lost_frames, frame < DAMAGED_FRAMES ? told : 0, "without frame %lu: %lu", frame, info.lost_frames);
+}
+
 /* What may come of a bit that was turned at that place of the journal. */
 static void expect_survived(const whole_journal *whole, size_t at, bool recovers) {
   muster_journal_info info;
@@ -167,6 +187,10 @@ Test(journal_damage, frames_behind_it_are_counted) {
   for (uint64_t frame = 1; frame <= DAMAGED_FRAMES; frame++)
     expect_lost(&whole, frame, (whole.sizes[frame] - whole.sizes[frame - 1]) / 2);
   for (size_t byte = 0; byte < HEADER; byte++) expect_lost(&whole, DAMAGED_FRAMES / 2, byte);
+  for (uint64_t frame = 2; frame <= DAMAGED_FRAMES; frame++) {
+    expect_lost_without(&whole, frame, false);
+    expect_lost_without(&whole, frame, true);
+  }
   whole_end(&whole);
 }
 

@@ -112,6 +112,25 @@ Test(journal_misuse, calls_inside_a_frame_are_refused) {
   place_remove(&wrong.place);
 }
 
+/* A try that ends in order is no death: frames that others can run again are not blamed for it. */
+Test(journal_misuse, a_recovery_that_is_refused_leaves_no_mark_of_a_try) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path, .told = told_create(), .frames = 8, .def = muster_journal_def_default()};
+  live_until_death(town_live, &life);
+  for (uint32_t i = 0; i < 3; i++) {
+    little_world other = little_world_create(1, NULL); /* without the town's type */
+    cr_expect_neq(journal_recover(&other, place.path, &info), MUSTER_OK);
+    cr_expect_eq(place_count(&place, "", ".replaying"), 0);
+    muster_world_destroy(other.world);
+    muster_pool_destroy(other.pool);
+  }
+  cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_not(info.tried);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
 Test(journal_misuse, only_a_new_world_recovers) {
   wrong_moment wrong = {.place = place_make(), .little = town()};
   muster_journal_info info;

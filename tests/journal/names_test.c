@@ -90,9 +90,9 @@ Test(journal_names, are_given_and_found_with_the_pointer_of_the_host) {
 }
 
 /* A name of none would be no name. */
-static uint64_t names_give_none(muster_agent agent, void *agent_user, void *user) {
-  (void)agent, (void)agent_user, (void)user;
-  return 0;
+static uint64_t names_give_but_one(muster_agent agent, void *agent_user, void *user) {
+  (void)agent;
+  return agent_user != user;
 }
 
 Test(journal_names, that_are_0_are_refused_and_nothing_is_left) {
@@ -101,14 +101,17 @@ Test(journal_names, that_are_0_are_refused_and_nothing_is_left) {
   little_world little = town();
   muster_journal *journal = NULL;
   muster_journal_def def = muster_journal_def_default();
-  names_spawn(&host, &little, 0);
+  for (uint32_t i = 0; i < NAMED; i++) names_spawn(&host, &little, i);
   run_frame(&little);
   uint64_t hash = muster_world_hash(little.world);
   def.path = place.path;
-  def.name_user = names_give_none;
-  cr_expect_eq(muster_journal_begin(little.world, &def, &journal), MUSTER_E_ARGUMENT);
-  cr_expect_not_null(strstr(muster_last_error(), "the name 0"), "%s", muster_last_error());
-  cr_expect_eq(place_count(&place, "", ""), 0, "it left files behind");
+  def.name_user = names_give_but_one;
+  for (uint32_t i = 0; i < NAMED; i++) {
+    def.user = &host.names[i];
+    cr_expect_eq(muster_journal_begin(little.world, &def, &journal), MUSTER_E_ARGUMENT, "the name of agent %u", i);
+    cr_expect_not_null(strstr(muster_last_error(), "the name 0"), "%s", muster_last_error());
+    cr_expect_eq(place_count(&place, "", ""), 0, "it left files behind");
+  }
   cr_expect_eq(muster_world_hash(little.world), hash);
   def.name_user = NULL;
   cr_assert_eq(muster_journal_begin(little.world, &def, &journal), MUSTER_OK, "it records still: %s",

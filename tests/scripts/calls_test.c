@@ -56,6 +56,42 @@ Test(calls, messages_arrive_whole_and_once) {
              60, "got\t5\ttwo\ttrue\ttrue", 1);
 }
 
+/* Whole numbers stay what they are, of either kind: 2.0 divided by zero is no error. */
+Test(calls, numbers_keep_their_kind_in_messages_and_in_self) {
+  calls_says("local a = muster.type { name = 'a', period = '10ms', messages = {waiting_max = 4, sends_max = 2} }\n"
+             "function a:think()\n"
+             " if self.x == 0 and not self.sent then\n"
+             "  self.sent = muster.send(muster.nearest(10), {f = 2.0, i = 2, list = {-0.0, 1e15, 7}}) end\n"
+             " for _, v in muster.messages() do\n"
+             "  print('got', math.type(v.f), math.type(v.i), math.type(v.list[1]), math.type(v.list[2]), "
+             "math.type(v.list[3]), v.f // 0) end end\n"
+             "muster.world { agents = 2, start = function() muster.spawn(a, {x = 0, y = 0}) muster.spawn(a, {x = 1, y "
+             "= 0}) end }\n",
+             60, "got\tfloat\tinteger\tfloat\tfloat\tinteger\tinf", 1);
+}
+
+/* A script says how many agents there may be; who asks for more gets room for them. */
+Test(calls, as_many_agents_have_room_as_are_asked_for) {
+  static const struct {
+    uint32_t asked, agents, most;
+  } rows[] = {{0, 100, 150}, {50, 50, 150}, {120, 120, 150}, {1000, 1000, 1000}};
+  script_host *host = script_begin("local a = muster.type { name = 'a' }\nfunction a:think() end\n"
+                                   "muster.world { agents = 100, agents_max = 150, start = function() end }\n",
+                                   1, MUSTER_CLOCK_VIRTUAL);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    muster_module_needs needs = {.size = sizeof needs};
+    muster_module_options options = muster_module_options_default();
+    void *instance = NULL;
+    options.path = host->path;
+    options.agents = rows[i].asked;
+    cr_assert_eq(host->module->open(&options, &instance, &needs), MUSTER_OK, "%s", muster_last_error());
+    cr_expect(needs.agents == rows[i].agents && needs.agents_max >= rows[i].most, "%u asked for: %u of %u",
+              rows[i].asked, needs.agents, needs.agents_max);
+    host->module->close(instance);
+  }
+  script_end(host);
+}
+
 Test(calls, many_births_in_one_frame_are_all_there) {
   calls_says("local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
              "function a:think() if self.mother then print('born') muster.remove() end\n"

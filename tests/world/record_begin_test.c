@@ -4,6 +4,7 @@
 #include "support/forged_record.h"
 #include "support/herd_world.h"
 #include "support/late_frame.h"
+#include "support/recording.h"
 #include "support/snapshots.h"
 
 #include <muster/herd.h>
@@ -353,7 +354,8 @@ static void expect_forged_frames(const struct recorded *run, const char *why) {
   muster_record_info info = muster_record_info_default();
   unsigned char *forged = malloc(run->count);
   memcpy(&head_bytes, run->bytes + TAPE_HEADER_BYTES + 16, sizeof head_bytes);
-  size_t count = forge(run, head_bytes - 1 - 1 - sizeof(uint64_t), 2, forged);
+  size_t count =
+      forge(run->bytes, run->count, (forgery){.byte = head_bytes - 1 - 1 - sizeof(uint64_t), .bits = 2}, forged);
   cr_assert_eq(muster_record_look(forged, count, &info, NULL), MUSTER_E_INPUT);
   cr_assert_not_null(strstr(muster_last_error(), why), "%s", muster_last_error());
   free(forged);

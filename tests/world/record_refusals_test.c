@@ -1,6 +1,7 @@
 /* What is done with a record that is damaged, forged, or of another world: an error tells what is wrong and where;
  * never a crash, and never a replay that is silently wrong. */
 #include "support/forged_record.h"
+#include "support/recording.h"
 #include "support/sanitized.h"
 
 #include "run/intake_queues.h"
@@ -154,7 +155,8 @@ static void check_forged(muster_clock clock) {
   record_little(&run, clock);
   unsigned char *forged = malloc(run.count);
   for (size_t which = 0; which < run.count; which += which < 600 ? 3 : 41 * NEXT) {
-    size_t count = forge(&run, which, (unsigned char)(1u << which % 8), forged);
+    size_t count =
+        forge(run.bytes, run.count, (forgery){.byte = which, .bits = (unsigned char)(1u << which % 8)}, forged);
     muster_result result = outcome_of(forged, count, clock, false, &frames);
     cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT, "byte %zu: %s", which, muster_last_error());
     diverged += result == MUSTER_E_INPUT;
@@ -213,7 +215,8 @@ Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_tha
   cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
   cr_assert_eq(frames, 4, "%s", muster_last_error());
   unsigned char *forged = malloc(run.count);
-  size_t count = forge(&run, find_added(&run, 1), 1, forged); /* index 0, at which the first observer is */
+  size_t count = forge(run.bytes, run.count, (forgery){.byte = find_added(&run, 1), .bits = 1},
+                       forged); /* index 0, at which the first observer is */
   cr_assert_eq(outcome_of(forged, count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_INPUT);
   cr_assert_eq(frames, 1);
   cr_assert_not_null(strstr(muster_last_error(), "which cannot be"), "%s", muster_last_error());

@@ -236,6 +236,29 @@ Test(shedding, spares_the_exempt) {
   little_world_destroy(&little);
 }
 
+/* However deep it goes, nobody is told to be down by more levels than he is: here those of some stand at the cheapest but
+ * one by their importance. */
+Test(shedding, is_explained_by_the_levels_that_are_given_up) {
+  little_world little = create_graded(0.5f, 0.4f);
+  muster_agent agents[CROWD];
+  uint32_t down = 0;
+  spawn_crowd(&little, agents, false);
+  for (uint32_t round = 0; round < 60; round++) {
+    load = round % 20 < 14 ? 4000 : 10; /* the deepest, and none */
+    run_frames(&little, 10);
+    for (uint32_t i = 0; i < CROWD; i += 7) {
+      muster_agent_explanation whole = muster_agent_explanation_default();
+      cr_assert_eq(muster_agent_explain(little.world, agents[i], &whole), MUSTER_OK);
+      cr_assert_leq(whole.shed, whole.level, "agent %u is down by %u levels, at level %u", i, whole.shed,
+                    whole.level);
+      cr_assert_eq((whole.reasons & MUSTER_REASON_SHED) != 0, whole.shed > 0);
+      down += whole.shed > 0;
+    }
+  }
+  cr_assert_gt(down, 100, "hardly anybody gave way");
+  little_world_destroy(&little);
+}
+
 /* Shedding can be turned on and off while the world runs, and follows removals. */
 Test(shedding, is_turned_while_the_world_runs) {
   little_world little = create(0.0f);
