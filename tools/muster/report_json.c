@@ -1,4 +1,5 @@
 #include "report_json.h"
+#include "text.h"
 
 #include "base/bands_json.h"
 
@@ -68,7 +69,7 @@ static void write_load(json_writer *writer, const run_summary *summary) {
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, record->last.levels[i]);
   json_print(writer, "] memory{ bytes_per_agent=%g total_bytes=%lu scheduling_bytes_per_agent=%g } stages_ns{",
              summary->bytes_per_agent, summary->statistics.bytes_used, summary->scheduling_bytes_per_agent);
-  for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_number(writer, stage_name((muster_stage)i), summary->stage_ns[i]);
+  for (uint32_t i = 0; i < MUSTER_STAGES; i++) json_number(writer, text_stage((muster_stage)i), summary->stage_ns[i]);
   json_print(writer, "} commits{ count=%lu kept_ns=%g took_ns=%g", summary->record->commits, summary->commit_kept_ns,
              summary->commit_took_ns);
 }

@@ -217,7 +217,7 @@ static void print_stages(FILE *stream, const run_summary *summary) {
   if (summary->options->virtual_clock) return;
   fprintf(stream, "\nStages    ");
   for (uint32_t i = 0; i < MUSTER_STAGES; i++)
-    fprintf(stream, "%s%s %s", i ? ", " : "", stage_name((muster_stage)i), text_duration(summary->stage_ns[i]));
+    fprintf(stream, "%s%s %s", i ? ", " : "", text_stage((muster_stage)i), text_duration(summary->stage_ns[i]));
   fprintf(stream, "\n");
   if (summary->record->commits)
     fprintf(stream, "          for commits that were not put off, %s were kept, and they took %s\n",

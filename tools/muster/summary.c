@@ -3,12 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *stage_name(muster_stage stage) {
-  static const char *const names[] = {"intake", "score", "fold", "fit", "release", "rank", "run", "commit"};
-  _Static_assert(sizeof names / sizeof *names == MUSTER_STAGES, "every stage has a name");
-  return names[stage];
-}
-
 static int compare(const void *a, const void *b) {
   uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
   return (left > right) - (left < right);

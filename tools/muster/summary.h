@@ -54,7 +54,4 @@ typedef struct run_summary {
  * least one frame must have been counted. */
 void summarise(run_summary *summary, const run_options *options, const struct host *host, run_record *record);
 
-/* The name of a stage, such as "intake". */
-const char *stage_name(muster_stage stage);
-
 #endif

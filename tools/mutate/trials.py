@@ -33,7 +33,7 @@ EXPLORED_SCHEDULES = 20_000
 OWN_TESTS = (
     ("src/lua/", ("scripts/",)), ("src/record/", ("world/record", "tools/replay")), ("src/replay/", ("world/record", "tools/replay")),
     ("src/observe/", ("observe/", "world/explain", "world/trace", "world/view")), ("src/service/zones/", ("zones/", "service/zone")),
-    ("src/service/", ("service/",)), ("tools/muster/", ("tools/", "service/ctl", "service/top", "zones/ctl")),
+    ("src/service/", ("service/",)), ("tools/", ("tools/", "service/ctl", "service/top", "zones/ctl")),
     *((f"src/{name}/", (f"{name}/",)) for name in ("agents", "base", "journal", "plan", "pool", "run")),
     ("", ("world/",)),
 )

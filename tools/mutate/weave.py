@@ -19,7 +19,7 @@ FOLDERS = {
     "journal": ("src/journal",), "lua": ("src/lua",), "replay": ("src/record", "src/replay"),
     "observe": ("src/observe",), "api": ("src/api",),
     "service": ("src/service",), "supervise": ("src/service/supervise",), "zones": ("src/service/zones",),
-    "tools/muster": ("tools/muster",),
+    "tools/muster": ("tools/muster", "tools/program", "tools/lab"),
 }
 DEFINES = ["-D_GNU_SOURCE", '-DMUSTER_VERSION="0"', '-DMUSTER_MODULES_FOLDER="/"', '-DMUSTER_SCRIPTS_FOLDER="/"',
            "-DMUSTER_HAS_CTL", "-DMUSTER_HAS_ZONES"]
@@ -47,10 +47,10 @@ class Sources:
         self.root, self.work, self.jobs = Path(root), Path(work), jobs
         self.compiler = os.environ.get("CC", "cc")
         self.flags = ["-std=gnu17", *DEFINES, f"-I{root}/include", f"-I{root}/src", *lua_includes(),
-                      *(f"-I{path}" for path in sorted(self.root.glob("bench/*")) if path.is_dir())]
+                      *(f"-I{path}" for path in [*sorted(self.root.glob("bench/*")), self.root / "tools/program"] if path.is_dir())]
         self.memory_path = self.work / "memory.json"
         self.memory = json.loads(self.memory_path.read_text()) if self.memory_path.exists() else {}
-        headers = [sorted(self.root.glob(f"{part}/**/*.h")) for part in ("src", "include", "tools/muster", "bench")]
+        headers = [sorted(self.root.glob(f"{part}/**/*.h")) for part in ("src", "include", "tools", "bench")]
         self.context = self.hash_of([*sum(headers, []), HERE / "points.py"])[:16]
 
     @staticmethod

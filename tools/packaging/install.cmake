@@ -1,5 +1,6 @@
-# What `cmake --install` installs, in three components, which are also the Debian packages (packages.cmake):
-# shared = the shared library; dev = what a host is built with; programs = the command line and the service.
+# What `cmake --install` installs, in four components, which are also the Debian packages (packages.cmake):
+# shared = the shared library; dev = what a host is built with; programs = the command line and the service; lab = what
+# measures them and reproduces the papers.
 
 include(CMakePackageConfigHelpers)
 
@@ -72,6 +73,7 @@ install(FILES ${PROJECT_BINARY_DIR}/muster.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
 
 if(TARGET muster_cli)
   install(TARGETS muster_cli RUNTIME COMPONENT programs)
+  install(TARGETS muster_lab RUNTIME COMPONENT lab)
   install(DIRECTORY tools/lua/worlds/ DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/scripts COMPONENT programs
     FILES_MATCHING PATTERN *.lua)
   install(FILES tools/lua/muster.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/lua-language-server COMPONENT programs)
@@ -113,7 +115,7 @@ if(TARGET muster_cli AND PYTHON AND NOT MUSTER_SANITIZE AND NOT CMAKE_CROSSCOMPI
             ${daemon_of_manuals} --changes ${PROJECT_SOURCE_DIR}/tools/docs/CHANGELOG.md ${manuals}
     COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${packaging}/completions --muster $<TARGET_FILE:muster_cli>
             ${daemon_of_manuals} ${completions}
-    DEPENDS muster_cli $<TARGET_NAME_IF_EXISTS:musterd> ${packaging}/manuals ${packaging}/completions ${packaging}/helps.py
+    DEPENDS muster_cli muster_lab $<TARGET_NAME_IF_EXISTS:musterd> ${packaging}/manuals ${packaging}/completions ${packaging}/helps.py
             ${manual_texts} ${PROJECT_SOURCE_DIR}/tools/docs/CHANGELOG.md VERBATIM)
   add_custom_target(muster-manuals ALL DEPENDS ${manuals}/muster.1.gz ${completions}/bash/muster)
   add_dependencies(muster_programs muster-manuals)

@@ -1,4 +1,4 @@
-# The Debian packages libmuster0, libmuster-dev and muster: `cmake --preset package`, `cmake --build --preset package`,
+# The Debian packages libmuster0, libmuster-dev, muster and muster-lab: `cmake --preset package`, `cmake --build --preset package`,
 # `cpack --preset package` leave them in build/package. They are for the release that they are built on.
 
 find_program(DPKG_GENSYMBOLS dpkg-gensymbols)
@@ -10,7 +10,7 @@ endif()
 set(debian ${PROJECT_SOURCE_DIR}/tools/packaging/debian)
 set(control ${PROJECT_BINARY_DIR}/control) # what is made for the packages themselves
 set(examples_folder ${CMAKE_INSTALL_DATADIR}/doc/libmuster-dev/examples)
-set(packages shared libmuster0 dev libmuster-dev programs muster) # components and their packages
+set(packages shared libmuster0 dev libmuster-dev programs muster lab muster-lab) # components and their packages
 
 # Which version of the library each function needs: what is linked with it depends on that, and before 1.0 on the minor
 # version, as a program of another one is refused at its start.
@@ -79,13 +79,22 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "cmake, pkg-config")
 
 set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION "command line and service that run NPCs inside a CPU budget
 ${about}
-The command muster runs populations, explains and measures them. The service
+The command muster runs populations, explains them and puts them under load.
+The service
 musterd hosts worlds of behaviour modules and of scripts in Lua under
 systemd, with a live page, metrics, a dashboard for Grafana and alert rules
 for Prometheus.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "gnuplot-nox, prometheus, nats-server, etcd-server")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "muster-lab, gnuplot-nox, prometheus, nats-server, etcd-server")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA
   ${debian}/conffiles ${debian}/postinst ${debian}/prerm ${debian}/postrm)
+
+set(CPACK_DEBIAN_LAB_DESCRIPTION "benches of Muster, and its reproductions of papers
+${about}
+The commands muster bench and muster repro measure the scheduler beside other
+ones, and reproduce the papers that it is made from.")
+set(CPACK_DEBIAN_LAB_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_LAB_PACKAGE_DEPENDS "muster (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_LAB_PACKAGE_SUGGESTS "gnuplot-nox")
 
 include(CPack)

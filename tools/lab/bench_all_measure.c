@@ -1,10 +1,11 @@
-/* Runs the steps of `muster bench all`, each as a command of this program in a process of its own. */
+/* Runs the steps of `muster bench all`, each as a command of `muster` in a process of its own. */
 #include "bench_all.h"
 
 #include "complaint.h"
 #include "noise.h"
 #include "options.h"
 #include "processor.h"
+#include "program.h"
 
 #include <errno.h>
 #include <muster/jobs.h>
@@ -50,16 +51,18 @@ static int start(char *arguments[], int output, bool *real_time, pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   struct sched_param priority = {.sched_priority = REAL_TIME_PRIORITY};
+  char path[PATH_MAX];
+  const char *muster = program_beside("muster", path);
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setschedpolicy(&attributes, SCHED_FIFO);
   posix_spawnattr_setschedparam(&attributes, &priority);
   if (*real_time) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSCHEDULER);
-  int refused = posix_spawn(child, "/proc/self/exe", &actions, &attributes, arguments, environ);
+  int refused = posix_spawnp(child, muster, &actions, &attributes, arguments, environ);
   if (refused == EPERM && *real_time) {
     *real_time = false;
-    refused = posix_spawn(child, "/proc/self/exe", &actions, NULL, arguments, environ);
+    refused = posix_spawnp(child, muster, &actions, NULL, arguments, environ);
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);

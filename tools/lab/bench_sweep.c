@@ -1,6 +1,6 @@
 /* `muster bench sweep`: the same animals at rising loads. There is to be none at which important agents suddenly run
  * much less often. */
-#include "bench.h"
+#include "benches.h"
 
 #include "bench_load.h"
 #include "complaint.h"

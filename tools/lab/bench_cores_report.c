@@ -2,7 +2,6 @@
 #include "bench_cores.h"
 
 #include "plots.h"
-#include "summary.h"
 #include "text.h"
 
 #include <math.h>
@@ -22,8 +21,8 @@ static const char *text_stretch(const cores_stretch *stretch) {
   return stretch->before ? text_of("before %s", stretch->name) : stretch->name;
 }
 
-static const char *text_stage(const cores_stretch *stretch) {
-  return stretch->stage < MUSTER_STAGES ? stage_name((muster_stage)stretch->stage) : "report";
+static const char *stretch_name(const cores_stretch *stretch) {
+  return stretch->stage < MUSTER_STAGES ? text_stage((muster_stage)stretch->stage) : "report";
 }
 
 /* ---------------------------------------------------------------------------------------------------------- printed */
@@ -73,7 +72,7 @@ static void print_speedups(const cores_work *work) {
 static void print_stages(const cores_work *work, const cores_row *row) {
   static const char *const views[CORES_VIEWS] = {"1 worker", "1, recorded", "2, model", "2, measured"};
   fputs("            ", stdout);
-  for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++) printf(" %9s", stage_name((muster_stage)stage));
+  for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++) printf(" %9s", text_stage((muster_stage)stage));
   putchar('\n');
   for (uint32_t view = 0; view < (work->processors > 1 ? CORES_VIEWS : CORES_TWO); view++) {
     printf("%-12s", views[view]);
@@ -85,7 +84,7 @@ static void print_stages(const cores_work *work, const cores_row *row) {
 static void print_stretch(const cores_stretch *stretch) {
   const char *how = stretch->shared ? text_of("by %.0f, in %.0f pieces", stretch->workers, stretch->pieces)
                                     : text_of("%.1f", stretch->alone / 1e3);
-  printf("  %-8s %-32s %10.1f %10.1f   %s\n", text_stage(stretch), text_stretch(stretch), stretch->recorded / 1e3,
+  printf("  %-8s %-32s %10.1f %10.1f   %s\n", stretch_name(stretch), text_stretch(stretch), stretch->recorded / 1e3,
          stretch->wall / 1e3, how);
 }
 
@@ -180,7 +179,7 @@ static void write_stretches(const cores_row *row, json_writer *writer) {
   for (uint32_t i = 0; i < row->stretch_count; i++) {
     const cores_stretch *stretch = &row->stretches[i];
     json_print(writer, "{ stage=%s what=%s shared=%d recorded_ns=%g wall_ns=%g serial_ns=%g pieces=%g workers=%g }",
-               text_stage(stretch), text_stretch(stretch), stretch->shared, stretch->recorded, stretch->wall,
+               stretch_name(stretch), text_stretch(stretch), stretch->shared, stretch->recorded, stretch->wall,
                stretch->alone, stretch->pieces, stretch->workers);
   }
   json_end_array(writer);
@@ -200,7 +199,7 @@ static void write_row(const cores_work *work, uint32_t number, json_writer *writ
   json_print(writer, "stages[");
   for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++) {
     json_print(writer, "{ stage=%s one_worker_ns=%g recorded_ns=%g two_predicted_ns=%g",
-               stage_name((muster_stage)stage), row->stages[CORES_ONE][stage], row->stages[CORES_RECORDED][stage],
+               text_stage((muster_stage)stage), row->stages[CORES_ONE][stage], row->stages[CORES_RECORDED][stage],
                row->stages[CORES_MODEL][stage]);
     if (work->processors > 1) json_print(writer, "two_measured_ns=%g", row->stages[CORES_TWO][stage]);
     json_print(writer, "}");

@@ -1,5 +1,5 @@
 /* `muster bench control`: how the frame answers when costs or budgets change. */
-#include "bench.h"
+#include "benches.h"
 
 #include "complaint.h"
 #include "control.h"

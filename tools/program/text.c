@@ -109,3 +109,9 @@ const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, doub
   out[cells] = '\0';
   return out;
 }
+
+const char *text_stage(muster_stage stage) {
+  static const char *const names[] = {"intake", "score", "fold", "fit", "release", "rank", "run", "commit"};
+  _Static_assert(sizeof names / sizeof *names == MUSTER_STAGES, "every stage has a name");
+  return names[stage];
+}

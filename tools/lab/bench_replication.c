@@ -1,5 +1,5 @@
 /* `muster bench replication`: what it costs to tell clients what a frame changed. */
-#include "bench.h"
+#include "benches.h"
 
 #include "replication.h"
 #include "work.h"

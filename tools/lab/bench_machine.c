@@ -1,5 +1,5 @@
 /* `muster bench machine`: how often the machine itself makes a frame late. */
-#include "bench.h"
+#include "benches.h"
 
 #include "complaint.h"
 #include "machine.h"

@@ -1,5 +1,5 @@
 /* `muster bench activation`: how even frames become when updates may be put off. */
-#include "bench.h"
+#include "benches.h"
 
 #include "activation.h"
 #include "complaint.h"

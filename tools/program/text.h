@@ -2,6 +2,7 @@
 #ifndef TOOLS_TEXT_H
 #define TOOLS_TEXT_H
 
+#include <muster/report.h>
 #include <stdint.h>
 
 enum { TEXT_BYTES = 128, TEXT_KEPT = 32, TEXT_BAR_CELLS = 40, TEXT_PRESSURE_MOST = 1000 };
@@ -37,5 +38,8 @@ int text_cells(double value, double full, int cells);
 /* A bar of so many cells, at most TEXT_BAR_CELLS, for `value` on a scale from 0 to `full`, with a mark at `mark`:
  * "########......|........". */
 const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, double mark, double full);
+
+/* The name of a stage, such as "intake". */
+const char *text_stage(muster_stage stage);
 
 #endif

@@ -1,5 +1,5 @@
 /* `muster bench lines`: how many cache lines the stages of a frame touch for an update, and of what they are. */
-#include "bench.h"
+#include "benches.h"
 #include "engine.h"
 
 #include "complaint.h"

@@ -2,7 +2,7 @@
 #ifndef TOOLS_BENCH_SCRIPTS_H
 #define TOOLS_BENCH_SCRIPTS_H
 
-#include "bench.h"
+#include "benches.h"
 
 enum { SCRIPTS_ROUNDS_MOST = 64, SCRIPTS_AGENTS = 20000, SCRIPTS_UPDATES = 2000000 };
 

@@ -3,7 +3,7 @@
 #ifndef TOOLS_BENCH_POOL_H
 #define TOOLS_BENCH_POOL_H
 
-#include "bench.h"
+#include "benches.h"
 #include "engine.h"
 
 enum { POOL_ROUNDS_MAX = 64, POOL_WORKERS_MAX = 256, POOL_ROWS_MAX = 2048, POOL_NOTES_MAX = 16 };

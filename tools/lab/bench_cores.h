@@ -2,7 +2,7 @@
 #ifndef TOOLS_BENCH_CORES_H
 #define TOOLS_BENCH_CORES_H
 
-#include "bench.h"
+#include "benches.h"
 #include "cores.h"
 #include "host.h"
 

@@ -1,5 +1,5 @@
 /* `muster bench budget`: how much of its budget a frame uses while agents wait, by what updates cost. */
-#include "bench.h"
+#include "benches.h"
 
 #include "budget.h"
 #include "complaint.h"

@@ -1,5 +1,5 @@
 /* `muster bench quality`: how fresh each rule keeps a crowd with the same CPU, beside the optimum. */
-#include "bench.h"
+#include "benches.h"
 
 #include "complaint.h"
 #include "plots.h"

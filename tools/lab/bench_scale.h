@@ -2,7 +2,7 @@
 #ifndef TOOLS_BENCH_SCALE_H
 #define TOOLS_BENCH_SCALE_H
 
-#include "bench.h"
+#include "benches.h"
 #include "scale.h"
 
 enum { SCALE_LIST_MAX = 64, SCALE_NOTE_BYTES = 256, SCALE_WRONG_BYTES = 1024 };

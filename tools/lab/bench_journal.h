@@ -3,7 +3,7 @@
 #ifndef TOOLS_BENCH_JOURNAL_H
 #define TOOLS_BENCH_JOURNAL_H
 
-#include "bench.h"
+#include "benches.h"
 
 enum { JOURNAL_ROUNDS_MOST = 64, JOURNAL_PAUSES_MOST = 4096 };
 

@@ -1,5 +1,5 @@
 /* `muster bench law`: how often important agents run in overloaded worlds, beside what the law of importance says. */
-#include "bench.h"
+#include "benches.h"
 
 #include "base/nearest.h"
 #include "bench_law_report.h"

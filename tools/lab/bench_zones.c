@@ -1,5 +1,5 @@
 /* `muster bench zones`: what the zones of a cluster give its brokers to do, and where that ends. */
-#include "bench.h"
+#include "benches.h"
 
 #include "plots.h"
 #include "text.h"

@@ -46,21 +46,11 @@ typedef struct bench_def {
   int (*judge)(const void *work);                       /* returns the exit status, after a complaint */
 } bench_def;
 
-extern const bench_def bench_activation, bench_budget, bench_control, bench_cores, bench_journal, bench_law,
-    bench_lines, bench_machine, bench_pool, bench_quality, bench_replication, bench_scale, bench_scripts, bench_sets,
-    bench_stages, bench_sweep, bench_zones;
-
-/* Those that have options of their own, by name; ended by a null. */
-extern const bench_def *const benches[];
-
 /* Of --costs, and back. */
 bool bench_read_costs(void *work, const char *text);
 const char *bench_costs_name(const bench_work *work);
 
 /* Runs one: `command` is what it is called by, as in `muster COMMAND --help`. Returns the exit status. */
 int bench_run(const char *command, const bench_def *bench, int count, char **arguments);
-
-/* `muster bench --help`. */
-void bench_show_help(FILE *stream);
 
 #endif

@@ -1,5 +1,5 @@
 /* `muster bench stages`: what each stage of a frame takes, with cold caches, under pressure, after a burst and idle. */
-#include "bench.h"
+#include "benches.h"
 
 #include "complaint.h"
 #include "stages.h"

@@ -1,5 +1,5 @@
 /* `muster bench sets`: what sets cost, beside lists of atoms and beside a plain loop. */
-#include "bench.h"
+#include "benches.h"
 
 #include "sets.h"
 #include "work.h"
