@@ -119,6 +119,8 @@ if(TARGET muster_cli AND PYTHON AND NOT MUSTER_SANITIZE AND NOT CMAKE_CROSSCOMPI
             ${manual_texts} ${PROJECT_SOURCE_DIR}/tools/docs/CHANGELOG.md VERBATIM)
   add_custom_target(muster-manuals ALL DEPENDS ${manuals}/muster.1.gz ${completions}/bash/muster)
   add_dependencies(muster_programs muster-manuals)
+  file(CREATE_LINK muster.1.gz ${PROJECT_BINARY_DIR}/muster-lab.1.gz SYMBOLIC) # its commands stand there
+  install(FILES ${PROJECT_BINARY_DIR}/muster-lab.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT lab)
   foreach(section 1 5 8)
     install(DIRECTORY ${manuals}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT programs
       FILES_MATCHING PATTERN *.${section}.gz)
