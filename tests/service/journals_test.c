@@ -429,11 +429,20 @@ Test(journals, a_full_disk_is_told_and_costs_no_safe_frame, .timeout = 120) {
   daemon_stop(&service);
 }
 
+/* A change of a paused world is answered when a snapshot has it. */
+static void change_paused(const musterd *service) {
+  json_decref(control_ask(service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
+  for (int i = 0; i < 3; i++)
+    json_decref(control_ask(service, "POST", "/v1/worlds/main/observers", "{\"position\": {\"x\": 1, \"y\": 2}}", 201));
+  json_decref(control_ask(service, "PATCH", "/v1/worlds/main", "{\"paused\": false}", 200));
+}
+
 Test(journals, a_journal_begins_again_when_the_disk_has_room, .timeout = 120) {
   musterd service;
   unsigned long long again;
   begin(&service, BRISK);
   run_to(&service, 500);
+  change_paused(&service);
   fill_disk(&service);
   daemon_await_log(&service, "world main: snapshots only: ");
   cr_assert_eq(prlimit(service.process, RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}, NULL), 0);
@@ -442,6 +451,7 @@ Test(journals, a_journal_begins_again_when_the_disk_has_room, .timeout = 120) {
   cr_expect(control_is_true(journal, "on") && !control_is_true(journal, "broken"));
   cr_expect_str_eq(control_text(journal, "why"), "");
   json_decref(journal);
+  change_paused(&service);
   long long last = frames_of(&service) + 100;
   run_to(&service, last);
   daemon_kill(&service);

@@ -1,14 +1,17 @@
 /* SIGHUP: what comes into force, what is left, and that no agent is lost by it. */
+#include "control.h"
 #include "daemon.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char first_settings[] = "[server]\nworkers = 2\nlog_level = info\n"
                                      "[world main]\nmodule = fixed\nagents = 500\nbudget = 2ms\nhz = 20\n";
@@ -152,6 +155,27 @@ Test(reload, a_token_that_cannot_be_read_changes_nothing) {
 }
 
 /* Signals that come while one is under way are one more, not none. */
+/* The time that was set for the next one is forgotten with the interval by which it was. */
+Test(reload, a_shorter_interval_of_snapshots_holds_at_once) {
+  static const char settings[] = "[server]\nworkers = 2\nsnapshot_file = %s/worlds\nsnapshot_interval = %s\n"
+                                 "[world main]\nmodule = wildlife\nagents = 200\nbudget = 2ms\nhz = 20\n";
+  musterd service;
+  char text[512], file[192];
+  daemon_prepare(&service);
+  snprintf(file, sizeof file, "%s/worlds", service.folder);
+  snprintf(text, sizeof text, settings, service.folder, "3600s");
+  daemon_write(&service, "musterd.conf", text);
+  daemon_launch(&service, "--config @/musterd.conf");
+  cr_assert(daemon_await(&service, "READY=1"));
+  control_await_count(&service, "/v1/worlds/main", "frames", 20);
+  cr_expect_neq(access(file, F_OK), 0, "an hour is not over");
+  snprintf(text, sizeof text, settings, service.folder, "1s");
+  reload(&service, text);
+  for (uint32_t waited = 0; access(file, F_OK) != 0; usleep(10000))
+    cr_assert_lt(++waited, 3000, "there is no snapshot");
+  daemon_stop(&service);
+}
+
 Test(reload, many_signals_at_once_end_with_the_last_settings) {
   musterd service;
   begin(&service);

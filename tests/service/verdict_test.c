@@ -194,8 +194,10 @@ Test(verdict, gathers_means_of_the_last_seconds_and_the_outer_bands) {
   published.statistics = muster_statistics_default();
   published.statistics.bands[1] = (muster_band){.agents = 5, .wanted_ns = 70};
   published.statistics.bands[3] = (muster_band){.agents = 2, .wanted_ns = 50, .interval_ns = 60};
-  seconds[0] = (history_second){.frames = 30, .late = 1, .pressure = 1, .wants = 2};
-  seconds[1] = (history_second){.frames = 20, .broken = 2, .pressure = 3, .wants = 4};
+  seconds[0] = (history_second){
+      .frames = 30, .late = 1, .pressure = 1, .wants = 2, .has = 1, .important_load = 1, .beyond_wish = 6};
+  seconds[1] = (history_second){
+      .frames = 20, .broken = 2, .pressure = 3, .wants = 4, .has = 2, .important_load = 4, .beyond_wish = 9};
   seconds[0].band_agent_s[3] = 10;
   seconds[1].band_agent_s[3] = 30;
   seconds[1].band_completed[3] = 4;
@@ -203,6 +205,9 @@ Test(verdict, gathers_means_of_the_last_seconds_and_the_outer_bands) {
   cr_expect(facts.frames == 50 && facts.late == 1 && facts.broken == 2 && facts.silent_ns == 500);
   cr_expect_float_eq(facts.pressure, 2, 1e-9);
   cr_expect_float_eq(facts.wants, 3, 1e-9);
+  cr_expect_float_eq(facts.has, 1.5, 1e-9);
+  cr_expect_float_eq(facts.important_load, 2.5, 1e-9);
+  cr_expect_float_eq(facts.beyond_wish, 7.5, 1e-9);
   cr_expect(facts.has_bands && facts.best.wanted_ns == 50 && facts.least.wanted_ns == 70);
   cr_expect_eq(facts.best.got_ns, 10000000000u);
   facts = verdict_gather(&published, seconds, 0, 1500);

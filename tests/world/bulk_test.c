@@ -213,6 +213,8 @@ Test(bulk, factors_are_set_at_once_and_followed_by_importance) {
   values[5] = 1.01f;
   muster_world *world = fixture->little.world;
   cr_assert_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, fixture->agents, values, AGENTS), AGENTS - 3);
+  cr_assert_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, fixture->agents, values, AGENTS), AGENTS - 3,
+               "also when they have them already");
   settle(fixture);
   for (uint32_t i = 0; i < AGENTS; i++)
     cr_assert_float_eq(info_of(&fixture->little, fixture->agents[i]).importance,

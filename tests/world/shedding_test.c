@@ -236,8 +236,8 @@ Test(shedding, spares_the_exempt) {
   little_world_destroy(&little);
 }
 
-/* However deep it goes, nobody is told to be down by more levels than he is: here those of some stand at the cheapest but
- * one by their importance. */
+/* However deep it goes, nobody is told to have given up more levels than he has: here some are at the cheapest one by
+ * their importance. */
 Test(shedding, is_explained_by_the_levels_that_are_given_up) {
   little_world little = create_graded(0.5f, 0.4f);
   muster_agent agents[CROWD];
