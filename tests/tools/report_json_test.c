@@ -4,6 +4,7 @@
 
 #include "report_json.h"
 #include "support/little_world.h"
+#include "text.h"
 
 #include <muster/overruns.h>
 
@@ -381,4 +382,16 @@ Test(report_json, who_computes_too_long_and_who_waits_are_told_apart) {
   cr_expect_eq(found.blocked_atom, 1);
   cr_expect_eq(found.stuck, 0);
   little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ texts */
+
+/* A share that is nearly whole is not shown as whole: who looks for what was lost would not find it. */
+Test(texts, show_a_share_below_one_as_less_than_all) {
+  static const struct {
+    double share;
+    const char *text;
+  } rows[] = {{0, "0.0 %"},        {0.5, "50.0 %"},      {0.99, "99.0 %"},         {0.9951, "99.51 %"},
+              {0.9999, "99.99 %"}, {0.99999, "99.99 %"}, {0.999999999, "99.99 %"}, {1, "100.0 %"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) cr_expect_str_eq(text_share(rows[i].share), rows[i].text);
 }
