@@ -167,6 +167,13 @@ Test(ctl, step_ends_when_its_frames_are_run) {
   json_decref(stepped);
 }
 
+/* For longer than it has patience with a world that runs none. */
+Test(ctl, step_waits_for_as_long_as_frames_come) {
+  json_t *stepped = program_json("ctl step 340 --json"); /* at 30 Hz */
+  cr_expect_eq(control_count(stepped, "steps_left"), 0);
+  json_decref(stepped);
+}
+
 /* The world, paused when no hare waits to come in: some that it began with may, and one that was born in the last
  * frame. */
 static json_t *quiet_world(void) {
