@@ -287,6 +287,19 @@ Test(zones_clock, an_answer_is_of_the_middle_of_its_way) {
   cr_expect_eq(land_clock_at(&clock, 12 * second_ns), 79 * second_ns + 200 * ms_ns);
 }
 
+/* However good the answers of the one before it were. */
+Test(zones_clock, another_leader_is_believed_at_once) {
+  land_clock clock;
+  land_clock_open(&clock, "b");
+  for (uint64_t now_s = 10; now_s < 14; now_s++)
+    land_clock_answered(&clock, now_s * second_ns, false,
+                        &(land_answer){"a", now_s * second_ns, (90 + now_s) * second_ns, true});
+  cr_expect_eq(land_clock_at(&clock, 13 * second_ns), 103 * second_ns);
+  land_clock_answered(&clock, 14 * second_ns, false,
+                      &(land_answer){"c", 14 * second_ns - 400 * ms_ns, 204 * second_ns, true});
+  cr_expect_eq(land_clock_at(&clock, 14 * second_ns), 204 * second_ns + 200 * ms_ns);
+}
+
 Test(zones_clock, what_is_no_message_of_these_is_passed_over) {
   static const char *const bad[] = {
       "", "a", "a 1", "a b 1", "a 1 1 1 1 1", "a;b 1 1", "a123456789012345678901234567890123456789 1 1"};
