@@ -27,9 +27,10 @@ typedef struct journal_mark {
   uint64_t number; /* of its files */
 } journal_mark;
 
-enum { INCIDENTS_MOST = 1000 };
+enum { INCIDENTS_MOST = 1000 /* that may be kept */ };
 
-/* Numbers of files at a path, in descending order: of the incidents that may be kept, and of what is beyond. */
+/* Numbers of files at a path, in descending order. It has room for all incidents that may be kept, and for some that
+ * are to go; of more files it has the newest. */
 typedef struct journal_numbers {
   uint32_t count;
   uint64_t numbers[INCIDENTS_MOST + 24];

@@ -89,7 +89,7 @@ muster_result journals_acknowledge(hosted_world *world) {
   if (!world->kept.lost.losses) return MUSTER_OK;
   lost_path(world, path);
   if ((unlinkat(AT_FDCWD, path, 0) && errno != ENOENT) || !files_sync_folder_of(path))
-    return error_set(MUSTER_E_SYSTEM, "%s cannot be removed: %s", path, strerror(errno));
+    return error_set(MUSTER_E_SYSTEM, "%s cannot be removed for good: %s", path, strerror(errno));
   log_line(MUSTER_LOG_INFO, "world %s: it is known that %s", world->name, world->kept.lost.words);
   world->kept.lost = (journal_lost){0};
   return MUSTER_OK;

@@ -4,26 +4,18 @@
 #include "service/journals.h"
 #include "service/service.h"
 
-#include "support/little_world.h"
-
-#include <muster/journal.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "support/journals.h"
 
 enum { WAITS_MAX = 20000 };
 
 /* A world with a journal, and no frame that comes for one of these reasons. */
 static void expect_held(bool paused, bool failed, uint32_t steps_left, bool by_snapshot) {
-  char folder[] = "/tmp/muster-test-held-XXXXXX", path[64], command[64];
   static hosted_world world;
   little_world little = little_world_create(1, NULL);
   muster_journal_def def = muster_journal_def_default();
   muster_journal_status status = muster_journal_status_default();
-  cr_assert_not_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/world", folder);
-  def.path = path;
+  journal_place place = place_make();
+  def.path = place.path;
   world = (hosted_world){.world = little.world, .paused = paused, .failed = failed, .steps_left = steps_left};
   run_frame(&little);
   cr_assert_eq(muster_journal_begin(little.world, &def, &world.journal), MUSTER_OK, "%s", muster_last_error());
@@ -41,8 +33,7 @@ static void expect_held(bool paused, bool failed, uint32_t steps_left, bool by_s
   cr_expect(held_is_over(&world, &until), "the next frame is safe");
   cr_assert_eq(muster_journal_end(world.journal, true), MUSTER_OK, "%s", muster_last_error());
   little_world_destroy(&little);
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  cr_assert_eq(system(command), 0);
+  place_remove(&place);
 }
 
 Test(held_changes, wait_for_the_next_frame_where_one_comes) {

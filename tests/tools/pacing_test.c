@@ -12,7 +12,6 @@ Test(pacing, lost_time_is_not_caught_up_with) {
   uint64_t before_ns = pacing.start_ns;
   pacing_wait(&pacing, 3);
   cr_expect_geq(pacing.start_ns - before_ns, 5 * second_ns - pacing_sim_time(&pacing, 3));
-  cr_expect_gt(pacing_spare_ns(&pacing, 30), 0, "the next second is still to come");
 }
 
 /* Who is late by less than a frame catches up, so that the rate is kept. */

@@ -32,13 +32,10 @@ static bool add_token(const ctl_options *options, struct curl_slist **headers) {
   if (!options->token_file) return true;
   FILE *file = fopen(options->token_file, "re");
   bool read = file && fgets(line, sizeof line, file);
-  int reason = file && feof(file) ? 0 : errno;
-  if (file) fclose(file);
   if (read) line[strcspn(line, "\r\n")] = '\0';
-  if (!read || !*line)
-    return complain_failure("--token-file %s: %s", options->token_file,
-                            reason && !read ? strerror(reason) : "it is empty"),
-           false;
+  const char *trouble = read || (file && feof(file)) ? "it is empty" : strerror(errno);
+  if (file) fclose(file);
+  if (!read || !*line) return complain_failure("--token-file %s: %s", options->token_file, trouble), false;
   snprintf(header, sizeof header, "Authorization: Bearer %s", line);
   *headers = curl_slist_append(*headers, header);
   return true;

@@ -1,5 +1,6 @@
-# The Debian packages libmuster0, libmuster-dev, muster and muster-lab: `cmake --preset package`, `cmake --build --preset package`,
-# `cpack --preset package` leave them in build/package. They are for the release that they are built on.
+# The Debian packages libmuster0, libmuster-dev, muster and muster-lab: `cmake --preset package`,
+# `cmake --build --preset package`, `cpack --preset package` leave them in build/package. They are for the release that
+# they are built on.
 
 find_program(DPKG_GENSYMBOLS dpkg-gensymbols)
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
@@ -80,10 +81,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "cmake, pkg-config")
 set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION "command line and service that run NPCs inside a CPU budget
 ${about}
 The command muster runs populations, explains them and puts them under load.
-The service
-musterd hosts worlds of behaviour modules and of scripts in Lua under
-systemd, with a live page, metrics, a dashboard for Grafana and alert rules
-for Prometheus.")
+The service musterd hosts worlds of behaviour modules and of scripts in Lua
+under systemd, with a live page, metrics, a dashboard for Grafana and alert
+rules for Prometheus.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "muster-lab, gnuplot-nox, prometheus, nats-server, etcd-server")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA

@@ -1,4 +1,4 @@
-/* standin.c - runs the tests of a program where Criterion cannot, as criterion/criterion.h says.
+/* standin.c - runs the tests of a program instead of Criterion, as criterion/criterion.h says.
  *
  *   PROGRAM [-jN] [--verbose]     all tests
  *   PROGRAM --filter PATTERN      those whose SUITE/NAME is like it, such as '@(one|another)/' and an asterisk
@@ -94,6 +94,10 @@ static void start(struct child *child, const cr_entry *test) {
 static void await_one(void) {
   int status = 0;
   pid_t ended = wait(&status);
+  if (ended < 0) {
+    perror("wait");
+    exit(2);
+  }
   for (struct child *child = children; child < children + MOST_AT_A_TIME; child++) {
     if (child->process != ended) continue;
     printf("%s: %s: %s (%lu checks, %.1f s)\n", status ? "FAILED" : "passed", child->test->suite, child->test->name,
@@ -113,8 +117,7 @@ static struct child *free_child(long most) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ options
- */
+/* --------------------------------------------------------------------------------------------------------- options */
 
 static const char *pattern = "*", *jobs;
 static bool listed;
