@@ -4,6 +4,7 @@
 
 #include "agents/batch.h"
 #include "base/prefetch.h"
+#include "plan/due.h"
 #include "world/world.h"
 #include "world/world_herds.h"
 #include "world/world_queues.h"

@@ -4,6 +4,7 @@
 
 #include "base/parts.h"
 #include "plan/calling.h"
+#include "pool/pool.h"
 #include "pool/team.h"
 #include "pool/ticket.h"
 

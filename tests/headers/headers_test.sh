@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every public header compiles by itself, and all of them together in any order and twice, in each language and standard
+# Every header compiles by itself: who reads it, and what looks at it alone, needs no other. Every public header compiles by itself, and all of them together in any order and twice, in each language and standard
 # and by each compiler that a host may have, without a warning; muster.hpp does from C++17 on, with exceptions and run-time
 # types and without. A host in C++ is built with it, linked with the shared library and run, and counts allocations.
 set -u
@@ -129,6 +129,20 @@ plant() { # header, line, language, standard, compiler
 first=$(ls "$root/include/muster" | head -n 1)
 plant "$first" 'typedef undeclared_word planted;' c c11 gcc
 plant "$first" 'static inline int *planted(void *p) { return p; }' c++ c++17 g++
+
+# The product's own headers, as they are compiled in it.
+check_own() { # folder that has src and tools
+  # shellcheck disable=SC2046
+  find "$1/src" "$1/tools" -name '*.h' ! -path '*/mutate/*' -print0 |
+    xargs -0 -P 2 -n 1 gcc -std=gnu17 -D_GNU_SOURCE -Werror -I "$1/src" -I "$root/include" -I "$1/tools/program" \
+      $(printf ' -I %s' "$root"/bench/*/) \
+      $(pkg-config --cflags lua5.4 2>/dev/null || pkg-config --cflags lua-5.4 2>/dev/null || pkg-config --cflags lua54) \
+      -x c -fsyntax-only
+}
+check_own "$root" || { echo "a header of the product needs another before it"; failed=1; }
+mkdir -p "$work/own/src" "$work/own/tools"
+echo 'static inline void planted(struct muster_unknown *unknown) { unknown->known = 1; }' >"$work/own/src/planted.h"
+! check_own "$work/own" 2>/dev/null || { echo "a header that needs another was planted, and gcc was content"; failed=1; }
 
 # The program in the head of muster.hpp, and the lambda in its table, as they stand there.
 check_head() { # compiler, standard

@@ -265,17 +265,17 @@ Test(jobs, statistics_too_short_for_any_header_are_not_written) {
 }
 
 /* The worker that claimed the gate together with jobs behind it stays at the gate: another has to take those jobs. How
- * much is claimed is up to the clock, so that it may take some rounds until there is something to take. */
+ * much is claimed is up to the clock: the jobs before the gate show both workers that jobs are short, as what they
+ * stood at before was long. It may take some rounds until there is something to take. */
 Test(jobs, that_were_taken_from_what_another_had_claimed_are_counted_as_stolen) {
-  enum { ROUNDS = 1000, JOBS = 30 };
+  enum { ROUNDS = 1000, SHORT = 400, JOBS = 30 };
   muster_pool *pool = create_pool(3);
   for (uint32_t round = 0; round < ROUNDS && statistics_of(pool, UINT32_MAX).jobs_stolen == 0; round++) {
-    muster_group warm = new_group(pool), group = new_group(pool);
+    muster_group group = new_group(pool);
     struct gate before = {0}, gate = {0};
     shared_u64 ran = {0};
-    for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
-    cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);
     hold_workers(pool, &before, 2, NULL);
+    for (uint32_t i = 0; i < SHORT; i++) submit(pool, 4, do_nothing, NULL, &group);
     submit(pool, 4, stand_at_gate, &gate, NULL);
     for (uint32_t i = 0; i < JOBS; i++) submit(pool, 4, count_job, &ran, &group);
     open_gate(&before);
