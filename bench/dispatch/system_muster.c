@@ -4,6 +4,7 @@
 
 #include <muster/jobs.h>
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,15 +47,14 @@ static void destroy(void *pool) {
 }
 
 /* A worker that the kernel takes away while it takes a job keeps the places behind it: on a laden machine the queue may
- * be full of those. */
+ * be full of those, and is until that worker runs again, whatever the group has done. */
 static void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
   struct adaptor *adaptor = pool;
-  muster_result result = muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group);
-  if (__builtin_expect(result == MUSTER_E_FULL, 0)) {
-    if (muster_group_wait(&adaptor->group) != MUSTER_OK) die();
-    result = muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group);
+  muster_result result;
+  while (__builtin_expect((result = muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group)) != 0, 0)) {
+    if (result != MUSTER_E_FULL || muster_group_wait(&adaptor->group) != MUSTER_OK) die();
+    sched_yield();
   }
-  if (result != MUSTER_OK) die();
 }
 
 static void submit(void *pool, bench_job run, void *argument) {

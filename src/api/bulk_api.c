@@ -24,6 +24,7 @@ typedef struct bulk_moves {
   struct muster_world *world;
   const muster_agent *agents;
   const muster_position *positions;
+  uint32_t first; /* in the caller's array */
 } bulk_moves;
 
 static bool is_ready(const struct muster_world *world, bool arrays, const char *what) {
@@ -99,7 +100,7 @@ static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
     uint8_t mark = world->agents.marks[i];
     moved += mark <= MARK_FOLLOWS;
     world->sums->statistics.positions_refused += mark == MARK_REFUSED;
-    if (mark == MARK_REFUSED) bulk_refuse("positions of agents", i, moves->positions[i]);
+    if (mark == MARK_REFUSED) bulk_refuse("positions of agents", moves->first + i, moves->positions[i]);
     if (mark == MARK_STALE) guard_gone(moves->agents[i]);
     if (mark == MARK_STEPPED)
       changes_note(&world->agents.store.changes, muster_agent_index(moves->agents[i]), NOTED_MOVED);
@@ -134,7 +135,7 @@ static uint32_t move_some(bulk_moves *moves, uint32_t count) {
   }
   uint32_t moved = 0;
   for (uint32_t i = 0; i < count; i++) {
-    bulk_moves one = {world, moves->agents + i, moves->positions + i};
+    bulk_moves one = {world, moves->agents + i, moves->positions + i, moves->first + i};
     move_range(&one, 0, 1, 0);
     moved += bulk_api_follow(&one, 1);
   }
@@ -155,7 +156,7 @@ uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents
   uint64_t begin_ns = begin(world);
   for (uint32_t first = 0, each; first < count; first += each) {
     each = count - first < world->agents.store.maximum ? count - first : world->agents.store.maximum;
-    moved += move_some(&(bulk_moves){world, find_handles(world, agents + first, each), positions + first}, each);
+    moved += move_some(&(bulk_moves){world, find_handles(world, agents + first, each), positions + first, first}, each);
   }
   end(world, begin_ns);
   return moved;

@@ -105,11 +105,13 @@ static void add_plan(muster_frame_report *sum, const muster_frame_report *more) 
   const uint64_t before[] = {first.wall_ns,   first.update_cpu_ns, first.overhead_ns,
                              first.serial_ns, first.work_ns,       first.repaid_ns};
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] += before[i];
-  sum->released += first.released;
-  sum->completed += first.completed;
-  sum->preempted += first.preempted;
-  sum->woken += first.woken;
-  sum->rankings += first.rankings;
+  uint32_t *const counts[] = {&sum->released,    &sum->completed, &sum->preempted, &sum->woken,
+                              &sum->rankings,    &sum->scored,    &sum->overruns,  &sum->sets_cut,
+                              &sum->score_cells, &sum->cycles,    &sum->folds,     &sum->unfolds};
+  const uint32_t counted[] = {first.released,    first.completed, first.preempted, first.woken,
+                              first.rankings,    first.scored,    first.overruns,  first.sets_cut,
+                              first.score_cells, first.cycles,    first.folds,     first.unfolds};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) *counts[i] += counted[i];
   if (first.longest_claim_ns > sum->longest_claim_ns) sum->longest_claim_ns = first.longest_claim_ns;
   if (first.longest_atom_ns > sum->longest_atom_ns) sum->longest_atom_ns = first.longest_atom_ns;
   if (first.longest_wait_ns > sum->longest_wait_ns) sum->longest_wait_ns = first.longest_wait_ns;

@@ -81,3 +81,12 @@ Test(silence, a_world_without_a_processor_is_waited_for_eight_times_as_long_and_
   uv_run(&loop, UV_RUN_DEFAULT);
   cr_expect_eq(uv_loop_close(&loop), 0);
 }
+
+Test(silence, a_sign_of_life_ends_the_longer_patience) {
+  world->all = &processes;
+  world->patience_ns = 4 * patience_ns;
+  world->looked = true;
+  silence_end(world);
+  cr_expect_eq(world->patience_ns, patience_ns);
+  cr_expect_not(world->looked);
+}

@@ -137,6 +137,27 @@ Test(run_journal, frames_that_a_damage_takes_are_told) {
   place_remove(&place);
 }
 
+/* What a run looks at is in no journal: it is asked for again. With audit the longest claim is known. */
+Test(run_journal, a_run_that_goes_on_has_its_audit_and_its_trace) {
+  journal_place place = place_make();
+  struct stat file = {0};
+  char trace[300];
+  json_error_t error;
+  snprintf(trace, sizeof trace, "%s.trace", place.path);
+  program_run *run = run_with("run fixed --agents 300 --no-pace --frames 10 --warm-up 0 --journal %s", place.path);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  free(run);
+  run = run_with("run --no-pace --frames 10 --warm-up 0 --json - --recover --journal %s --trace %s.trace", place.path);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_expect(stat(trace, &file) == 0 && file.st_size > 1000, "there is no trace");
+  json_t *report = json_loads(run->output, JSON_REJECT_DUPLICATES, &error);
+  cr_assert_not_null(report, "%s", error.text);
+  cr_expect_gt(json_number_value(json_object_get(report, "longest_claim_ns")), 0, "%s", run->output);
+  json_decref(report);
+  free(run);
+  place_remove(&place);
+}
+
 /* A world in Lua: its scripts stand among the settings, and what an operator has asked of them in the journal. */
 Test(run_journal, commands_of_a_service_are_given_again) {
   const char *daemon = getenv("MUSTERD"), *modules = getenv("MUSTER_MODULES");

@@ -4,6 +4,7 @@
 #include <muster/bulk.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { AGENTS = 5000 };
@@ -142,6 +143,33 @@ Test(bulk, stale_ids_and_bad_positions_are_passed_over_and_counted) {
   cr_assert_eq(positions_refused(fixture), 3);
   cr_assert_eq(info_of(&fixture->little, fixture->agents[9]).position.x, before.x);
   destroy(fixture);
+}
+
+/* By its place in the caller's array, also where that is taken in pieces, or one by one since somebody is named twice.
+ */
+Test(bulk, what_is_refused_is_told_by_its_place) {
+  enum { FEW = 8, MANY = 5 * FEW + 3 };
+  muster_world_def def = muster_world_def_default();
+  muster_agent agents[MANY];
+  muster_position places[MANY] = {0};
+  def.limits.agents_max = FEW;
+  little_world little = little_world_create(1, &def);
+  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = type_with(&atom, 1);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < FEW; i++) agents[i] = spawn_at(&little, i);
+  run_frame(&little);
+  for (uint32_t apart = FEW - 1; apart <= FEW; apart++) /* seven of eight come twice in a piece, or each comes once */
+    for (uint32_t place = 0; place < MANY; place++) {
+      char told[32];
+      for (uint32_t i = FEW; i < MANY; i++) agents[i] = agents[i % apart];
+      places[place].x = NAN;
+      snprintf(told, sizeof told, "positions[%u] ", place);
+      cr_expect_eq(muster_agents_move(little.world, agents, places, MANY), MANY - 1);
+      cr_expect_not_null(strstr(muster_last_error(), told), "no %s in: %s", told, muster_last_error());
+      places[place].x = 0;
+    }
+  little_world_destroy(&little);
 }
 
 Test(bulk, of_two_positions_for_one_agent_the_later_one_holds) {

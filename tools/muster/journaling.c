@@ -224,7 +224,11 @@ void journal_found_prepare(const struct journal_found *found, host_setup *setup)
   setup->state = found->state;
   setup->state_bytes = found->state_bytes;
   setup->skipped_ns = found->skipped_ns;
+  const muster_world_def own = setup->world;
   setup->world = found->world;
+  setup->world.audit = own.audit; /* what is of one process is in no journal */
+  setup->world.trace = own.trace;
+  setup->world.shards = own.shards;
   setup->as_defined = true;
 }
 

@@ -147,8 +147,9 @@ static bool write_trace_part(const char *text, size_t length, void *user) {
 
 /* The output complains when it cannot be written. */
 static bool write_trace(struct run *run) {
-  return muster_trace_write(run->host.world, write_trace_part, &run->trace) == MUSTER_OK &&
-         output_commit(&run->trace, "", 0);
+  muster_result result = muster_trace_write(run->host.world, write_trace_part, &run->trace);
+  if (result && result != MUSTER_E_SYSTEM) complain_failure("--trace: %s", muster_last_error());
+  return !result && output_commit(&run->trace, "", 0);
 }
 
 struct run_errors {

@@ -78,6 +78,7 @@ void silence_watch(world_process *process) {
 }
 
 void silence_end(world_process *process) {
+  process->patience_ns = process->all->settings->stuck_kill_ns;
   process->sign_ns = clock_system();
   process->looked = false;
 }

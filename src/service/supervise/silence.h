@@ -9,7 +9,7 @@
 /* The process runs: from now on it is watched, by its timer. */
 void silence_watch(world_process *process);
 
-/* It has given a sign. */
+/* It has given a sign: its next silence is judged by the patience that it had at first. */
 void silence_end(world_process *process);
 
 #endif

@@ -125,10 +125,15 @@ static void take_back_overdue(struct balancer *balancer) {
 
 static void take_named(muster_result result, void *user) {
   struct balancer *balancer = user;
-  if (balancer->holder->closing || !result) return;
+  if (balancer->holder->closing) return;
+  if (!result) {
+    balancer->moves_named++;
+    return;
+  }
   log_line(MUSTER_LOG_WARNING, "cluster %s: zone %u cannot be told to move: %s", balancer->holder->settings.cluster,
            balancer->named.zone, muster_last_error());
   balancer->named = (balancer_wanted){0}; /* where it was told all the same, it is seen among those that are wanted */
+  balancer->words[0] = '\0';
 }
 
 static void name_move(struct balancer *balancer, const balance_land *land, const balance_move *move) {
@@ -140,7 +145,6 @@ static void name_move(struct balancer *balancer, const balance_land *land, const
   if (broker_move_want(holder->broker, zone, to->name, take_named, balancer)) return; /* the next turn tries again */
   balancer->named = (balancer_wanted){.zone = zone, .since_ns = clock_boot()};
   memcpy(balancer->named.node, to->name, NAME_BYTES);
-  balancer->moves_named++;
   snprintf(balancer->words, sizeof balancer->words,
            "zone %u (%.2f processors) is to go from node %s (pressure %.2f) to %s (%.2f)", zone,
            land->zones[move->zone].load, balancer->nodes.rows[from].told.name, pressures[from], to->name,
