@@ -76,7 +76,7 @@ typedef bool (*muster_journal_put)(const void *bytes, size_t count, void *put_us
 typedef struct muster_journal_def {
   uint32_t size;
   muster_journal_sync sync; /* default MUSTER_JOURNAL_SYNC_NONE */
-  const char *path;         /* what the files' names begin with; at most 3,800 bytes; copied; required */
+  const char *path;         /* what the files' names begin with; at most 3,799 bytes; copied; required */
   uint64_t recovery_max_ns; /* how long a recovery may take; default 700 ms; 10 ms .. 1 h */
   uint64_t start_ns;        /* of that, what the host needs before muster_journal_recover(): its process starts, files
                                are read; default 100 ms */

@@ -449,7 +449,7 @@ static void exchange_hash(struct muster_world *world) {
 void frame_record_end(struct muster_world *world) {
   if (!world->recorder) return;
   if (world->recorder->mode == RECORDER_ENDED) {
-    world->recorder->lost++;
+    world->recorder->lost += world->recorder->trouble[0] != '\0'; /* it ended by itself: else nothing is missed */
     return;
   }
   exchange_report(world);

@@ -46,10 +46,15 @@ static muster_result check_repeatable(const muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
+/* It ends by itself, for a frame that it could not take: its files have no end, as after a crash. */
+static bool has_lost(const struct recorder *recorder) {
+  return recorder_records(recorder) && recorder->lost > 0;
+}
+
 /* Takes a section of the record. A new file that fails is given up; without the other one there is no journal. */
 static bool write_section(const void *bytes, size_t count, void *user) {
   muster_journal *journal = user;
-  if (journal->ended) return true; /* it did so by itself: its files have no end, as after a crash */
+  if (journal->ended || has_lost(journal->world->recorder)) return true;
   bool fails = journal->next.descriptor >= 0 && !journal_file_write(journal->next.descriptor, bytes, count);
   if (fails && journal->current.descriptor >= 0) rotation_give_up(journal, strerror(errno));
   if (journal->current.descriptor < 0 ? fails : !journal_file_write(journal->current.descriptor, bytes, count)) {

@@ -154,6 +154,7 @@ void rotation_adopt(muster_journal *journal) {
   journal->status.changes_safe = journal->changes_next;
   journal->looks = 0;
   syncer_move(&journal->syncer, descriptor, journal->current.number);
+  syncer_note(&journal->syncer, journal->frames); /* also where no other frame may come */
 }
 
 /* A process that had much memory takes long to end: frames do not wait for it. */

@@ -59,7 +59,7 @@ static int base_rawget(lua_State *L) {
 }
 
 static int base_rawlen(lua_State *L) {
-  luaL_argcheck(L, lua_istable(L, 1) || lua_isstring(L, 1), 1, "table or string expected");
+  luaL_argcheck(L, lua_istable(L, 1) || lua_type(L, 1) == LUA_TSTRING, 1, "table or string expected");
   freeze_open(L, 1);
   lua_pushinteger(L, (lua_Integer)lua_rawlen(L, 1));
   return 1;

@@ -174,7 +174,7 @@ static int string_format(lua_State *L) {
     luaL_checkany(L, ++argument);
     bool text = lua_type(L, argument) == LUA_TSTRING || lua_type(L, argument) == LUA_TNUMBER;
     if (letter == 'q' && !text) return luaL_error(L, "string.format: %%q takes a string or a number");
-    if (letter == 'q' && lua_tolstring(L, argument, &length)) bytes += length;
+    if (letter == 'q' && lua_type(L, argument) == LUA_TSTRING) bytes += lua_rawlen(L, argument);
     if (letter != 's') continue;
     base_text(L, argument, &length);
     lua_replace(L, argument);

@@ -67,9 +67,10 @@ static const type_field set_fields[] = {SET("share", COUNT, share),     SET("per
 
 /* Of two fields of the set on top of the stack, which say the same in two ways. */
 static void check_one_of(lua_State *L, const char *one, const char *other) {
-  if (freeze_get(L, -1, one) != LUA_TNIL && freeze_get(L, -2, other) != LUA_TNIL)
+  int set = lua_gettop(L);
+  if (freeze_get(L, set, one) != LUA_TNIL && freeze_get(L, set, other) != LUA_TNIL)
     luaL_error(L, "set: give %s or %s, not both", one, other);
-  lua_settop(L, lua_gettop(L) - 1);
+  lua_settop(L, set);
 }
 
 static void read_sets(lua_State *L, void *out) {

@@ -186,10 +186,10 @@ static void values_read_table(lua_State *L, values_reader *reader, int depth) {
   for (unsigned char kind;;) {
     values_take_bytes(L, reader, &kind, 1);
     if (kind == VALUE_END) return;
-    values_read_value(L, reader, kind, depth);
+    values_read_value(L, reader, kind, depth + 1);
     if (lua_isnil(L, -1)) damaged(L);
     values_take_bytes(L, reader, &kind, 1);
-    values_read_value(L, reader, kind, depth);
+    values_read_value(L, reader, kind, depth + 1);
     lua_rawset(L, -3);
   }
 }
@@ -227,7 +227,7 @@ static void values_read_value(lua_State *L, values_reader *reader, unsigned char
     reader->at += bytes;
     break;
   case VALUE_TABLE:
-    values_read_table(L, reader, depth + 1);
+    values_read_table(L, reader, depth);
     break;
   case VALUE_AGAIN:
     read_again(L, reader);

@@ -62,6 +62,7 @@ static void write_whole(json_writer *writer, const muster_agent_explanation *who
 size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes) {
   json_writer writer;
   if (!explanation || (bytes && !text)) return error_missing("JSON", "explanation and room for it"), 0;
+  if (!bytes) return 0; /* not even the terminating zero fits */
   json_start(&writer, text, bytes);
   write_whole(&writer, explanation);
   return json_finish(&writer) ? writer.length : 0;

@@ -98,6 +98,7 @@ bool recorder_write_out(struct recorder *recorder, tape_kind kind, uint64_t numb
   size_t count;
   const void *bytes = tape_close(&recorder->tape, kind, number, &count);
   if (bytes && !recorder->refused) recorder->refused = !recorder->def.write(bytes, count, recorder->def.user);
+  if (bytes && !recorder->refused) recorder->bytes += count;
   return bytes && !recorder->refused;
 }
 

@@ -103,6 +103,7 @@ struct recorder {
   uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
   struct spawn_log spawn_log;
   bool refused;                /* a write was refused */
+  uint64_t bytes;              /* that the host took */
   uint64_t times[FRAME_TIMES]; /* what the last recorded frame took as a whole. That is known only after its record is
                                   written out, so it stands first in the section behind it. */
   void *room;                  /* for the tape */

@@ -79,7 +79,7 @@ static void record_api_put_head(muster_world *world, struct recorder *recorder) 
   tape_put_number(&recorder->tape, recorder->journal.on ? RECORD_OF_JOURNAL : !records_is_new(world));
   tape_put_number(&recorder->tape, world->frames);
   tape_put_number(&recorder->tape, recorder->frames);
-  uint64_t chain = recorder->frames ? recorder->tape.checksum : 0;
+  uint64_t chain = recorder->tape.checksum; /* 0 in the first file */
   tape_put(&recorder->tape, &chain, sizeof chain);
 }
 
@@ -159,7 +159,7 @@ static void begin_anew(struct recorder *recorder, const muster_record_def *def, 
   recorder->def = *def;
   recorder->journal = journal ? *journal : (recorder_journal){.on = false};
   recorder->journal.notes = notes;
-  recorder->frames = recorder->lost = 0;
+  recorder->frames = recorder->lost = recorder->bytes = 0;
   recorder->types_known = 0;
   recorder->refused = false;
   recorder->trouble[0] = '\0';
@@ -228,7 +228,7 @@ muster_result muster_record_status_read(const muster_world *world, muster_record
   muster_record_status whole = {.records = recorder_records(world->recorder)};
   if (recorder) {
     whole.frames = recorder->frames;
-    whole.bytes = recorder->tape.written;
+    whole.bytes = recorder->bytes;
     whole.lost = recorder->lost;
     memcpy(whole.ended_by, recorder->trouble, sizeof whole.ended_by);
   }

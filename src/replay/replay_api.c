@@ -53,7 +53,7 @@ muster_result records_read_head(struct tape *tape, const void *bytes, size_t cou
   if (has_snapshot == RECORD_OF_NEW && head->frames_before)
     return error_set(MUSTER_E_INPUT, "record: its head says that it begins after frame %llu, but it has no snapshot",
                      (unsigned long long)head->frames_before);
-  if (head->first_frame) tape_follow(tape, chain);
+  if (chain) tape_follow(tape, chain); /* also where the file before has no frame */
   if (has_snapshot != RECORD_AFTER_SNAPSHOT) return MUSTER_OK;
   result = tape_next(tape, &section);
   if (result) return result;

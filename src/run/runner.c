@@ -63,6 +63,7 @@ void runner_open(struct runner *runner) {
                             .set_counts = state->set_counts,
                             .heartbeat = state->heartbeat,
                             .flight = state->flight,
+                            .told = state->told,
                             .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
     state->context.public.worker = i;

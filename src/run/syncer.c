@@ -18,11 +18,6 @@ struct errand {
   uint64_t written, moved;
 };
 
-static bool finish_move(const struct syncer *syncer, const struct errand *errand) {
-  if (errand->retired >= 0) close(errand->retired);
-  return !errand->moved || syncer->orders.after(errand->moved, syncer->orders.user);
-}
-
 /* The mutex is held at the call and at the return. */
 static void run_errand(struct syncer *syncer) {
   struct errand errand = {syncer->descriptor, syncer->retired, syncer->written, syncer->moved};
@@ -32,7 +27,9 @@ static void run_errand(struct syncer *syncer) {
   pthread_mutex_unlock(&syncer->mutex);
   bool syncs = syncer->orders.pace != SYNCER_NEVER;
   int problem = syncs && fdatasync(errand.descriptor) ? errno : 0;
-  if (!problem && !finish_move(syncer, &errand)) problem = errno ? errno : EIO;
+  if (errand.retired >= 0) close(errand.retired); /* also where the disk has refused the other */
+  if (!problem && errand.moved && !syncer->orders.after(errand.moved, syncer->orders.user))
+    problem = errno ? errno : EIO;
   pthread_mutex_lock(&syncer->mutex);
   syncer->busy = false;
   syncer->moved = 0;

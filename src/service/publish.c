@@ -43,7 +43,7 @@ static bool statistics_are_due(const hosted_world *world, uint64_t now_ns) {
 
 /* A module may take its time for its metrics: it is asked before the mutex is taken. */
 static void measure(hosted_world *world, uint64_t now_ns) {
-  uint64_t since_ns = PROBLEM_SECONDS * 1000000000u;
+  uint64_t since_ns = (uint64_t)PROBLEM_SECONDS * 1000000000u;
   if (!statistics_are_due(world, now_ns)) return;
   module_parts_measure(&world->parts, world->world);
   since_ns = world->sim_now_ns > since_ns ? world->sim_now_ns - since_ns : 0;

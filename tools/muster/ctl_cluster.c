@@ -13,14 +13,15 @@ static const char *text_in(const json_t *object, const char *name) {
 
 /* ------------------------------------------------------------------------------------------------------------ zones */
 
-/* "5.3, 12 s ago", of the epoch in which it was stored and the number there. */
+/* "5.3, 12 s ago", of the epoch in which it was stored and the number there; without the age where the time of the
+ * cluster is not known. */
 static void add_stored(json_t *zone) {
-  char text[64] = "nothing";
-  const json_t *stored = json_object_get(zone, "stored");
+  char text[64] = "nothing", ago[32] = "";
+  const json_t *stored = json_object_get(zone, "stored"), *age_s = json_object_get(stored, "age_s");
+  if (json_is_integer(age_s)) snprintf(ago, sizeof ago, ", %lld s ago", json_integer_value(age_s));
   if (json_is_object(stored))
-    snprintf(text, sizeof text, "%lld.%lld, %lld s ago", json_integer_value(json_object_get(stored, "epoch")),
-             json_integer_value(json_object_get(stored, "number")),
-             json_integer_value(json_object_get(stored, "age_s")));
+    snprintf(text, sizeof text, "%lld.%lld%s", json_integer_value(json_object_get(stored, "epoch")),
+             json_integer_value(json_object_get(stored, "number")), ago);
   json_object_set_new(zone, "kept", json_pack("s", text));
 }
 

@@ -26,7 +26,7 @@ static void show_help(FILE *stream) {
       "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
       "  --token-file FILE  its first line is the token that changes by TCP need\n"
       "  --world NAME       which world first (default: the first one)\n"
-      "  --interval TIME    between two looks, 100ms .. 1h (default: 1s; without a terminal one look alone)\n"
+      "  --interval TIME    between two looks, 100ms .. 3600s (default: 1s; without a terminal one look alone)\n"
       "  --looks N          end after so many looks, without a terminal\n"
       "  --json             one JSON object for each look\n"
       "\n"
