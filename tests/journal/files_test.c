@@ -98,9 +98,9 @@ static void pair_forget(kept_pair *pair) {
   free(pair->journal.bytes);
 }
 
-/* Both pairs are whole: that of more frames is the one, whatever its number. */
+/* Both pairs are whole: that of more frames is the one, whatever its number; of as many the newer. */
 Test(journal_files, of_two_pairs_the_one_with_more_frames_is_found) {
-  for (uint32_t older = 3; older <= 11; older += 8) {
+  for (uint32_t older = 3; older <= 11; older += 4) {
     journal_place place = place_make();
     files_live(&place, older);
     kept_pair one = pair_keep(&place);
@@ -203,6 +203,49 @@ Test(journal_files, of_one_that_has_ended_nothing_is_lost) {
   cr_expect_not(info.clean, "its end is not where its file ends");
   cr_expect_gt(info.lost_bytes, 0);
   cr_expect_not_null(strstr(info.damage, "6 bytes behind the end"), "%s", info.damage);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* As they are made: for nobody else, empty, and never through a link, by which they would be another's. */
+Test(journal_files, are_made_for_their_owner_alone) {
+  journal_place place = place_make();
+  char victim[PLACE_BYTES], name[PLACE_BYTES];
+  struct stat status;
+  muster_journal_info info;
+  files_put(&place, "-1.journal.old", "another's");
+  files_name(&place, "-1.journal.old", victim);
+  files_live(&place, 3);
+  for (uint32_t i = 0; i < 2; i++) {
+    files_name(&place, i ? "-1.snapshot" : "-1.journal", name);
+    cr_assert_eq(lstat(name, &status), 0);
+    cr_expect_eq(status.st_mode, (mode_t)(S_IFREG | 0600), "%s: %o", name, status.st_mode);
+  }
+  kept_pair pair = pair_keep(&place);
+  place_each(&place, "world-1.", "", place_unlink, NULL);
+  pair_put_back(&place, &pair, 1);
+  files_name(&place, "-1.moved", name);
+  cr_assert_eq(rename(place_find(&place, ".snapshot").path, name), 0);
+  char link_name[PLACE_BYTES];
+  files_name(&place, "-1.snapshot", link_name);
+  cr_assert_eq(symlink(name, link_name), 0);
+  cr_expect_neq(journal_look(place.path, &info), MUSTER_OK, "through a link");
+  pair_forget(&pair);
+  place_each(&place, "world-1.", "", place_unlink, NULL);
+  files_put(&place, "-1.journal.old", "another's");
+  little_world little = town();
+  muster_journal *journal = journal_begin(&little, place.path);
+  files_name(&place, "-2.journal", name);
+  cr_assert_eq(symlink(victim, name), 0);
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_E_SYSTEM, "its next record would be another's file");
+  file_bytes bytes = file_read(victim);
+  cr_expect(bytes.count == 9 && memcmp(bytes.bytes, "another's", 9) == 0);
+  free(bytes.bytes);
+  unlink(name);
+  journal = journal_begin(&little, place.path);
+  files_put(&place, "-3.journal", "a long text that was left behind by somebody, and is no part of the record at all");
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "%s", muster_last_error());
+  cr_expect(files_look(&place).clean, "it begins with what was there");
   little_world_destroy(&little);
   place_remove(&place);
 }

@@ -50,6 +50,45 @@ Test(journal_rotation, old_files_are_removed_and_the_newest_go_on) {
   expect_newest(&place, &life);
 }
 
+/* Before any frame, behind the first one, and in a world that ran some before: each snapshot has its whole record. */
+typedef struct early_life {
+  town_life town;
+  uint32_t before, until; /* frames before the journal, and before its first snapshot */
+} early_life;
+
+static void early_live(void *user) {
+  early_life *life = user;
+  little_world little = town();
+  town_populate(&little);
+  run_frames(&little, life->before);
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  for (uint32_t frame = 0; frame <= life->until + 4; frame++) {
+    if (frame >= life->until && frame < life->until + 2) take_snapshot(journal);
+    if (frame == life->until) take_snapshot(journal); /* two without a frame between */
+    town_frame(&little, frame);
+    told_frame(life->town.told, &little, life->before + frame + 1);
+  }
+}
+
+Test(journal_rotation, a_snapshot_may_be_the_first_thing_of_a_journal) {
+  for (uint32_t i = 0; i < 6; i++) {
+    journal_place place = place_make();
+    muster_journal_info info;
+    early_life life = {.before = i % 2 ? 5 : 0, .until = i / 2};
+    life.town = (town_life){.path = place.path, .told = told_create(), .def = muster_journal_def_default()};
+    live_until_death(early_live, &life);
+    little_world little = town();
+    cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    cr_expect_eq(info.frames, life.town.told->frames, "of life %u frame %lu is back: %s", i, info.frames, info.damage);
+    cr_expect_eq(info.snapshot_frames, life.before + life.until + 1);
+    cr_expect_eq(info.lost_bytes, 0);
+    cr_expect_eq(muster_world_hash(little.world), life.town.told->hashes[info.frames]);
+    little_world_destroy(&little);
+    told_destroy(life.town.told);
+    place_remove(&place);
+  }
+}
+
 /* Snapshots that had no process of their own, but for that of the begin. */
 static uint64_t placed(muster_journal *journal) {
   muster_journal_status status = journal_status(journal);

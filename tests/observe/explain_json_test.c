@@ -230,3 +230,33 @@ Test(explain_json, without_an_observer_there_is_none) {
   write_whole(&of);
   cr_expect_str_eq(value_of("importance", "observer"), "null");
 }
+
+/* One that does not decide, but is the nearest, is told of, too. */
+Test(explain_json, an_observer_that_decides_nothing_is_told_of) {
+  muster_agent_explanation of = filled(0);
+  of.distance_m = 26;
+  write_whole(&of);
+  expect_value("observer", "index", 24);
+  expect_switch("observer", "decides", false);
+}
+
+/* The words stand in it whole, however long they are, and what does not fit is told as 0 bytes. */
+Test(explain_json, its_words_are_whole_or_there_is_nothing) {
+  static char small[1 << 16];
+  char words[4096];
+  muster_agent_explanation of = filled(31);
+  of.reasons = MUSTER_REASON_CARRIED | MUSTER_REASON_OVERLOAD | MUSTER_REASON_PERIOD_STRETCHED |
+               MUSTER_REASON_REACTION | MUSTER_REASON_REMOVAL_WAITING;
+  size_t length = muster_explanation_print(&of, words, sizeof words), lines = 0, shown = 0;
+  cr_assert(length > 700 && length < sizeof words);
+  write_whole(&of);
+  for (const char *at = words; (at = strchr(at, '\n')); at++) lines++;
+  const char *own = strstr(text, "\"words\": \"");
+  cr_assert_not_null(own);
+  for (const char *at = own; (at = strstr(at, "\\u000a")); at++) shown++;
+  cr_expect_eq(shown, lines, "%s", own);
+  cr_expect_not_null(strstr(own, "It is about to be removed."));
+  size_t whole = strlen(text);
+  for (size_t bytes = 0; bytes <= whole + 1; bytes += bytes < whole - 8 ? 97 : 1)
+    cr_expect_eq(muster_explanation_json(&of, small, bytes), bytes > whole ? whole : 0, "in %zu bytes", bytes);
+}

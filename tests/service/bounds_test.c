@@ -81,6 +81,41 @@ Test(bounds, copies_count_and_what_they_share_counts_once_where_that_matters) {
   free(held);
 }
 
+typedef struct copying_thread {
+  pid_t copy;
+  int ready, over; /* it is written to; read from, until the other end is closed */
+} copying_thread;
+
+static void *make_copy_and_wait(void *user) {
+  copying_thread *own = user;
+  char byte = 0;
+  own->copy = make_copy();
+  cr_assert_eq(write(own->ready, &byte, 1), 1);
+  while (read(own->over, &byte, 1) > 0) continue;
+  return NULL;
+}
+
+Test(bounds, a_copy_counts_by_whichever_thread_it_was_made) {
+  pthread_t thread;
+  int ready[2], over[2];
+  char byte;
+  cr_assert(pipe(ready) == 0 && pipe(over) == 0);
+  copying_thread own = {.ready = ready[1], .over = over[0]};
+  cr_assert_eq(pthread_create(&thread, NULL, make_copy_and_wait, &own), 0);
+  cr_assert_eq(read(ready[0], &byte, 1), 1);
+  cr_expect_eq(bounds_count_copies(getpid()), 1);
+  cr_expect_eq(read_use(UINT64_MAX).copies, 1);
+  pid_t copy = make_copy();
+  cr_expect_eq(bounds_count_copies(getpid()), 2);
+  for (int i = 0; i < 2; i++) {
+    kill(i ? copy : own.copy, SIGKILL);
+    waitpid(i ? copy : own.copy, NULL, 0);
+  }
+  close(over[1]);
+  pthread_join(thread, NULL);
+  close(over[0]), close(ready[0]), close(ready[1]);
+}
+
 static void *wait_for_end(void *lock) {
   pthread_mutex_lock(lock);
   pthread_mutex_unlock(lock);

@@ -58,6 +58,23 @@ static void expect_refusal(const unsigned char *body, size_t bytes, const char *
   cr_expect_str_eq(problem.field, field);
 }
 
+Test(bulk, a_body_has_as_many_records_as_are_said_and_no_more) {
+  for (uint32_t more = 0; more < 2; more++) {
+    uint32_t count = BULK_RECORDS_MAX + more;
+    unsigned char *body = calloc(1, BULK_HEAD_BYTES + (size_t)count * BULK_RECORD_BYTES);
+    bulk_positions positions;
+    api_problem problem = {0};
+    cr_assert_not_null(body);
+    put_record(body, BULK_RECORDS_MAX - 1, 7, 3, 0.5);
+    bool read = bulk_read(body, put_head(body, count), &positions, &problem);
+    cr_expect_eq(read, !more, "%u: %s", count, problem.message);
+    if (more) cr_expect_str_eq(problem.field, "count");
+    if (read) cr_expect(positions.count == count && positions.positions[count - 1].x == 0.5);
+    if (read) bulk_release(&positions);
+    free(body);
+  }
+}
+
 Test(bulk, bodies_that_are_none_are_refused_with_the_field) {
   static const double bad[] = {NAN, INFINITY, -INFINITY, 1.0000001e9};
   unsigned char body[BULK_HEAD_BYTES + 2 * BULK_RECORD_BYTES];

@@ -103,3 +103,18 @@ Test(deal, promises_are_summed_for_the_processor_that_has_most_of_them) {
   cr_assert_float_eq(deal_most_promised(settings, &dealt, &processor), 0.8, 1e-9, "the first and the third world");
   cr_assert_eq(processor, 0);
 }
+
+Test(deal, promises_are_of_each_world_s_own_budget_and_rate) {
+  deal dealt;
+  uint32_t processor;
+  cpu_set_t machine = machine_of(2);
+  struct settings *settings = worlds_that_want((uint32_t[]){1, 1}, 2);
+  static const uint64_t rates[] = {10000, 40000};
+  for (uint32_t i = 0; i < 2; i++) {
+    settings->worlds[i].budget_ns = 10000000u;
+    settings->worlds[i].rate = rates[i];
+  }
+  deal_processors(settings, &machine, UINT32_MAX, &dealt);
+  cr_assert_float_eq(deal_most_promised(settings, &dealt, &processor), 0.4, 1e-9);
+  cr_assert_eq(processor, 2);
+}

@@ -146,6 +146,8 @@ Test(held, in_a_paused_world_a_snapshot_makes_a_change_safe) {
   pause_world();
   daemon_ask_once(&service, "POST", OBSERVERS, "paused", OBSERVER, &reply);
   cr_expect_eq(reply.status, 201, "%s", reply.body);
+  daemon_ask_once(&service, "POST", OBSERVERS, "paused", OBSERVER, &again);
+  cr_expect(again.status == 201 && is_replayed(&again), "it is answered, and no more under way: %s", again.text);
   die_and_come_back();
   json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
   cr_expect(control_is_true(world, "paused"), "that was a change, too");

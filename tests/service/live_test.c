@@ -326,6 +326,10 @@ Test(live, files_come_with_their_kind_a_tag_and_no_licence_to_load_others) {
   cr_assert_eq(sscanf(strstr(reply.text, "ETag: "), "ETag: %63[^\r]", tag), 1);
   ask_again(tag);
   cr_expect(strstr(reply.text, " 304 "));
+  char tags[128];
+  snprintf(tags, sizeof tags, "\"another\", %s, \"one more\"", tag);
+  ask_again(tags);
+  cr_expect(strstr(reply.text, " 304 "), "one of several");
   ask_again("*");
   cr_expect(strstr(reply.text, " 304 "), "whatever it has");
   ask_again("\"another\"");

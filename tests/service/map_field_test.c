@@ -90,6 +90,52 @@ Test(map_field, counts_each_cell_once_and_has_room_for_no_more_squares) {
   little_world_destroy(&little);
 }
 
+/* A larger square says of its cells what they say one by one, also of those that wait. */
+Test(map_field, says_of_a_square_what_its_cells_say) {
+  little_world little = create();
+  uint32_t waiting = 0, mixed = 0;
+  observe(&little, 40, 160);
+  run_frame_with(&little, 20000); /* that is too short for all */
+  map_field fine;
+  cr_assert(map_field_begin(&fine, 1 << 20));
+  finish(&fine, &little, 0);
+  cr_assert_eq(fine.across, 1);
+  for (uint32_t max = SQUARES / 16; max >= FIELD_SQUARES_MIN; max /= 4) {
+    map_field map;
+    cr_assert(map_field_begin(&map, max));
+    finish(&map, &little, 0);
+    cr_assert_gt(map.across, 1);
+    double square_m = map.edge_m * map.across;
+    for (uint32_t i = 0; i < map.columns * map.rows; i++) {
+      field_square wanted = {.flags = MUSTER_FIELD_EMPTY};
+      double x0 = map.rectangle.x0 + i % map.columns * square_m, y0 = map.rectangle.y0 + i / map.columns * square_m;
+      bool inside = x0 >= fine.rectangle.x0 && y0 >= fine.rectangle.y0 && x0 + square_m <= fine.rectangle.x1 &&
+                    y0 + square_m <= fine.rectangle.y1;
+      for (uint32_t k = 0; inside && k < fine.columns * fine.rows; k++) {
+        const field_square *cell = &fine.squares[k];
+        double x = fine.rectangle.x0 + (k % fine.columns + 0.5) * fine.edge_m,
+               y = fine.rectangle.y0 + (k / fine.columns + 0.5) * fine.edge_m;
+        if (!cell->cells || x < x0 || y < y0 || x > x0 + square_m || y > y0 + square_m) continue;
+        bool empty = cell->flags & MUSTER_FIELD_EMPTY, others = wanted.cells && !(wanted.flags & MUSTER_FIELD_EMPTY);
+        if (!empty) wanted.least = others && wanted.least < cell->least ? wanted.least : cell->least;
+        if (!empty) wanted.flags &= ~(uint32_t)MUSTER_FIELD_EMPTY;
+        wanted.flags |= cell->flags & MUSTER_FIELD_WAITING;
+        wanted.cells++;
+        waiting += (cell->flags & MUSTER_FIELD_WAITING) != 0;
+        mixed += (cell->flags & MUSTER_FIELD_WAITING) != (wanted.flags & MUSTER_FIELD_WAITING);
+      }
+      if (!inside || !wanted.cells) continue;
+      cr_assert(map.squares[i].cells == wanted.cells && map.squares[i].flags == wanted.flags, "square %u of %u: %x, %x",
+                i, max, map.squares[i].flags, wanted.flags);
+      if (!(wanted.flags & MUSTER_FIELD_EMPTY)) cr_assert_eq(map.squares[i].least, wanted.least);
+    }
+    map_field_free(&map);
+  }
+  cr_expect(waiting > 0 && mixed > 0, "%u cells wait, and %u do not beside one that does", waiting, mixed);
+  map_field_free(&fine);
+  little_world_destroy(&little);
+}
+
 Test(map_queries, are_equal_only_when_all_four_sides_are) {
   const map_query query = {.max = 100, .width = 8, .height = 8, .rectangle = {true, 1, 2, 3, 4}};
   cr_assert(map_queries_equal(&query, &query));

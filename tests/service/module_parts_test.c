@@ -352,3 +352,24 @@ Test(module_parts, a_snapshot_of_other_instances_is_refused) {
   expect_log("its instance 2 is not wolves of module walkers");
   daemon_stop(&service);
 }
+
+/* Two instances of one module have their own chance: what they make is not the same twice. */
+Test(module_parts, instances_of_one_module_have_seeds_of_their_own) {
+  configure("[world main]\nmodule = a:fixed b:fixed\nagents = 40\n");
+  cr_assert(launch_with("--config @/musterd.conf"));
+  control_await_count(&service, "/v1/worlds/main", "agents", 80);
+  json_t *list = control_ask(&service, "GET", "/v1/worlds/main/agents?limit=1000", NULL, 200),
+         *agents = control_member(list, "agents");
+  char first[64];
+  uint32_t same = 0;
+  size_t half = json_array_size(agents) / 2;
+  for (size_t i = 0; i < half; i++) {
+    snprintf(first, sizeof first, "agents.%zu.position", i);
+    json_t *one = control_member(list, first);
+    for (size_t k = half; k < 2 * half; k++)
+      same += json_equal(one, json_object_get(json_array_get(agents, k), "position"));
+  }
+  cr_expect(half == 40 && same < half / 2, "%u of %zu stand where another one does", same, half);
+  json_decref(list);
+  daemon_stop(&service);
+}

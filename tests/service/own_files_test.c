@@ -130,6 +130,29 @@ Test(own_files, the_oldest_of_those_for_people_goes_first_with_its_other_half) {
   cr_expect_eq(use_now().files, 2);
 }
 
+/* So fast follows one crash on another. */
+Test(own_files, the_older_half_of_one_second_goes_first_and_takes_the_other_half_along) {
+  static const char *const oldest_first[] = {"worlds.main-incident-3.journal", "worlds.main-incident-3.snapshot",
+                                             "worlds.damaged-2", "worlds.damaged-1"};
+  char removed[OWN_NAME_BYTES], path[128];
+  for (size_t order = 0; order < 2; order++) {
+    for (size_t i = 0; i < 4; i++) {
+      size_t k = order ? 3 - i : i;
+      make(oldest_first[k], 4);
+      path_of(oldest_first[k], path);
+      const struct timespec times[] = {{5000, (long)k + 1}, {5000, (long)k + 1}};
+      cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    cr_assert(own_files_remove_oldest(folder, &names, removed));
+    cr_expect_str_eq(removed, oldest_first[0]);
+    cr_expect(!is_there(oldest_first[1]), "the snapshot of that crash");
+    cr_assert(own_files_remove_oldest(folder, &names, removed));
+    cr_expect_str_eq(removed, oldest_first[2]);
+    cr_assert(own_files_remove_oldest(folder, &names, removed));
+    cr_expect_not(own_files_remove_oldest(folder, &names, removed));
+  }
+}
+
 Test(own_files, have_no_names_where_nothing_is_saved) {
   char removed[OWN_NAME_BYTES];
   const own_names none = {"", "", "flight"};

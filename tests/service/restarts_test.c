@@ -92,6 +92,30 @@ Test(restarts, chance_leaves_out_a_quarter_of_a_pause_at_most) {
   }
 }
 
+Test(restarts, the_end_that_it_failed_by_counts_and_ends_of_before_the_window_do_not) {
+  restart_record ends = {0};
+  for (uint64_t i = 0; i < 4; i++) {
+    cr_expect_eq(restarts_count(&ends, rules.window_ns, 100 * i), i);
+    crash(&ends, &rules, 100 * i);
+  }
+  cr_expect_eq(restarts_count(&ends, rules.window_ns, 999), 4);
+  cr_expect_eq(restarts_count(&ends, rules.window_ns, 1000), 3);
+  cr_expect_eq(restarts_count(&ends, rules.window_ns, 1300), 0);
+  crash(&ends, &rules, 999);
+  cr_expect_eq(restarts_count(&ends, rules.window_ns, 999), 5);
+  restarts_reset(&ends);
+  cr_expect_eq(restarts_count(&ends, rules.window_ns, 999), 0);
+}
+
+/* Whatever ended it then. */
+Test(restarts, a_long_run_lets_the_pauses_of_troubles_begin_anew) {
+  restart_record ends = {0};
+  for (uint64_t i = 0; i < 4; i++) trouble(&ends, &rules, i, 0);
+  restarts_ended(&ends, &rules, (restart_end){.at_ns = 100, .ran_ns = 26, .by_code = true}, 0);
+  cr_expect_eq(trouble(&ends, &rules, 200, 0), 200);
+  cr_expect_eq(trouble(&ends, &rules, 300, 0), 310);
+}
+
 /* Against counting by hand over all ends that there ever were. */
 Test(restarts, agrees_with_a_plain_count_over_random_ends) {
   enum { ENDS = 2000 };

@@ -32,7 +32,7 @@ Test(settings, every_key_of_a_file_is_taken) {
   struct settings settings;
   complaints all;
   read_text(&settings,
-            "# all of them\n"
+            "# all of them\n; and more\n"
             "[server]\nworkers = 3\nmodules = /m\nsocket = /s\nlisten = 127.0.0.1:1\nlisten_anywhere = yes\n"
             "token_file = /t\nhosts = a b\nconnections_max = 7\nclient_connections_max = 6\nheader_bytes_max = 2048\n"
             "body_bytes_max = 4096\nidle_timeout = 2s\nsnapshot_file = /n\nsnapshot_interval = 5s\nflight_file = /f\n"
@@ -73,6 +73,7 @@ Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
       {"[server]\nworkers = -1\n", "give a whole number"},
       {"[server]\nworkers = \n", "give a whole number"},
       {"[server]\nlog_level = loud\n", "give one of info|warning|error"},
+      {"[server]\nlog_level = warn\n", "give one of info|warning|error"}, /* no begin of a word is that word */
       {"[server]\nlisten_anywhere = true\n", "give yes or no"},
       {"[server]\nsocket =\n", "it may not be empty"},
       {"[server]\nsocket = /0123456789012345678901234567890123456789012345678901234567890123456789"

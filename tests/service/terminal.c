@@ -110,6 +110,8 @@ static void take(struct terminal *terminal, char character) {
     terminal->escape_length = 0;
   else if (character == '\r')
     terminal->column = 0;
+  else if (character == '\t')
+    terminal->column = (terminal->column / 8 + 1) * 8;
   else if (character == '\n')
     terminal->line += terminal->line < terminal->lines - 1;
   else if (character == '\b')

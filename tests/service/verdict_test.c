@@ -214,3 +214,48 @@ Test(verdict, gathers_means_of_the_last_seconds_and_the_outer_bands) {
   cr_expect_float_eq(facts.pressure, 9, 1e-9, "before the first second is over, the last frame counts");
   cr_expect_eq(facts.best.got_ns, 60);
 }
+
+/* Each fact has its own value, of the seconds, of the last frame or of the world; the type that takes most is the one
+ * of that number. */
+Test(verdict, gathers_each_fact_from_its_own_place) {
+  static world_published published;
+  static history_second seconds[3];
+  published.report = muster_frame_report_default();
+  published.statistics = muster_statistics_default();
+  published.paused = true, published.steps_left = 2, published.period_ns = 3, published.frame_end_ns = 4000;
+  published.report.frame = 5, published.report.agents = 6, published.report.agents_quarantined = 7;
+  published.report.types_quarantined = 8, published.report.elapsed_load = 9, published.report.agents_put_off = 10;
+  published.report.elapsed_type.index = 2;
+  published.type_count = 3;
+  strcpy(published.types[0].name, "first"), strcpy(published.types[1].name, "second");
+  strcpy(published.types[2].name, "third");
+  strcpy(published.failure, "why");
+  strcpy(published.journal.lost.words, "what was lost");
+  published.problem.places = 1;
+  for (uint32_t i = 0; i < 3; i++) {
+    seconds[i] = (history_second){.frames = 10 + i, .late = 20 + i, .judged = 30 + i, .broken = 40 + i};
+    seconds[i].idle_faults = 50 + i, seconds[i].mended = 60 + i, seconds[i].beyond_wish = 70 + 3 * i;
+    seconds[i].pressure = (float)(80 + 3 * i), seconds[i].important_load = (float)(90 + 3 * i);
+    seconds[i].wants = (float)(100 + 3 * i), seconds[i].has = (float)(110 + 3 * i);
+    for (uint32_t k = 0; k < MUSTER_IDLES; k++) seconds[i].idle_ns[k] = 1000 * (k + 1) + i;
+  }
+  verdict_facts facts = verdict_gather(&published, seconds, 3, 4600);
+  cr_expect(facts.paused && !facts.failed && facts.steps_left == 2 && facts.period_ns == 3 && facts.silent_ns == 600);
+  cr_expect(facts.frame == 5 && facts.agents == 6 && facts.quarantined == 7 && facts.types_quarantined == 8);
+  cr_expect(facts.elapsed_load == 9 && facts.put_off == 10);
+  cr_expect_str_eq(facts.elapsed_type, "second");
+  cr_expect_str_eq(facts.failure, "why");
+  cr_expect_str_eq(facts.lost, "what was lost");
+  cr_expect(facts.problem == &published.problem && !facts.has_bands);
+  cr_expect(facts.frames == 33 && facts.late == 63 && facts.judged == 93 && facts.broken == 123);
+  cr_expect(facts.idle_faults == 153 && facts.mended == 183);
+  for (uint32_t k = 0; k < MUSTER_IDLES; k++) cr_expect_eq(facts.idle_ns[k], 3000 * (k + 1) + 3);
+  cr_expect(facts.beyond_wish == 73 && facts.pressure == 83 && facts.important_load == 93);
+  cr_expect(facts.wants == 103 && facts.has == 113);
+  published.report.elapsed_type.index = 4;
+  *published.journal.lost.words = '\0';
+  published.problem.places = 0;
+  facts = verdict_gather(&published, seconds, 1, 3999);
+  cr_expect_str_empty(facts.elapsed_type, "there is no such type");
+  cr_expect(!facts.lost && !facts.problem && facts.silent_ns == 0 && facts.frames == 10 && facts.wants == 100);
+}

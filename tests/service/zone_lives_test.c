@@ -341,10 +341,13 @@ Test(zone_lives, a_cut_parcel_that_waits_is_passed_over) {
   end_late(&late);
 }
 
-/* One message is given up, and what comes behind it waits again. */
+/* One message is given up, and what comes behind it waits again. A third neighbour has sent nothing. */
 Test(zone_lives, two_that_await_each_other_go_on) {
   static latecomer late;
   begin_late(&late);
+  late.zone->links[2].zone = 9;
+  STAILQ_INIT(&late.zone->links[2].held);
+  late.zone->link_count = 3;
   for (uint32_t link = 0; link < 2; link++) {
     begin_parcel(&late, link, 0);
     add_message(&late, link, late.agents[!link]);
@@ -497,6 +500,8 @@ Test(zone_lives, the_places_that_are_told_are_those_of_the_snapshot_before) {
           snapshot > 2 && !position.outgoing && position.zone == OTHER ? place_of(snapshot - 2) : (zone_place){0};
       cr_expect(place_equal(position.place, before), "snapshot %u: %lu", snapshot, position.place.number);
     }
+    zone_tell_frame(&late.world);
+    cr_expect_eq(next_told(late.zone, &end, WIRE_POSITIONS).head.kind, 0, "they are told once");
   }
   muster_journal_end(late.world.journal, false);
   close_wire(late.zone, &end);

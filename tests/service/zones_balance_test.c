@@ -451,3 +451,34 @@ Test(zones_balance, an_idle_land_is_left_alone) {
   set_land(0, 0, NULL, NULL);
   cr_expect(!look(1000));
 }
+
+/* A move that was given up is tried again much later, unless its node is to be emptied; and only where the zone may be.
+ */
+Test(zones_balance, what_was_given_up_rests_for_long_and_in_a_drain_for_less) {
+  static balance_land two;
+  const balance_limits limits = balance_limits_usual();
+  const uint64_t failed_ns = 1000000000000u;
+  balance_move named;
+  two = (balance_land){.node_count = 2, .zone_count = 2};
+  for (uint32_t i = 0; i < 2; i++) {
+    two.nodes[i] = (balance_node){.capacity = 4, .heard = true};
+    two.zones[i] = (balance_zone){.node = 0, .load = 1 + i, .nodes_allowed = 3};
+  }
+  cr_assert(balance_next(&two, &limits, failed_ns, &named));
+  for (uint32_t i = 0; i < 2; i++) two.zones[i].failed_ns = failed_ns;
+  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns, &named));
+  cr_expect(!balance_next(&two, &limits, failed_ns + limits.retry_ns - 1, &named));
+  cr_expect(balance_next(&two, &limits, failed_ns + limits.retry_ns, &named));
+  for (uint32_t i = 0; i < 2; i++) two.zones[i].failed_ns = 0, two.zones[i].moved_ns = failed_ns;
+  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns - 1, &named));
+  cr_expect(balance_next(&two, &limits, failed_ns + limits.rest_ns, &named));
+  two.nodes[0].drains = true;
+  cr_expect(balance_next(&two, &limits, failed_ns, &named) && named.zone == 1 && named.node == 1, "somebody waits");
+  for (uint32_t i = 0; i < 2; i++) two.zones[i].failed_ns = failed_ns;
+  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns - 1, &named));
+  cr_expect(balance_next(&two, &limits, failed_ns + limits.rest_ns, &named));
+  two.zones[1].nodes_allowed = 1;
+  cr_expect(balance_next(&two, &limits, failed_ns + limits.rest_ns, &named) && named.zone == 0);
+  two.zones[0].nodes_allowed = 1;
+  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns, &named), "neither may go there");
+}

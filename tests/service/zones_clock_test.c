@@ -300,6 +300,20 @@ Test(zones_clock, another_leader_is_believed_at_once) {
   cr_expect_eq(land_clock_at(&clock, 14 * second_ns), 204 * second_ns + 200 * ms_ns);
 }
 
+/* What a leader had answered before it was silent says nothing of now: its machine may have stood still. */
+Test(zones_clock, answers_of_before_a_silence_count_no_more) {
+  land_clock clock;
+  land_clock_open(&clock, "b");
+  land_clock_answered(&clock, 10 * second_ns, false, &(land_answer){"a", 10 * second_ns, 100 * second_ns, true});
+  land_clock_turn(&clock, 20 * second_ns, false, "boot");
+  cr_expect_eq(clock.sample_count, 0);
+  land_clock_answered(&clock, 20 * second_ns, false,
+                      &(land_answer){"a", 20 * second_ns - 10 * ms_ns, 110 * second_ns + 95 * ms_ns, true});
+  cr_expect_eq(clock.reading.slew, LAND_SLEW_MOST, "%ld", clock.reading.slew);
+  land_clock_turn(&clock, 21 * second_ns, true, "boot"); /* it leads meanwhile */
+  cr_expect(clock.sample_count == 0 && clock.reading.slew == 0);
+}
+
 Test(zones_clock, what_is_no_message_of_these_is_passed_over) {
   static const char *const bad[] = {
       "", "a", "a 1", "a b 1", "a 1 1 1 1 1", "a;b 1 1", "a123456789012345678901234567890123456789 1 1"};

@@ -91,6 +91,7 @@ Test(zones_nodes, the_newest_telling_counts) {
   cr_expect_eq(row->heard_ns, second_ns, "what is older does not keep it alive");
   tell("a", 6, 1, 1, 1, 0.4, 1.4);
   cr_expect_eq(row->told.zones[0].load, 0.4);
+  cr_expect_eq(nodes_seat(&table, 1)->load, 0.4, "where it is, it weighs that now");
   nodes_forget(&table, 7 * second_ns);
   tell("a", 2, 1, 1, 1, 0.6, 7);
   cr_expect_not_null(nodes_find(&table, "a"), "its clock was set back while it was down");

@@ -159,6 +159,24 @@ Test(zones_parts, a_parcel_comes_out_as_it_went_in) {
   parcel_free(&parcel);
 }
 
+/* The same one is filled in each frame, and given another number only where it is put again. */
+Test(zones_parts, a_parcel_that_is_begun_again_has_nothing_of_before) {
+  struct parcel parcel = {0};
+  parcel_head head;
+  fill_parcel(&parcel);
+  parcel.failed = true;
+  parcel_begin(&parcel, 7, 18, 1001, 34);
+  cr_expect(!parcel.failed && !parcel_has_items(&parcel));
+  for (uint32_t again = 0; again < 2; again++) {
+    cr_assert_eq(parcel_read_head(parcel.bytes, parcel.count, &head), MUSTER_OK);
+    cr_expect(head.epoch == 7 + again && head.number == (again ? 3 : 18) && head.frame == 1001 &&
+              head.sim_now_ns == 34);
+    cr_expect(place_equal(head.birth, (zone_place){7, 18}), "it was made so");
+    parcel_renumber(parcel.bytes, 8, 3);
+  }
+  parcel_free(&parcel);
+}
+
 Test(zones_parts, a_cut_parcel_is_noticed_or_has_fewer_items) {
   struct parcel parcel = {0};
   fill_parcel(&parcel);

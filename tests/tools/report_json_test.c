@@ -3,12 +3,16 @@
 #include "service/json_rows.h"
 
 #include "report_json.h"
+#include "report_text.h"
+#include "run_note.h"
 #include "support/little_world.h"
 #include "text.h"
 
 #include <muster/overruns.h>
 
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SUMMARY(...)  ROW_OF(run_summary, __VA_ARGS__)
 #define RECORD(...)   ROW_OF(run_record, __VA_ARGS__)
@@ -301,6 +305,40 @@ Test(report_json, a_summary_is_of_what_was_kept_of_the_frames) {
   little_world_destroy(&little);
 }
 
+/* Who waits for its turn waits for those before it, as many in a frame as in the slowest block of frames. */
+Test(report_json, what_bounds_a_wait_and_what_an_agent_takes_are_of_the_last_frame) {
+  static const muster_atom atom = {.run = nothing};
+  static const muster_module module = {.name = "plain"};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = type_with(&atom, 1);
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  register_type(&little, &def);
+  for (int i = 0; i < 8; i++) spawn_at(&little, i);
+  for (int i = 0; i < 10; i++) run_frame(&little);
+  const struct host host = {.module = &module, .world = little.world, .needs = {.agents = 5}};
+  options = (run_options){.module = &module, .rate = 40000, .workers = 1};
+  fill_frames();
+  record.turns_least = (double)INFINITY;
+  record.turn_longest_ns = 7000, record.late_max = 10, record.frame_period_max_ns = 100000, record.last.agents = 8;
+  record.frames = 10;
+  summarise(&summary, &options, &host, &record);
+  const muster_statistics *sums = &summary.statistics;
+  double per_frame = (double)sums->completed / 10;
+  cr_assert_gt(per_frame, 4);
+  cr_expect_float_eq(summary.bytes_per_agent, (double)sums->bytes_used / 8, 1e-9);
+  cr_expect_float_eq(summary.scheduling_bytes_per_agent, (double)sums->bytes_scheduling / 8, 1e-9);
+  cr_expect_float_eq(summary.wait_bound_ns, 7000 + (ceil(10 / per_frame) + 1) * 100000, 1e-9);
+  record.turns_least = 4;
+  summarise(&summary, &options, &host, &record);
+  cr_expect_float_eq(summary.wait_bound_ns, 7000 + (3 + 1) * 100000, 1e-9);
+  record.turns_least = 0.5; /* at least one of them */
+  summarise(&summary, &options, &host, &record);
+  cr_expect_float_eq(summary.wait_bound_ns, 7000 + (10 + 1) * 100000, 1e-9);
+  record.frames = FRAMES;
+  record_destroy(&record);
+  little_world_destroy(&little);
+}
+
 /* A virtual processor has its own capacity, or that of its budget. */
 Test(report_json, the_capacity_of_a_virtual_run_is_its_own) {
   static const muster_module module = {.name = "plain"};
@@ -384,6 +422,264 @@ Test(report_json, who_computes_too_long_and_who_waits_are_told_apart) {
   little_world_destroy(&little);
 }
 
+/* ------------------------------------------------------------------------------------------------------- for people */
+
+enum { REPORT_BYTES = 1 << 14 };
+
+/* All that report_print() prints. */
+static void print_report(const struct host *host, char text[REPORT_BYTES]) {
+  FILE *file = tmpfile();
+  int before = dup(STDOUT_FILENO);
+  cr_assert_not_null(file);
+  fflush(stdout);
+  dup2(fileno(file), STDOUT_FILENO);
+  cr_assert(report_print(&summary, host));
+  fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  ssize_t length = pread(fileno(file), text, REPORT_BYTES - 1, 0);
+  cr_assert_gt(length, 0);
+  text[length] = '\0';
+  close(before);
+  fclose(file);
+}
+
+/* Figures that people could meet, no two alike. */
+static void make_whole(void) {
+  fill();
+  options = (run_options){.workers = 3, .seed = 77, .budget_ns = 10000000, .rate = 29970, .frames = 5000};
+  record = (run_record){.frames = 1000, .longest_atom_ns = 120000, .pressure_max = 3.5, .commits = 9};
+  record.last = (muster_frame_report){.agents = 12345, .levels = {10000, 2000, 300, 45}};
+  summary = (run_summary){.options = &options,
+                          .record = &record,
+                          .scenario = "made up",
+                          .observers = 2,
+                          .own_known = true,
+                          .wall_ns = {2100000, 2000000, 8000000, 9000000, 9500000},
+                          .overrun_own_ns = {0, 1, 31000, 41000, 51000},
+                          .kept_share = 0.995,
+                          .budget_used_share = 0.875,
+                          .noise_known = true,
+                          .others_share = 0.012,
+                          .stolen_share = 0.003,
+                          .machine_frames = 1000,
+                          .machine_kept_share = 0.75,
+                          .machine_missed = 4,
+                          .overhead_per_update_ns = 250,
+                          .overhead_per_frame_ns = 42000,
+                          .overhead_share = 0.0625,
+                          .serial_share = 0.2,
+                          .acts_serial_share = 0.125,
+                          .pressure_mean = 0.5,
+                          .utilisation_achieved = 1.5,
+                          .utilisation_desired = 0.75,
+                          .important_over_load = 2.25,
+                          .important_over_share = 0.375,
+                          .period_deviation_ns = 6500000,
+                          .wait_bound_ns = 700000000,
+                          .wait_within = true,
+                          .simulated_ns = 33e9,
+                          .bytes_per_agent = 640,
+                          .scheduling_bytes_per_agent = 96,
+                          .commit_kept_ns = 11000,
+                          .commit_took_ns = 13000,
+                          .world_hash = 0x0123456789abcdef,
+                          .figures = {.count = 2, .names = {"nests", "eggs"}, .values = {1.25, 1e9}}};
+  summary.statistics = muster_statistics_default();
+  summary.statistics.completed = 170500;
+  summary.statistics.carried = 1801;
+  summary.statistics.preempted = 1902;
+  summary.statistics.nearby_cut = 203;
+  summary.statistics.estimates_mended = 14;
+  summary.statistics.longest_wait_ns = 210000000;
+  summary.statistics.bytes_used = 7654321;
+  summary.statistics.idle_ns[MUSTER_IDLE_X] = 1500000;
+  summary.statistics.idle_ns[MUSTER_IDLE_LONG] = 2500000;
+  summary.statistics.idle_ns[MUSTER_IDLE_FAULT] = 3500000;
+  summary.runaways = (struct runaways){.overruns = 21,
+                                       .blocked = 22,
+                                       .demotions = 23,
+                                       .quarantines = 24,
+                                       .stuck = 25,
+                                       .agents_demoted = 26,
+                                       .agents_quarantined = 27,
+                                       .types_quarantined = 28,
+                                       .worst_type = "wolf",
+                                       .worst_ns = 2900000,
+                                       .worst_limit_ns = 100000,
+                                       .blocked_type = "hare",
+                                       .blocked_ns = 3100000,
+                                       .blocked_agent = muster_agent_make(32, 33),
+                                       .blocked_atom = 34};
+  for (uint32_t i = 0; i < MUSTER_STAGES; i++) summary.stage_ns[i] = 1000 * (i + 1);
+}
+
+/* Every case of the report changes one figure of the whole one. */
+static const struct {
+  const char *name;
+  void *place;
+  double value;
+  row_kind kind;
+} cases[] = {
+    {"interrupted, as recorded", &summary.interrupted, 1, ROW_SWITCH},
+    {"one observer", &summary.observers, 1, ROW_WHOLE_32},
+    {"one worker", &options.workers, 1, ROW_WHOLE_32},
+    {"two workers", &options.workers, 2, ROW_WHOLE_32},
+    {"in virtual time", &options.virtual_clock, 1, ROW_SWITCH},
+    {"nothing measured", &summary.own_known, 0, ROW_SWITCH},
+    {"atom within its limit", &record.longest_atom_ns, 100000, ROW_WHOLE_64},
+    {"atom a little over it", &record.longest_atom_ns, 100001, ROW_WHOLE_64},
+    {"limit not known", &summary.runaways.worst_limit_ns, 0, ROW_WHOLE_64},
+    {"never waited", &summary.budget_used_share, (double)NAN, ROW_PRECISE},
+    {"machine not watched", &summary.machine_frames, 0, ROW_WHOLE_64},
+    {"machine not late", &summary.machine_missed, 0, ROW_WHOLE_64},
+    {"machine not known", &summary.noise_known, 0, ROW_SWITCH},
+    {"others quiet", &summary.others_share, 0.05, ROW_PRECISE},
+    {"others loud", &summary.others_share, 0.0501, ROW_PRECISE},
+    {"host loud", &summary.stolen_share, 0.0201, ROW_PRECISE},
+    {"none cut", &summary.statistics.nearby_cut, 0, ROW_WHOLE_64},
+    {"no overhead", &summary.overhead_per_update_ns, (double)NAN, ROW_PRECISE},
+    {"all overhead", &summary.overhead_share, 1, ROW_PRECISE},
+    {"more overhead", &summary.overhead_share, 1.5, ROW_PRECISE},
+    {"none mended", &summary.statistics.estimates_mended, 0, ROW_WHOLE_64},
+    {"no serial work", &summary.serial_share, 0, ROW_PRECISE},
+    {"no serial acts", &summary.acts_serial_share, (double)NAN, ROW_PRECISE},
+    {"pressure", &record.pressure_max, 1000, ROW_PRECISE},
+    {"important fit", &summary.important_over_share, 0, ROW_PRECISE},
+    {"not stretched", &summary.period_deviation_ns, 0, ROW_PRECISE},
+    {"no bound", &summary.wait_bound_ns, (double)NAN, ROW_PRECISE},
+    {"bound beyond the run", &summary.wait_bound_ns, 34e9, ROW_PRECISE},
+    {"waited too long", &summary.wait_within, 0, ROW_SWITCH},
+    {"nobody waited", &summary.statistics.longest_wait_ns, 0, ROW_WHOLE_64},
+    {"one overrun", &summary.runaways.overruns, 1, ROW_WHOLE_64},
+    {"one blocked", &summary.runaways.blocked, 1, ROW_WHOLE_64},
+    {"none blocked", &summary.runaways.blocked, 0, ROW_WHOLE_64},
+    {"none stuck", &summary.runaways.stuck, 0, ROW_WHOLE_64},
+    {"none demoted", &summary.runaways.agents_demoted, 0, ROW_WHOLE_32},
+    {"no commits", &record.commits, 0, ROW_WHOLE_64},
+    {"slow frames", &summary.wall_ns.p999, 90000000, ROW_WHOLE_64},
+};
+
+/* Lines of one text that the other has not. */
+static void put_missing(char *out, const char *mark, const char *text, const char *other) {
+  for (const char *next = text; *next;) {
+    size_t bytes = strcspn(next, "\n") + 1;
+    char line[512];
+    snprintf(line, sizeof line, "\n%.*s", (int)bytes, next);
+    bool begins = strncmp(other, line + 1, bytes) == 0;
+    if (!begins && !strstr(other, line))
+      snprintf(out + strlen(out), REPORT_BYTES - strlen(out), "%s%s", mark, line + 1);
+    next += bytes;
+  }
+}
+
+/* tests/tools/report.txt has the whole report, and of each case the lines that are others. */
+Test(report_text, says_of_each_figure_what_it_says) {
+  static char whole[REPORT_BYTES], one[REPORT_BYTES], is[4 * REPORT_BYTES], wanted[4 * REPORT_BYTES];
+  static const muster_module module = {.name = "plain"};
+  static const muster_atom atom = {.run = nothing};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = type_with(&atom, 1);
+  def.name = "a_type_with_a_very_long_name";
+  register_type(&little, &def);
+  const struct host host = {.module = &module, .world = little.world};
+  unsetenv("COLUMNS");
+  make_whole();
+  print_report(&host, whole);
+  strcpy(is, whole);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const shown_row row = {cases[i].name, cases[i].kind, 0};
+    make_whole();
+    row_put(&row, cases[i].place, cases[i].value);
+    print_report(&host, one);
+    sprintf(is + strlen(is), "\n%s\n", cases[i].name);
+    put_missing(is, "- ", whole, one);
+    put_missing(is, "+ ", one, whole);
+  }
+  FILE *file = fopen(MUSTER_SOURCE_DIR "/tests/tools/report.txt", "r");
+  if (getenv("REPORT_WRITE")) {
+    FILE *out = fopen(getenv("REPORT_WRITE"), "w");
+    fputs(is, out);
+    fclose(out);
+  }
+  cr_assert_not_null(file);
+  cr_assert_lt(fread(wanted, 1, sizeof wanted - 1, file), sizeof wanted - 1);
+  fclose(file);
+  cr_expect_str_eq(is, wanted);
+  little_world_destroy(&little);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the note
+ */
+
+#define NOTED(name) ROW_OF(run_options, #name, name)
+
+/* What makes the world of a run again. */
+static const shown_row noted_rows[] = {
+    NOTED(agents),  NOTED(observers),   NOTED(workers), NOTED(budget_ns), NOTED(capacity_ns),
+    NOTED(cost_ns), NOTED(rate),        NOTED(frames),  NOTED(warm_up),   NOTED(activation_delay),
+    NOTED(seed),    NOTED(record_from), NOTED(audit),   NOTED(no_pace),   NOTED(virtual_clock),
+};
+
+Test(report_text, a_note_of_a_run_is_read_as_it_was_written) {
+  static const muster_module module = {.name = "plain"};
+  static run_options read;
+  char note[RUN_NOTE_BYTES], *text;
+  size_t count;
+  uint64_t skipped_ns = 0;
+  for (uint32_t on = 0; on < 8; on++) {
+    options = (run_options){.module = &module, .given_count = 2, .elastic = MUSTER_ELASTIC_SQUARE_ROOT, .up_axis = 'z'};
+    options.given[0] = (module_given){.name = "side", .text = "50"};
+    options.given[1] = (module_given){.name = "words", .text = "a=b c.d"};
+    rows_fill(noted_rows, COUNT_OF(noted_rows), &options, 100);
+    options.audit = on & 1, options.no_pace = on & 2, options.virtual_clock = on & 4;
+    FILE *stream = open_memstream(&text, &count);
+    cr_assert(run_note_write(&options, 987654321, stream));
+    fclose(stream);
+    cr_assert_lt(count, sizeof note);
+    memcpy(note, text, count);
+    cr_assert_eq(note[count - 1], '\0');
+    cr_assert(run_note_read(&read, &skipped_ns, note));
+    for (size_t i = 0; i < COUNT_OF(noted_rows); i++) {
+      size_t bytes = noted_rows[i].kind == ROW_WHOLE_64 ? 8 : noted_rows[i].kind == ROW_WHOLE_32 ? 4 : 1;
+      cr_expect_eq(memcmp((char *)&read + noted_rows[i].offset, (char *)&options + noted_rows[i].offset, bytes), 0,
+                   "%s", noted_rows[i].name);
+    }
+    cr_expect(read.elastic == MUSTER_ELASTIC_SQUARE_ROOT && read.up_axis == 'z' && !read.path);
+    cr_expect_str_eq(read.scenario, "plain");
+    cr_assert_eq(read.given_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+      cr_expect_str_eq(read.given[i].name, options.given[i].name);
+      cr_expect_str_eq(read.given[i].text, options.given[i].text);
+    }
+    cr_expect_eq(skipped_ns, 987654321);
+    free(text);
+  }
+}
+
+/* As musterd writes it: with the instance in front of a setting, and lines of its own. */
+Test(report_text, a_note_of_the_service_is_read_too) {
+  static const struct {
+    const char *text;
+    bool good;
+  } notes[] = {{"module=lua\nworld=main\nagents_max=5\nrate=100000\nset a.b.scripts=/x/y.lua\n", true},
+               {"module=lua\nrate=100000\nnothing=1\n", false},
+               {"module=lua\nrate=100000\nset scripts\n", false},
+               {"module=lua\nagents=1\n", false},
+               {"rate=100000\n", false}};
+  for (size_t i = 0; i < COUNT_OF(notes); i++) {
+    char note[256];
+    uint64_t skipped_ns = 5;
+    strcpy(note, notes[i].text);
+    cr_expect_eq(run_note_read(&options, &skipped_ns, note), notes[i].good, "%s", notes[i].text);
+    cr_expect_eq(skipped_ns, 5);
+    if (!notes[i].good) continue;
+    cr_expect_str_eq(options.scenario, "lua");
+    cr_expect_str_eq(options.path, "/x/y.lua");
+    cr_expect_str_eq(options.given[0].name, "scripts");
+    cr_expect_eq(options.rate, 100000);
+  }
+}
+
 /* ------------------------------------------------------------------------------------------------------------ texts */
 
 /* A share that is nearly whole is not shown as whole: who looks for what was lost would not find it. */
@@ -394,4 +690,88 @@ Test(texts, show_a_share_below_one_as_less_than_all) {
   } rows[] = {{0, "0.0 %"},        {0.5, "50.0 %"},      {0.99, "99.0 %"},         {0.9951, "99.51 %"},
               {0.9999, "99.99 %"}, {0.99999, "99.99 %"}, {0.999999999, "99.99 %"}, {1, "100.0 %"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) cr_expect_str_eq(text_share(rows[i].share), rows[i].text);
+}
+
+typedef const char *(*text_maker)(double value);
+
+static const char *text_of_count(double value) {
+  return text_count((uint64_t)value);
+}
+
+static const char *text_of_bar(double value) {
+  static char bar[TEXT_BAR_CELLS + 1];
+  return text_bar(bar, 10, value, 8, 10);
+}
+
+Test(texts, show_numbers_as_people_read_them) {
+  static const struct {
+    text_maker make;
+    double value;
+    const char *text;
+  } rows[] = {{text_duration, 0, "0 ns"},
+              {text_duration, 850, "850 ns"},
+              {text_duration, 999.4, "999 ns"},
+              {text_duration, 999.6, "1 us"},
+              {text_duration, 9.994, "9.99 ns"},
+              {text_duration, 9.996, "10 ns"},
+              {text_duration, 99.96, "100 ns"},
+              {text_duration, 3214567, "3.21 ms"},
+              {text_duration, -3214567, "-3.21 ms"},
+              {text_duration, 1e9, "1 s"},
+              {text_duration, 599e9, "599 s"},
+              {text_duration, 600e9, "10 min"},
+              {text_duration, 7199e9, "120 min"},
+              {text_duration, 7200e9, "2 h"},
+              {text_duration, 17532e9, "4.87 h"},
+              {text_duration, 3.6e16, "10000 h"},
+              {text_bytes, 64, "64 B"},
+              {text_bytes, 1023, "1023 B"},
+              {text_bytes, 1024, "1 KiB"},
+              {text_bytes, 3250586, "3.1 MiB"},
+              {text_bytes, 5e12, "4657 GiB"},
+              {text_of_count, 0, "0"},
+              {text_of_count, 999, "999"},
+              {text_of_count, 1000, "1,000"},
+              {text_of_count, 48031, "48,031"},
+              {text_of_count, 123456, "123,456"},
+              {text_of_count, 1234567890, "1,234,567,890"},
+              {text_share, 0.9900001, "99.00 %"},
+              {text_share, 1.5, "150.0 %"},
+              {text_processors, 0.354, "0.354 of a processor"},
+              {text_processors, 1, "1 of a processor"},
+              {text_processors, 1.6, "1.6 processors"},
+              {text_pressure, 0.967, "0.97"},
+              {text_pressure, 999.994, "999.99"},
+              {text_pressure, 1000, "over 1,000"},
+              {text_times, 2.34, "2.3"},
+              {text_times, 9.94, "9.9"},
+              {text_times, 9.96, "10"},
+              {text_times, 123.4, "123"},
+              {text_times, 1000, "over 1,000"},
+              {text_of_bar, 0, "........|."},
+              {text_of_bar, 0.1, "-.......|."},
+              {text_of_bar, 0.6, "#.......|."},
+              {text_of_bar, 5.4, "#####...|."},
+              {text_of_bar, 9, "########|."},
+              {text_of_bar, 10, "########|#"},
+              {text_of_bar, 99, "########|#"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    cr_expect_str_eq(rows[i].make(rows[i].value), rows[i].text, "%g", rows[i].value);
+}
+
+/* A mark at the end of the scale stands in the last cell, and bars have an end. */
+Test(texts, marks_of_bars_are_within_them) {
+  char bar[TEXT_BAR_CELLS + 1];
+  cr_expect_str_eq(text_bar(bar, 5, 2, 10, 10), "#...|");
+  cr_expect_str_eq(text_bar(bar, 5, 2, 0, 10), "|....");
+  cr_expect_eq(strlen(text_bar(bar, 1000, 2, 5, 10)), TEXT_BAR_CELLS);
+  cr_expect_eq(text_cells(5, 0, 10), 0);
+  cr_expect_eq(text_cells(-5, 10, 10), 0);
+}
+
+/* As many as can be told in a line are good at once. */
+Test(texts, each_is_good_until_so_many_others_were_made) {
+  const char *texts[TEXT_KEPT];
+  for (uint32_t i = 0; i < TEXT_KEPT; i++) texts[i] = text_count(i);
+  for (uint32_t i = 0; i < TEXT_KEPT; i++) cr_expect_eq(strtoul(texts[i], NULL, 10), i);
 }

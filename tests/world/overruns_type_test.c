@@ -1,6 +1,7 @@
 /* What becomes of types that have many atoms over their limit. */
 #include "world/overruns_scene.h"
 
+#include <muster/explain.h>
 #include <muster/overruns.h>
 
 /* Half of forty agents have two overruns in a second, which is a fifth of all updates of their type, until each agent
@@ -20,6 +21,9 @@ Test(overruns_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back)
   cr_assert_eq(counts_of(&scene).level_floor, 1, "all had been demoted, and the window was bad all the same");
   run_frames(&scene.little, 30);
   for (uint32_t i = 0; i < 40; i++) {
+    muster_agent_explanation why = muster_agent_explanation_default();
+    cr_assert_eq(muster_agent_explain(scene.little.world, agents[i], &why), MUSTER_OK, "%s", muster_last_error());
+    cr_assert(why.reasons & MUSTER_REASON_PENALTY, "agent %u: %#x", i, why.reasons);
     cr_assert_eq(info_of(&scene.little, agents[i]).penalty, 1);
     cr_assert_eq(state_of(&scene, agents[i])->level, 1, "agent %u", i);
   }

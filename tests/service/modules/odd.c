@@ -22,7 +22,8 @@ void muster_of_another_version(void);
 static muster_result open_odd(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   static int nothing;
   *instance = &nothing;
-  needs->agents = needs->agents_max = options->agents ? options->agents : 10;
+  needs->agents = options->agents ? options->agents : 10;
+  if (MODULE_KIND != SECOND) needs->agents_max = needs->agents; /* that one leaves it to the host */
   return MUSTER_OK;
 }
 

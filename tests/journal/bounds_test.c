@@ -1,0 +1,360 @@
+/* Where the bounds of a journal are: what is just within is taken, what is just beyond is refused. And what a journal
+ * that has ended by itself, or whose last snapshot fails, still says. */
+#include "support/await.h"
+#include "support/journal_inside.h"
+#include "support/journal_town.h"
+#include "world/world.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+enum { PATH_MOST = 3799, NOTE_MOST = 1 << 20, KEPT_MOST = 1000 };
+
+/* A path of so many bytes that names the files of a place. */
+static void long_path(const journal_place *place, size_t bytes, char path[PATH_MOST + 2]) {
+  size_t length = strlen(place->folder);
+  memcpy(path, place->folder, length);
+  path[length++] = '/';
+  for (; length + strlen("world") + 1 < bytes; length += 2) memcpy(path + length, "./", 2);
+  for (; length + strlen("world") < bytes; length++) path[length] = '/';
+  strcpy(path + length, "world");
+}
+
+static muster_result begin_and_end(const little_world *little, muster_journal_def def) {
+  muster_journal *journal = NULL;
+  muster_result result = muster_journal_begin(little->world, &def, &journal);
+  cr_expect_eq(journal != NULL, result == MUSTER_OK);
+  muster_journal_end(journal, true);
+  return result;
+}
+
+Test(journal_bounds, are_where_the_header_says) {
+  static char path[PATH_MOST + 2], note[NOTE_MOST + 1];
+  journal_place place = place_make();
+  little_world little = town();
+  const muster_journal_def usual = muster_journal_def_default();
+  const struct {
+    const char *field;
+    size_t path;
+    uint64_t recovery_ns;
+    uint32_t note, incidents;
+    bool taken;
+  } cases[] = {{"path", PATH_MOST, 0, 0, 4, true},
+               {"path", PATH_MOST + 1, 0, 0, 4, false},
+               {"recovery_max_ns", 100, 10000000, 0, 4, true},
+               {"recovery_max_ns", 100, 9999999, 0, 4, false},
+               {"recovery_max_ns", 100, 3600000000000, 0, 4, true},
+               {"recovery_max_ns", 100, 3600000000001, 0, 4, false},
+               {"note_bytes", 100, 0, NOTE_MOST, 4, true},
+               {"note_bytes", 100, 0, NOTE_MOST + 1, 4, false},
+               {"incidents_max", 100, 0, 0, KEPT_MOST, true},
+               {"incidents_max", 100, 0, 0, KEPT_MOST + 1, false},
+               {"incidents_max", 100, 0, 0, UINT32_MAX, false},
+               {"incidents_max", 100, 0, 0, 0, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    muster_journal_def def = usual;
+    muster_journal_info info;
+    long_path(&place, cases[i].path, path);
+    cr_assert_eq(strlen(path), cases[i].path);
+    def.path = path;
+    if (cases[i].recovery_ns) def.recovery_max_ns = cases[i].recovery_ns;
+    def.note = cases[i].note ? note : NULL;
+    def.note_bytes = cases[i].note;
+    def.incidents_max = cases[i].incidents;
+    muster_result result = begin_and_end(&little, def);
+    cr_expect_eq(result, cases[i].taken ? MUSTER_OK : MUSTER_E_ARGUMENT, "case %zu: %s", i, muster_last_error());
+    if (!cases[i].taken) cr_expect_not_null(strstr(muster_last_error(), cases[i].field), "%s", muster_last_error());
+    cr_expect_eq(place_count(&place, "", ""), 0, "case %zu", i);
+    if (cases[i].path > 100)
+      cr_expect_eq(journal_look(path, &info), cases[i].taken ? MUSTER_E_STALE : MUSTER_E_ARGUMENT, "%zu bytes",
+                   cases[i].path);
+  }
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* Whichever of several types it is that cannot be repeated. */
+Test(journal_bounds, each_type_is_looked_at) {
+  static const muster_atom atoms[] = {{town_work, MUSTER_ROLE_BEHAVIOUR, 2000}, {nothing, MUSTER_ROLE_ACTION, 500}};
+  for (uint32_t parallel = 0; parallel < 4; parallel++) {
+    journal_place place = place_make();
+    little_world little = little_world_create(1, NULL);
+    muster_journal_def def = muster_journal_def_default();
+    for (uint32_t i = 0; i < 3; i++) {
+      char name[16];
+      muster_type_def type = type_with(atoms, 2);
+      snprintf(name, sizeof name, "type-%u", i);
+      type.name = name;
+      type.act = i == parallel ? MUSTER_ACT_PARALLEL : MUSTER_ACT_REGION;
+      register_type(&little, &type);
+    }
+    def.path = place.path;
+    cr_expect_eq(begin_and_end(&little, def), parallel < 3 ? MUSTER_E_STATE : MUSTER_OK, "type %u", parallel);
+    if (parallel < 3) cr_expect_not_null(strchr(strstr(muster_last_error(), "type-"), (int)('0' + parallel)));
+    little_world_destroy(&little);
+    place_remove(&place);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ends */
+
+static void expect_ended(muster_journal *journal, const little_world *little, const char *why) {
+  muster_journal_status status = journal_status(journal);
+  cr_expect(!status.runs && !status.holds && !status.writes, "of one that has ended: %d %d %d", status.runs,
+            status.holds, status.writes);
+  cr_expect_eq(status.frames_safe, UINT64_MAX);
+  cr_expect_eq(status.changes_safe, UINT64_MAX);
+  cr_expect_not_null(strstr(status.ended_by, why), "%s", status.ended_by);
+  cr_expect_eq(muster_journal_snapshot(journal), MUSTER_E_STATE);
+  cr_expect_eq(muster_journal_note(journal, "a", 1), MUSTER_E_STATE);
+  muster_journal_hold(journal, true);
+  for (uint32_t i = 0; i < 3; i++) muster_journal_turn(journal, i * 1000000000u);
+  muster_journal_status later = journal_status(journal);
+  cr_expect_eq(memcmp(&status, &later, sizeof status), 0, "it goes on to change");
+  cr_expect_leq(later.frames_written, little->world->frames);
+}
+
+/* The disk refuses a sync: a pipe cannot be synced, which stands for a record's file here. */
+Test(journal_bounds, a_sync_that_is_refused_ends_it) {
+  for (int sync = MUSTER_JOURNAL_SYNC_SECOND; sync <= MUSTER_JOURNAL_SYNC_FRAME; sync++) {
+    journal_place place = place_make();
+    int ends[2];
+    little_world little = town();
+    muster_journal_def def = muster_journal_def_default();
+    def.sync = (muster_journal_sync)sync;
+    town_populate(&little);
+    muster_journal *journal = journal_begin_as(&little, def, place.path);
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    cr_assert_geq(dup2(ends[1], journal->current.descriptor), 0);
+    uint32_t frames = 0;
+    for (; frames < 10; frames++) town_frame(&little, frames);
+    AWAIT_WITH(usleep(1000), !journal_status(journal).runs);
+    expect_ended(journal, &little, "it cannot be synced: Invalid argument");
+    cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+    cr_expect_eq(place_count(&place, "", ""), 0);
+    close(ends[0]);
+    close(ends[1]);
+    little_world_destroy(&little);
+    place_remove(&place);
+  }
+}
+
+/* A snapshot is being written meanwhile. */
+Test(journal_bounds, notes_that_are_too_long_end_it) {
+  static char bytes[1 << 20];
+  journal_place place = place_make();
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
+  while (muster_journal_note(journal, bytes, sizeof bytes) == MUSTER_OK) continue;
+  run_frame(&little);
+  expect_ended(journal, &little, "the notes of one frame had no room");
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "that it had ended is no error");
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+static bool refuses_now;
+
+static bool save_until_refused(muster_journal_put put, void *put_user, void *user) {
+  (void)user;
+  return put("host", 4, put_user) && !refuses_now;
+}
+
+/* Then its files are as after a crash. */
+Test(journal_bounds, a_last_snapshot_that_fails_is_told_and_leaves_what_a_crash_would) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  little_world little = town(), again = town();
+  muster_journal_def def = muster_journal_def_default();
+  def.save_host = save_until_refused;
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  for (uint32_t frame = 0; frame < 6; frame++) town_frame(&little, frame);
+  refuses_now = true;
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_E_SYSTEM);
+  refuses_now = false;
+  cr_expect_eq(place_count(&place, "", ""), 2);
+  cr_assert_eq(journal_recover(&again, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(info.number, 1);
+  cr_expect_eq(info.snapshot_frames, 0);
+  cr_expect_eq(info.frames, 6);
+  cr_expect_eq(info.lost_bytes, 0);
+  cr_expect_eq(muster_world_hash(again.world), muster_world_hash(little.world));
+  little_world_destroy(&little);
+  little_world_destroy(&again);
+  place_remove(&place);
+}
+
+/* The child of a fork has a copy that it cannot end. */
+Test(journal_bounds, a_forked_process_leaves_it) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  int status = 0;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  town_frame(&little, 0);
+  for (uint32_t remove = 0; remove < 2; remove++) {
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) _exit(muster_journal_end(journal, remove) == MUSTER_E_STATE ? 7 : 8);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%x", (unsigned)status);
+  }
+  town_frame(&little, 1);
+  cr_expect_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(info.frames, 2);
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "%s", muster_last_error());
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- notes */
+
+static muster_journal *noted_journal;
+static muster_result noted_inside;
+
+static muster_atom_result note_inside(muster_update *update) {
+  (void)update;
+  if (noted_journal) noted_inside = muster_journal_note(noted_journal, "a", 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void note_at_end(muster_journal *journal, void *user) {
+  muster_journal_status status = muster_journal_status_default();
+  cr_expect_eq(muster_journal_status_read(journal, &status), MUSTER_E_STATE);
+  muster_journal_hold(journal, true);
+  *(muster_result *)user = muster_journal_note(journal, "b", 1);
+}
+
+/* A note comes between frames or in end_frame: in each frame, as in the first. */
+Test(journal_bounds, a_note_has_its_moments) {
+  static const muster_atom work = {note_inside, MUSTER_ROLE_BEHAVIOUR, 2000};
+  journal_place place = place_make();
+  muster_type_def type = town_type();
+  type.atoms = &work;
+  little_world little = town_of(1, MUSTER_CLOCK_VIRTUAL, &type);
+  muster_result at_end = MUSTER_E_STATE;
+  muster_journal_def def = muster_journal_def_default();
+  def.end_frame = note_at_end;
+  def.user = &at_end;
+  town_populate(&little);
+  noted_journal = journal_begin_as(&little, def, place.path);
+  for (uint32_t frame = 0; frame < 4; frame++) {
+    noted_inside = MUSTER_OK;
+    at_end = MUSTER_E_STATE;
+    run_frames(&little, 2);
+    cr_expect_eq(noted_inside, MUSTER_E_STATE, "in an update of frame %u", 2 * frame);
+    cr_expect_eq(at_end, MUSTER_OK);
+    cr_expect_not(noted_journal->held, "a hold inside a frame");
+    cr_expect_eq(muster_journal_note(noted_journal, NULL, 0), MUSTER_OK);
+    cr_expect_eq(muster_journal_note(noted_journal, NULL, 1), MUSTER_E_ARGUMENT);
+  }
+  cr_expect_eq(muster_journal_end(noted_journal, true), MUSTER_OK);
+  noted_journal = NULL;
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* Who puts more than the disk takes is told, and so is who begins. */
+static uint32_t puts_refused;
+
+static bool put_much(muster_journal_put put, void *put_user, void *user) {
+  (void)user;
+  static char bytes[100000];
+  for (uint32_t i = 0; i < 20; i++) puts_refused += !put(bytes, sizeof bytes, put_user);
+  return true;
+}
+
+Test(journal_bounds, what_the_disk_does_not_take_is_no_snapshot) {
+  journal_place place = place_make();
+  struct rlimit usual;
+  muster_journal *journal = NULL;
+  little_world little = town();
+  muster_journal_def def = muster_journal_def_default();
+  def.path = place.path;
+  def.save_host = put_much;
+  signal(SIGXFSZ, SIG_IGN);
+  cr_assert_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  cr_assert_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000000, usual.rlim_max}), 0);
+  muster_result result = muster_journal_begin(little.world, &def, &journal);
+  cr_assert_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
+  cr_expect_eq(result, MUSTER_E_SYSTEM);
+  cr_expect_not_null(strstr(muster_last_error(), "File too large"), "%s", muster_last_error());
+  cr_expect_geq(puts_refused, 9);
+  cr_expect_eq(place_count(&place, "", ""), 0);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* Two processes that die while they run the frames again are counted; one that loads the snapshot is not. */
+static void die_before(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user) {
+  (void)world, (void)frame, (void)sim_now_ns, (void)user;
+  die();
+}
+
+static void recover_and_die(void *user) {
+  muster_journal_recover_def def = muster_journal_recover_def_default();
+  little_world little = town();
+  def.path = user;
+  def.before_frame = die_before;
+  muster_journal_recover(little.world, &def, NULL);
+}
+
+Test(journal_bounds, deaths_in_recoveries_add_up) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path, .told = told_create(), .frames = 3, .def = muster_journal_def_default()};
+  live_until_death(town_live, &life);
+  for (uint32_t deaths = 0; deaths < 4; deaths++) {
+    cr_assert_eq(journal_look(place.path, &info), MUSTER_OK);
+    cr_expect_eq(info.tried, deaths >= 2, "%u deaths", deaths);
+    live_until_death(recover_and_die, place.path);
+  }
+  little_world little = town();
+  cr_expect_eq(journal_recover(&little, place.path, &info), MUSTER_OK);
+  cr_expect_eq(journal_look(place.path, &info), MUSTER_OK);
+  cr_expect_not(info.tried, "a recovery that ends well forgets them");
+  little_world_destroy(&little);
+  told_destroy(life.told);
+  place_remove(&place);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- writes */
+
+static void interrupted(int signal_number) {
+  (void)signal_number;
+}
+
+/* A write that a signal interrupts, or that takes a part, is gone on with. */
+Test(journal_bounds, a_write_goes_on_to_its_end) {
+  enum { WRITTEN = 3000001 };
+  static unsigned char bytes[WRITTEN], chunk[4096];
+  const struct sigaction action = {.sa_handler = interrupted};
+  const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+  int ends[2], status = 0;
+  for (size_t i = 0; i < WRITTEN; i++) bytes[i] = (unsigned char)(i * 2654435761u >> 11);
+  cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+  fflush(NULL);
+  pid_t reader = fork();
+  if (reader == 0) {
+    size_t at = 0;
+    close(ends[1]);
+    for (ssize_t some; (some = read(ends[0], chunk, sizeof chunk)) > 0; at += (size_t)some) {
+      if (at + (size_t)some > WRITTEN || memcmp(bytes + at, chunk, (size_t)some) != 0) _exit(8);
+      if (at % 16384 == 0) usleep(600);
+    }
+    _exit(at == WRITTEN ? 7 : 9);
+  }
+  close(ends[0]);
+  cr_assert_eq(sigaction(SIGALRM, &action, NULL), 0);
+  cr_assert_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+  cr_expect(journal_file_write(ends[1], bytes, WRITTEN), "%s", strerror(errno));
+  cr_assert_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+  close(ends[1]);
+  cr_assert_eq(waitpid(reader, &status, 0), reader);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%x", (unsigned)status);
+}

@@ -1,0 +1,225 @@
+/* When a snapshot begins by itself. What was measured is set here instead: how long the frames took, what the last
+ * snapshot cost and when it was, and how many updates are suspended. */
+#include "support/await.h"
+#include "support/journal_inside.h"
+#include "support/journal_town.h"
+#include "world/world.h"
+#include "world/world_sums.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+enum { WORKERS = 4, ALL_LOOKS = 8, MS = 1000000 };
+
+static const uint64_t some_ns = 10000000000u; /* since the snapshot before */
+
+/* What a turn finds. Times in ms. */
+typedef struct due_case {
+  const char *what;
+  uint32_t start, load, replay, cpu, pause;
+  uint32_t suspended, fewest, looks;
+  uint32_t frames_to_wait; /* before another is tried */
+  bool held, spares;       /* `spares`: the host has time, but there is no memory for a snapshot yet */
+  bool begins;
+  uint32_t looks_then;
+} due_case;
+
+/* With recovery_max at one second, and ten seconds of four processors since the last one, which pays for 0.8 s. */
+static const due_case due_cases[] = {
+    {.what = "early", .replay = 700, .looks = 5, .looks_then = 5},
+    {.what = "nearly, not calm", .replay = 800, .suspended = 3, .fewest = 2, .looks = 1, .looks_then = 2},
+    {.what = "nearly, calm", .replay = 800, .suspended = 2, .fewest = 2, .looks = 1, .begins = true},
+    {.what = "nearly, calmer", .replay = 800, .suspended = 1, .fewest = 2, .looks = 1, .begins = true},
+    {.what = "nearly, first look", .replay = 800, .looks_then = 1},
+    {.what = "nearly, last look", .replay = 800, .suspended = 9, .looks = ALL_LOOKS, .begins = true},
+    {.what = "nearly, but time", .replay = 800, .looks = 1, .spares = true, .looks_then = 1},
+    {.what = "beyond", .replay = 1100, .suspended = 9, .begins = true},
+    {.what = "beyond, and time", .replay = 1100, .suspended = 9, .spares = true, .begins = true},
+    {.what = "beyond at once", .replay = 1000, .begins = true},
+    {.what = "by its load", .load = 1000, .replay = 1, .begins = true},
+    {.what = "by its start", .start = 1000, .replay = 1, .begins = true},
+    {.what = "by all three", .start = 300, .load = 300, .replay = 400, .begins = true},
+    {.what = "by not quite all", .start = 200, .load = 250, .replay = 250, .looks = 3, .looks_then = 3},
+    {.what = "nothing to gain", .start = 1200, .load = 1200, .replay = 0},
+    {.what = "affordable", .replay = 1100, .cpu = 700, .begins = true},
+    {.what = "too dear", .replay = 1100, .cpu = 900},
+    {.what = "with its pause", .replay = 1100, .cpu = 300, .pause = 100, .begins = true},
+    {.what = "too long a pause", .replay = 1100, .cpu = 300, .pause = 150},
+    {.what = "after a failure", .replay = 1100, .frames_to_wait = 1},
+    {.what = "held", .replay = 1100, .held = true},
+};
+
+static void set_case(muster_journal *journal, const due_case *one) {
+  journal->def.start_ns = (uint64_t)one->start * MS;
+  journal->load_ns = (uint64_t)one->load * MS;
+  journal->current.replay_ns = (uint64_t)one->replay * MS;
+  journal->snapshot_cpu_ns = (uint64_t)one->cpu * MS;
+  journal->status.pause_ns = (uint64_t)one->pause * MS;
+  journal->begun_ns = clock_system() - some_ns;
+  journal->world->sums->report.preempted = one->suspended;
+  journal->fewest = one->fewest;
+  journal->looks = one->looks;
+  journal->retry_frame = journal->world->frames + one->frames_to_wait;
+  muster_journal_hold(journal, one->held);
+}
+
+static void expect_case(muster_journal *journal, const due_case *one) {
+  set_case(journal, one);
+  journal->place.too_small = true;
+  uint64_t forked = journal_status(journal).forked;
+  cr_expect_eq(journal_status(journal).recovery_ns, (uint64_t)(one->start + one->load + one->replay) * MS, "%s: %lu",
+               one->what, journal_status(journal).recovery_ns);
+  muster_journal_turn(journal, one->spares ? 1000 * (uint64_t)MS : 0);
+  cr_expect_eq(journal_status(journal).forked - forked, one->begins, "%s", one->what);
+  cr_expect_eq(journal_status(journal).writes, one->begins, "%s", one->what);
+  if (!one->begins) cr_expect_eq(journal->looks, one->looks_then, "%s: %u looks", one->what, journal->looks);
+  bool dear = !one->begins && one->replay > 1000 && !one->held && !one->frames_to_wait;
+  cr_expect_eq(journal_status(journal).holds, !dear, "%s", one->what);
+  journal->warned = false;
+  AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+  if (one->begins) cr_expect_eq(journal->looks, 0, "the next one is looked for anew");
+  if (one->begins) cr_expect_eq(journal->load_ns, 2 * journal->snapshot_cpu_ns, "it is read twice");
+  if (one->begins) cr_expect_geq(journal->begun_ns, clock_system() - some_ns / 2, "%s", one->what);
+}
+
+Test(journal_due, a_snapshot_begins_when_it_is_time_and_not_before) {
+  journal_place place = place_make();
+  muster_type_def type = town_type();
+  little_world little = town_of(WORKERS, MUSTER_CLOCK_VIRTUAL, &type);
+  town_populate(&little);
+  muster_journal_def def = muster_journal_def_default();
+  def.recovery_max_ns = 1000 * (uint64_t)MS;
+  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  run_frame(&little);
+  for (size_t i = 0; i < sizeof due_cases / sizeof *due_cases; i++) expect_case(journal, &due_cases[i]);
+  cr_expect_eq(little.world->sums->prepaid_ns, 0, "in virtual time a pause is no part of a budget");
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* Frames that are counted once, however often the host turns or looks; those beside a snapshot for both records. */
+Test(journal_due, each_frame_is_foretold_once) {
+  journal_place place = place_make();
+  little_world little = town();
+  town_populate(&little);
+  run_frames(&little, 3);
+  uint64_t took_ns = 0, beside_ns = 0, now_ns = clock_system();
+  muster_journal *journal = journal_begin(&little, place.path);
+  cr_expect_geq(journal->begun_ns, now_ns, "the first snapshot was just now");
+  for (uint32_t k = 0; k < 3; k++) muster_journal_turn(journal, 0);
+  cr_expect_eq(journal_status(journal).frames_written, 3);
+  cr_expect_eq(journal->current.replay_ns, 0, "those before are in the snapshot");
+  for (uint32_t i = 0; i < 6; i++) {
+    took_ns += run_frame(&little).wall_ns;
+    for (uint32_t k = 0; k < i; k++) muster_journal_turn(journal, 0);
+    for (uint32_t k = 0; k < 3 && !i; k++) cr_expect_eq(journal_status(journal).frames_written, 3 + i + 1);
+    cr_expect_eq(journal->current.replay_ns, took_ns, "a turn counts, or a look at the status");
+  }
+  cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
+  for (uint32_t i = 0; i < 3; i++) {
+    beside_ns += run_frame(&little).wall_ns;
+    journal_status(journal);
+    cr_expect_eq(journal->current.replay_ns, took_ns + beside_ns);
+    cr_expect_eq(journal->next.replay_ns, beside_ns);
+  }
+  AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes);
+  cr_expect_eq(journal->current.replay_ns, beside_ns);
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+static bool refuse_in_child(muster_journal_put put, void *put_user, void *user) {
+  const pid_t *frames_process = user;
+  return put("a", 1, put_user) && getpid() == *frames_process;
+}
+
+/* After a failure a snapshot by itself waits for 120 frames; one that is asked for does not. */
+Test(journal_due, a_failure_keeps_the_next_one_away_but_not_those_that_are_asked_for) {
+  journal_place place = place_make();
+  pid_t self = getpid();
+  little_world little = town();
+  town_populate(&little);
+  run_frames(&little, 3);
+  muster_journal_def def = muster_journal_def_default();
+  def.save_host = refuse_in_child;
+  def.user = &self;
+  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  for (uint64_t failed = 0; failed < 3; failed++) {
+    cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
+    cr_expect_eq(journal_status(journal).forked, failed + 1);
+    run_frame(&little);
+    AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes);
+    cr_expect_eq(journal_status(journal).snapshots_failed, failed + 1);
+    cr_expect_eq(journal->retry_frame, little.world->frames + 120);
+    cr_expect_eq(journal_status(journal).changes_safe, 0);
+    for (uint32_t i = 0; i < 3; i++) muster_journal_turn(journal, 0);
+    cr_expect_eq(journal_status(journal).forked, failed + 1, "what was asked for is tried once");
+  }
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* For want of descriptors there is no file, or no process: nothing is left of it, and it is tried again later. */
+Test(journal_due, what_the_system_refuses_is_tried_again_later) {
+  journal_place place = place_make();
+  struct rlimit usual;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  cr_assert_eq(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  for (rlim_t left = 0; left < 3; left++) {
+    run_frame(&little);
+    int lowest = dup(0);
+    close(lowest);
+    const muster_journal_status before = journal_status(journal);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)lowest + left, usual.rlim_max}), 0);
+    muster_result result = muster_journal_snapshot(journal);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    const muster_journal_status status = journal_status(journal);
+    cr_expect_eq(result, MUSTER_OK);
+    cr_expect(status.runs && !status.writes, "with %lu descriptors: %s", left, status.ended_by);
+    cr_expect_eq(status.forked, before.forked, "with %lu descriptors", left);
+    cr_expect_eq(status.snapshots, 1);
+    cr_expect_eq(status.changes_safe, 0);
+    cr_expect_eq(journal->retry_frame, little.world->frames + 120);
+    cr_expect_eq(place_count(&place, "", ""), 2);
+    int again = dup(0);
+    cr_expect_eq(again, lowest, "with %lu descriptors", left);
+    close(again);
+  }
+  cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
+  AWAIT_WITH(muster_journal_turn(journal, 0), journal_status(journal).snapshots == 2);
+  cr_expect_eq(journal_status(journal).changes_safe, 4);
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+static void *turn_elsewhere(void *user) {
+  muster_journal *journal = user;
+  cr_expect_eq(muster_journal_snapshot(journal), MUSTER_E_STATE, "by another thread");
+  muster_journal_turn(journal, 0);
+  return NULL;
+}
+
+/* One is due, and another thread than that of the frames calls. */
+Test(journal_due, another_thread_begins_none) {
+  journal_place place = place_make();
+  pthread_t thread;
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  run_frame(&little);
+  set_case(journal, &(due_case){.replay = 2000});
+  cr_assert_eq(pthread_create(&thread, NULL, turn_elsewhere, journal), 0);
+  pthread_join(thread, NULL);
+  cr_expect_eq(journal_status(journal).forked, 0);
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}

@@ -1,0 +1,554 @@
+/* Statistics on any number of workers and after they were cleared, and hashes: worlds that differ in one thing alone
+ * have different ones. */
+#include "support/busy_worlds.h"
+#include "support/herd_world.h"
+#include "support/zones.h"
+
+#include "world/world_plan.h"
+#include "world/world_sums.h"
+
+#include <muster/view.h>
+
+#include <stddef.h>
+
+static muster_statistics statistics_of(const muster_world *world) {
+  muster_statistics statistics = muster_statistics_default();
+  cr_assert_eq(muster_statistics_read(world, &statistics), MUSTER_OK);
+  return statistics;
+}
+
+/* ------------------------------------------------------------------------------------------------------ statistics */
+
+enum { BUSY_FRAMES = 40, CLEARED_AT = 20 };
+
+typedef struct told {
+  muster_statistics then, end;
+  muster_type_cost costs[4][4];
+  uint64_t hash;
+} told;
+
+static told run_busy(uint32_t workers, bool clears) {
+  busy_kind kind = busy_kinds[1];
+  told all;
+  memset(&all, 0, sizeof all);
+  kind.repeats = true;
+  little_world little = busy_world(&kind, workers);
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < BUSY_FRAMES; frame++) {
+    if (frame == CLEARED_AT) {
+      all.then = statistics_of(little.world);
+      if (clears) muster_statistics_clear(little.world);
+    }
+    busy_frame(&little, &kind, frame);
+  }
+  all.end = statistics_of(little.world);
+  all.hash = muster_world_hash(little.world);
+  for (uint32_t type = 0; type < 4; type++) {
+    uint32_t agents = 0, counted = 0;
+    for (uint32_t level = 0; level < 4; level++) {
+      muster_type_cost *cost = &all.costs[type][level];
+      *cost = muster_type_cost_default();
+      cr_assert_eq(muster_type_cost_read(little.world, (muster_type){type + 1}, level, cost), MUSTER_OK);
+      agents += cost->agents;
+      uint32_t of_level = 0;
+      for (muster_agent at = {0}; !muster_agent_is_null(at = muster_agent_next(little.world, at));) {
+        muster_agent_info info = info_of(&little, at);
+        of_level += info.type.index == type + 1 && info.level == level && !info.quarantined;
+        counted += level == 0 && info.type.index == type + 1 && !info.quarantined;
+      }
+      cr_expect_eq(cost->agents, of_level, "type %u, level %u", type, level);
+    }
+    cr_expect_eq(agents, counted, "type %u", type);
+  }
+  little.provokes_idle = true;
+  little_world_destroy(&little);
+  return all;
+}
+
+Test(sums, are_the_same_on_any_number_of_workers) {
+  told one = run_busy(1, true), many = run_busy(4, true);
+  cr_assert_eq(one.hash, many.hash);
+  cr_expect_eq(memcmp(&one.end, &many.end, sizeof one.end), 0);
+  cr_expect_eq(memcmp(one.costs, many.costs, sizeof one.costs), 0);
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+    const muster_quantiles *quantiles[] = {&one.end.bands[band].staleness, &one.end.bands[band].age};
+    for (uint32_t i = 0; i < 2; i++)
+      cr_expect(quantiles[i]->p50_ns <= quantiles[i]->p99_ns && quantiles[i]->p99_ns <= quantiles[i]->max_ns * 33 / 32,
+                "band %u", band);
+  }
+}
+
+/* With bounded steps: the most that any update left undone, on whichever worker. */
+Test(sums, of_steps_left_undone_are_the_most) {
+  enum { AGENTS = 64 };
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 100000};
+  uint64_t most[2], completed[2];
+  double deviations_ns[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    little_world little = little_world_create(i ? 4 : 1, NULL);
+    muster_type_def type = type_with(&atom, 1);
+    type.elapsed.contract = MUSTER_ELAPSED_STEPS;
+    type.elapsed.step_ns = FRAME_NS;
+    type.elapsed.steps_max = 2;
+    type.period_ns = FRAME_NS;
+    type.period_max_ns = 2 * FRAME_NS;
+    register_type(&little, &type);
+    for (uint32_t k = 0; k < AGENTS; k++) {
+      muster_agent_def def = muster_agent_def_default();
+      def.type = little.type;
+      def.importance_floor = k % 8 ? 0.0f : 1.0f;
+      muster_agent_spawn(little.world, &def);
+    }
+    for (uint32_t k = 0; k < 30; k++) run_frame_with(&little, k < 15 ? 400000u : 6000000u);
+    muster_statistics statistics = statistics_of(little.world);
+    most[i] = statistics.steps_behind_max;
+    deviations_ns[i] = statistics.interval_deviation_ns;
+    completed[i] = statistics.completed;
+    little.provokes_idle = true;
+    little_world_destroy(&little);
+  }
+  cr_expect_gt(most[0], 2, "%lu steps", most[0]);
+  cr_expect_eq(most[0], most[1], "%lu and %lu steps", most[0], most[1]);
+  cr_expect_eq(completed[0], completed[1]);
+  cr_expect(deviations_ns[0] == deviations_ns[1] && deviations_ns[0] > 0);
+}
+
+/* Each worker has a part of the sums: what is read is what all have, and a clearing forgets all but what the next
+ * report counts. */
+Test(sums, of_all_workers_are_put_together) {
+  enum { WORKERS = 4, COMPLETED = 40 };
+  static const uint64_t steps[WORKERS] = {7, 19, 3, 5}, unreported[WORKERS] = {0, 3, 0, 2};
+  static const int64_t deviations_ns[WORKERS] = {-100, 900, 50, -250};
+  static struct histogram staleness[MUSTER_BANDS], ages[MUSTER_BANDS];
+  little_world little = little_world_create(WORKERS, NULL);
+  struct world_sums *sums = little.world->sums;
+  cr_assert_geq(sums->part_count, WORKERS, "%u parts", sums->part_count);
+  sums->statistics.completed = COMPLETED;
+  memset(staleness, 0, sizeof staleness);
+  memset(ages, 0, sizeof ages);
+  for (uint32_t part = 0; part < WORKERS; part++) {
+    sums->parts[part].completed = unreported[part];
+    sums->parts[part].steps_behind_max = steps[part];
+    sums->parts[part].interval_deviation_sum_ns = (uint64_t)deviations_ns[part];
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+      sums->parts[part].bands[band].completed = (part + 1) * (band + 2);
+      for (uint64_t i = 1; i <= 50 * (part + 1); i++) {
+        uint64_t value_ns = i * 1000 * (part == band % WORKERS ? 90 : 1) + band;
+        histogram_add(&sums->parts[part].bands[band].staleness, value_ns);
+        histogram_add(&staleness[band], value_ns);
+      }
+    }
+  }
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+    little.world->plan->bands.agent_time_ns[band] = 1e6 * (band + 1) + 3;
+    for (uint64_t i = 1; i < 300; i++) {
+      histogram_add(&little.world->plan->bands.ages[band], i * i * (band + 1));
+      histogram_add(&ages[band], i * i * (band + 1));
+    }
+  }
+  muster_statistics read = statistics_of(little.world);
+  cr_expect_eq(read.steps_behind_max, 19);
+  cr_expect_float_eq(read.interval_deviation_ns, 600.0 / COMPLETED, 1e-9);
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+    const muster_band *is = &read.bands[band];
+    const struct histogram *of[] = {&staleness[band], &ages[band]};
+    const muster_quantiles *quantiles[] = {&is->staleness, &is->age};
+    cr_expect_eq(is->completed, 10 * (band + 2));
+    cr_expect_eq(is->interval_ns, (uint64_t)((1e6 * (band + 1) + 3) / (10.0 * (band + 2)) + 0.5));
+    for (uint32_t i = 0; i < 2; i++) {
+      cr_expect_eq(quantiles[i]->p50_ns, histogram_quantile(of[i], 0.5), "band %u", band);
+      cr_expect_eq(quantiles[i]->p99_ns, histogram_quantile(of[i], 0.99), "band %u", band);
+      cr_expect_eq(quantiles[i]->max_ns, of[i]->maximum, "band %u", band);
+    }
+  }
+  muster_statistics_clear(little.world);
+  read = statistics_of(little.world);
+  cr_expect(!read.completed && !read.steps_behind_max && read.interval_deviation_ns == 0.0);
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+    const muster_band none = {0};
+    cr_expect_eq(memcmp(&read.bands[band], &none, sizeof none), 0, "band %u", band);
+  }
+  for (uint32_t part = 0; part < WORKERS; part++) {
+    cr_expect_eq(sums->parts[part].completed, unreported[part]);
+    cr_expect(!sums->parts[part].steps_behind_max && !sums->parts[part].interval_deviation_sum_ns);
+  }
+  little_world_destroy(&little);
+}
+
+/* What is in use does not depend on the order of types; a trace is none of what schedules. */
+Test(sums, of_bytes_count_each_type_and_the_trace) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {nothing, MUSTER_ROLE_ACTION, 1000}};
+  muster_statistics read[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    muster_world_def def = muster_world_def_default();
+    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+    def.trace.frames = i == 2 ? 4 : 0;
+    little_world little = little_world_create(1, &def);
+    for (uint32_t k = 0; k < 2; k++) {
+      muster_type_def type = type_with(atoms, 1 + (k == i % 2));
+      type.state_bytes = 24;
+      register_type(&little, &type);
+      for (uint32_t n = 0; n < 50; n++) spawn_at(&little, n);
+    }
+    run_frames(&little, 8);
+    read[i] = statistics_of(little.world);
+    little_world_destroy(&little);
+  }
+  cr_expect_eq(read[0].bytes_scheduling, read[1].bytes_scheduling);
+  cr_expect_eq(read[0].bytes_used, read[1].bytes_used);
+  cr_expect_eq(read[0].bytes_scheduling, read[2].bytes_scheduling);
+  cr_expect_gt(read[2].bytes_used, read[0].bytes_used);
+  cr_expect_geq(read[0].bytes_used, read[0].bytes_scheduling + 100u * 24u);
+}
+
+#define SUM(name)                                                                                                      \
+  { #name, offsetof(muster_statistics, name) }
+
+/* Before they were cleared, and after: together what there is without. */
+Test(sums, begin_anew_when_they_are_cleared) {
+  static const struct {
+    const char *name;
+    size_t offset;
+  } sums[] = {SUM(frames),
+              SUM(released),
+              SUM(completed),
+              SUM(carried),
+              SUM(preempted),
+              SUM(woken),
+              SUM(spawned),
+              SUM(removed),
+              SUM(spawns_refused),
+              SUM(commands_dropped),
+              SUM(atoms_over_limit),
+              SUM(messages_sent),
+              SUM(messages_delivered),
+              SUM(messages_dropped),
+              SUM(messages_refused),
+              SUM(wakes_delayed),
+              SUM(wakes_timed),
+              SUM(demotions),
+              SUM(quarantines),
+              SUM(reinstated),
+              SUM(sets_cut),
+              SUM(reactions_met),
+              SUM(reactions_late),
+              SUM(cycles)};
+  told whole = run_busy(2, false), cleared = run_busy(2, true);
+  cr_assert_eq(whole.hash, cleared.hash);
+  cr_expect_eq(memcmp(&whole.then, &cleared.then, sizeof whole.then), 0);
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+    uint64_t before, after, all;
+    memcpy(&before, (const char *)&whole.then + sums[i].offset, sizeof before);
+    memcpy(&after, (const char *)&cleared.end + sums[i].offset, sizeof after);
+    memcpy(&all, (const char *)&whole.end + sums[i].offset, sizeof all);
+    cr_expect_eq(before + after, all, "%s: %lu before, %lu after, %lu in all", sums[i].name, before, after, all);
+  }
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+    const muster_band *before = &whole.then.bands[band], *after = &cleared.end.bands[band],
+                      *all = &whole.end.bands[band];
+    cr_expect_eq(before->completed + after->completed, all->completed, "band %u", band);
+    cr_expect_float_eq(before->agent_time_ns + after->agent_time_ns, all->agent_time_ns, 1.0, "band %u", band);
+    cr_expect(after->agents == all->agents && after->period_ns == all->period_ns && after->wanted_ns == all->wanted_ns);
+    cr_expect_eq(after->interval_ns,
+                 after->completed ? (uint64_t)(after->agent_time_ns / (double)after->completed + 0.5) : 0);
+    cr_expect_leq(after->staleness.max_ns, all->staleness.max_ns);
+  }
+  cr_expect(cleared.end.bytes_used == whole.end.bytes_used &&
+            cleared.end.bytes_scheduling == whole.end.bytes_scheduling);
+}
+
+Test(sums, a_frame_kept_its_promise_up_to_the_grace_and_no_further) {
+  muster_frame_report report = muster_frame_report_default();
+  report.longest_atom_ns = 1000;
+  report.longest_claim_ns = 500000;
+  report.overrun_wall_ns = 900000;
+  report.overrun_own_ns = 1000 + MUSTER_PROMISE_GRACE_NS;
+  cr_expect(muster_frame_kept(&report));
+  report.overrun_own_ns++;
+  cr_expect_not(muster_frame_kept(&report));
+  cr_expect_not(muster_frame_kept(NULL));
+}
+
+/* Agents of two types in turn: a slot of a type is no index of an agent. */
+Test(sums, messages_are_those_of_the_agents_own_box) {
+  enum { AGENTS = 12 };
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  muster_type types[2];
+  muster_agent agents[AGENTS];
+  for (uint32_t i = 0; i < 2; i++) {
+    muster_type_def type = type_with(&atom, 1);
+    type.period_ns = type.period_max_ns = 86400000000000u;
+    type.messages.waiting_max = 4;
+    type.messages.bytes_max = 8;
+    register_type(&little, &type);
+    types[i] = little.type;
+  }
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    little.type = types[i % 2];
+    agents[i] = spawn_at(&little, i);
+  }
+  run_frame(&little);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    for (uint32_t k = 0; k < i % 5; k++) cr_assert_eq(muster_agent_send(little.world, agents[i], &k, 4), MUSTER_OK);
+  run_frame(&little);
+  for (uint32_t i = 0; i < AGENTS; i++) cr_expect_eq(info_of(&little, agents[i]).messages, i % 5, "agent %u", i);
+  little_world_destroy(&little);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- hashes */
+
+typedef enum difference {
+  NO_DIFFERENCE = 0,
+  OTHER_WORD, /* of a message that waits */
+  OTHER_LOSS, /* a message more of an agent that found no room */
+  OTHER_SIZE, /* of a message that waits */
+  OTHER_PUBLISHED,
+  OTHER_PARTITION,
+  OTHER_HEIGHT,
+  OTHER_GENERATION,
+  OTHER_WAKE, /* a time that was asked for */
+  OTHER_LINK, /* of state alone */
+  DIFFERENCES
+} difference;
+
+static uint64_t published_now;
+static uint32_t sends_now;
+static muster_agent sent_to;
+
+static muster_atom_result publish(muster_update *update) {
+  memcpy(update->published, &published_now, sizeof published_now);
+  for (uint32_t i = 0; i < sends_now; i++) muster_update_send(update, sent_to, &published_now, 4);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* The hashes after each of some frames in which two agents do next to nothing. */
+static void run_different(difference what, bool other, uint64_t hashes[4]) {
+  static const muster_atom atom = {publish, MUSTER_ROLE_BEHAVIOUR, 1000},
+                           still = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = type_with(&still, 1);
+  def.state_bytes = 8;
+  def.messages.waiting_max = 2;
+  def.messages.bytes_max = 8;
+  def.period_ns = def.period_max_ns = 86400000000000u;
+  register_type(&little, &def);
+  muster_position at = {3, 4, what == OTHER_HEIGHT && other ? 6 : 5};
+  if (what == OTHER_GENERATION) {
+    muster_agent gone = spawn_in(&little, at, 0);
+    run_frame(&little);
+    muster_agent_remove(little.world, gone);
+    run_frame(&little);
+    if (other) {
+      gone = spawn_in(&little, at, 0);
+      run_frame(&little);
+      muster_agent_remove(little.world, gone);
+      run_frame(&little);
+    } else {
+      run_frames(&little, 2);
+    }
+  }
+  muster_agent one = spawn_in(&little, at, what == OTHER_PARTITION && other);
+  muster_type_def publisher = type_with(&atom, 1);
+  publisher.published_bytes = 8;
+  publisher.messages.sends_max = 4;
+  publisher.period_ns = publisher.period_max_ns = FRAME_NS;
+  register_type(&little, &publisher);
+  spawn_at(&little, 9);
+  run_frame(&little);
+  for (uint64_t i = 0; i < 4; i++) {
+    published_now = what == OTHER_PUBLISHED && other ? 100 + i : 7;
+    uint64_t word = what == OTHER_WORD && other ? 8 : 7;
+    if (i == 1 && (what == OTHER_WORD || what == OTHER_SIZE))
+      muster_agent_send(little.world, one, &word, what == OTHER_SIZE && other ? 8 : 4);
+    sends_now = i == 1 && what == OTHER_LOSS ? 3u + other : 0;
+    sent_to = one;
+    if (i == 1 && what == OTHER_WAKE) muster_agent_wake_at(little.world, one, 900000000u + other);
+    if (i == 1 && what == OTHER_LINK && other) *(uint64_t *)info_of(&little, one).state = 1;
+    run_frame(&little);
+    hashes[i] = muster_world_hash(little.world);
+  }
+  little.provokes_idle = true;
+  little_world_destroy(&little);
+}
+
+Test(hashes, tell_worlds_apart_that_differ_in_one_thing) {
+  static const uint32_t first[DIFFERENCES] = {9, 1, 1, 1, 0, 0, 0, 0, 1, 1}; /* frame from which on they differ */
+  for (difference what = 0; what < DIFFERENCES; what++) {
+    uint64_t one[4], same[4], other[4];
+    run_different(what, false, one);
+    run_different(what, false, same);
+    run_different(what, true, other);
+    for (uint32_t i = 0; i < 4; i++) {
+      cr_expect_eq(one[i], same[i], "difference %d, frame %u", (int)what, i);
+      if (what == OTHER_LOSS && i > 1) continue; /* the sender has been told of it by then */
+      cr_expect_eq(one[i] != other[i], i >= first[what], "difference %d, frame %u", (int)what, i);
+    }
+  }
+}
+
+enum { HERDS = 150, HERD_DIFFERENCES = 10 };
+
+/* The hash of folded herds, of which the last differs in one field; reading each tells what it was given. */
+static uint64_t hash_of_herds(uint32_t what, bool second_type) {
+  static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
+  static muster_herd_def defs[HERDS];
+  static muster_herd ids[2][HERDS];
+  struct wide_deer {
+    float values[8];
+  };
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  little_world little = little_world_create(1, &def);
+  muster_herd_type types[2];
+  uint32_t kinds = 1 + second_type;
+  for (uint32_t kind = 0; kind < kinds; kind++) {
+    muster_type_def deer = deer_def(&still);
+    deer.published_bytes = sizeof(struct wide_deer);
+    register_type(&little, &deer);
+    muster_herd_type_def type = muster_herd_type_def_default();
+    type.totals = 3;
+    type.member = little.type;
+    types[kind] = muster_herd_type_register(little.world, &type);
+    cr_assert_neq(types[kind].index, 0, "%s", muster_last_error());
+  }
+  for (uint32_t i = 0; i < HERDS; i++) {
+    defs[i] = (muster_herd_def){.position = {5.0 + i, 7.0 + i, 0},
+                                .velocity_x = 0.25f,
+                                .velocity_y = 0.5f,
+                                .partition = i / 50,
+                                .members = 20 + i % 10,
+                                .totals = {1.0f + (float)i, 1000.0f + (float)i, 2000.0f + (float)i}};
+  }
+  muster_herd_def *last = &defs[HERDS - 1];
+  if (what == 1) last->position.x += 1;
+  if (what == 2) last->position.y += 1;
+  if (what == 3) last->velocity_x = 0.75f;
+  if (what == 4) last->velocity_y = 0.75f;
+  if (what == 5) last->partition = 9;
+  if (what == 6) last->members = 31;
+  if (what >= 7 && what <= 9) last->totals[what - 7] += 1;
+  for (uint32_t kind = 0; kind < kinds; kind++)
+    cr_assert_eq(muster_herds_add(little.world, types[kind], defs, HERDS, ids[kind]), HERDS, "%s", muster_last_error());
+  muster_herd next = {0};
+  for (uint32_t kind = 0; kind < kinds; kind++)
+    for (uint32_t i = 0; i < HERDS; i++) {
+      muster_herd_info info = muster_herd_info_default();
+      next = muster_herd_next(little.world, next);
+      cr_assert(!muster_herd_is_null(next), "there are %u herds of type %u, and no more", i, kind);
+      cr_assert_eq(muster_herd_read(little.world, ids[kind][i], &info), MUSTER_OK, "%s", muster_last_error());
+      cr_expect(info.position.x == defs[i].position.x && info.position.y == defs[i].position.y);
+      cr_expect(info.velocity_x == defs[i].velocity_x && info.velocity_y == defs[i].velocity_y);
+      cr_expect(info.partition == defs[i].partition && info.members == defs[i].members);
+      cr_expect_eq(memcmp(info.totals, defs[i].totals, 3 * sizeof *info.totals), 0, "herd %u", i);
+      cr_expect(info.type.index == types[kind].index && !info.leaves && !info.named && !info.depth);
+      cr_expect_eq(muster_herd_leaves(little.world, ids[kind][i], NULL, NULL, 0), 0);
+    }
+  cr_expect(muster_herd_is_null(muster_herd_next(little.world, next)), "there are more");
+  uint64_t hash = muster_world_hash(little.world);
+  if (what == 0) { /* one that goes and comes again is another one */
+    muster_herd again;
+    cr_assert_eq(muster_herd_remove(little.world, ids[0][HERDS - 1]), MUSTER_OK);
+    run_frame(&little);
+    cr_assert_eq(muster_herds_add(little.world, types[0], last, 1, &again), 1, "%s", muster_last_error());
+    muster_herd_info info = muster_herd_info_default();
+    cr_expect_eq(muster_herd_read(little.world, ids[0][HERDS - 1], &info), MUSTER_E_STALE);
+    cr_expect_eq(muster_herd_read(little.world, again, &info), MUSTER_OK);
+  }
+  little_world_destroy(&little);
+  return hash;
+}
+
+Test(hashes, tell_herds_apart_that_differ_in_one_thing) {
+  uint64_t hash = hash_of_herds(0, false);
+  cr_expect_eq(hash_of_herds(0, false), hash);
+  for (uint32_t what = 1; what < HERD_DIFFERENCES; what++)
+    if (what != 5) cr_expect_neq(hash_of_herds(what, false), hash, "difference %u", what);
+  hash_of_herds(5, true); /* is read as it was given; so are those of a second type */
+}
+
+/* A herd that is unfolded, and what its leaves are. */
+Test(hashes, leaves_are_counted_whatever_room_there_is) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  muster_herd far = add_herd(&herds, 200, 0, 32), near = add_herd(&herds, 0, 0, 32);
+  muster_agent agents[40];
+  uint32_t nodes[40];
+  observe(&herds, 0, 0);
+  run_frames(&herds.little, 30);
+  for (uint32_t which = 0; which < 2; which++) {
+    muster_herd herd = which ? near : far;
+    muster_herd_info info = herd_info_of(&herds, herd);
+    uint32_t count = muster_herd_leaves(herds.little.world, herd, NULL, NULL, 0), deepest = 0, members = 0;
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    cr_expect_eq(info.leaves, count);
+    for (uint32_t room = 0; room <= count; room++) {
+      memset(agents, 0, sizeof agents);
+      cr_expect_eq(muster_herd_leaves(herds.little.world, herd, agents, nodes, room), count);
+      for (uint32_t i = 0; i < 40; i++) cr_expect_eq(muster_agent_is_null(agents[i]), i >= room);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      uint32_t depth = 0;
+      for (uint32_t node = nodes[i]; node; node = (node - 1) / 2) depth++;
+      deepest = depth > deepest ? depth : deepest;
+      members += 32u >> depth;
+      muster_agent_info leaf = info_of(&herds.little, agents[i]);
+      first_ns = leaf.last_update_ns < first_ns ? leaf.last_update_ns : first_ns;
+      last_ns = leaf.last_update_ns > last_ns ? leaf.last_update_ns : last_ns;
+    }
+    cr_expect_eq(info.depth, deepest, "herd %u", which);
+    if (count) cr_expect(info.last_update_ns >= first_ns && info.last_update_ns <= last_ns);
+    if (count) cr_expect_eq(members, 32);
+  }
+  herd_world_destroy(&herds);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- zones */
+
+/* What a zone has of others: what a ghost publishes and where it is, a message that waits for its zone, a mark. */
+static uint64_t hash_of_zone(uint32_t what) {
+  little_world here = zone_world(1), there = zone_world(2);
+  muster_agent walker = spawn_at(&there, 40), own = spawn_at(&here, 10), leaves = spawn_at(&here, 20);
+  run_frames(&here, 4);
+  run_frames(&there, 4);
+  uint64_t published = *(const uint64_t *)info_of(&there, walker).published + (what == 1);
+  memcpy((void *)(uintptr_t)info_of(&there, walker).published, &published, sizeof published);
+  zone_bytes bytes = {0};
+  cr_assert_eq(muster_ghosts_pack(there.world, &walker, 1, zone_put, &bytes), MUSTER_OK, "%s", muster_last_error());
+  if (what != 2) cr_assert_eq(muster_ghosts_set(here.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
+  free(bytes.bytes);
+  uint64_t word = 7 + (what == 3);
+  if (what != 2 && what != 4) cr_assert_eq(muster_agent_send(here.world, walker, &word, sizeof word), MUSTER_OK);
+  run_frame(&here);
+  if (what == 5) {
+    zone_bytes gone = {0};
+    depart(&here, leaves, 2, &gone);
+    free(gone.bytes);
+  }
+  cr_expect_eq(muster_agent_is_ghost(here.world, walker), what != 2);
+  muster_view view = muster_view_default();
+  muster_view_agent seen[4];
+  uint32_t cursor = 0, ghosts = 0;
+  view.x0 = view.y0 = -1000;
+  view.x1 = view.y1 = 1000;
+  uint32_t count = muster_agents_view(here.world, &view, seen, 4, &cursor);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!muster_agent_equal(seen[i].agent, walker)) continue;
+    cr_expect(seen[i].flags == MUSTER_VIEW_GHOST && seen[i].type == there.type.index);
+    cr_expect_float_eq(seen[i].x, (float)info_of(&there, walker).position.x + 1000, 1e-3);
+    cr_expect(seen[i].period_s == 0 && seen[i].importance == 0 && seen[i].staleness_s == 0 && !seen[i].level);
+    ghosts++;
+  }
+  cr_expect_eq(ghosts, what != 2);
+  uint64_t hash = muster_world_hash(here.world);
+  (void)own;
+  here.provokes_idle = there.provokes_idle = true;
+  little_world_destroy(&here);
+  little_world_destroy(&there);
+  return hash;
+}
+
+Test(hashes, tell_zones_apart_that_differ_in_one_thing) {
+  uint64_t hash = hash_of_zone(0);
+  cr_expect_eq(hash_of_zone(0), hash);
+  for (uint32_t what = 1; what < 6; what++) cr_expect_neq(hash_of_zone(what), hash, "difference %u", what);
+}

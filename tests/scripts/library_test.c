@@ -1,0 +1,76 @@
+/* Functions of Lua that are made anew here mean what they mean in Lua itself: random calls are asked of both, and their
+ * answers and what they leave in their tables compared. Where scripts have an order of their own, it is compared with a
+ * sort by its rules. */
+#include "lua/library.h"
+#include "lua/scripts.h"
+
+#include <criterion/criterion.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIBRARY_ROUNDS = 40, LIBRARY_CALLS = 150 };
+
+static script_state *library_begin(script_world *scripts) {
+  static char nothing[] = "";
+  *scripts = (script_world){.version = 1, .files.count = 1};
+  scripts->files.files[0] = (script_file){.name = "main", .text = nothing, .main = true};
+  script_state *state = state_create(scripts, 0);
+  cr_assert_not_null(state);
+  state->loads = true;
+  lua_settop(state->L, 0);
+  return state;
+}
+
+/* Runs a file with two numbers; what it returns is on the stack. */
+static const char *library_run(lua_State *L, bool own, const char *name, lua_Integer one, lua_Integer two) {
+  char path[512];
+  snprintf(path, sizeof path, MUSTER_SOURCE_DIR "/tests/scripts/%s", name);
+  cr_assert_eq(luaL_loadfilex(L, path, "t"), LUA_OK, "%s", lua_tostring(L, -1));
+  if (own) {
+    library_push_globals(L);
+    lua_setupvalue(L, -2, 1);
+  }
+  lua_pushinteger(L, one);
+  lua_pushinteger(L, two);
+  cr_assert_eq(lua_pcall(L, 2, 1, 0), LUA_OK, "%s", lua_tostring(L, -1));
+  return lua_tostring(L, -1);
+}
+
+static void library_expect_lines(const char *own, const char *theirs) {
+  while (*own || *theirs) {
+    size_t length = strcspn(own, "\n"), other = strcspn(theirs, "\n");
+    cr_assert(length == other && memcmp(own, theirs, length) == 0, "%.*s\nin Lua\n%.*s", (int)length, own, (int)other,
+              theirs);
+    own += length + (own[length] != 0);
+    theirs += other + (theirs[other] != 0);
+  }
+}
+
+Test(library, means_what_it_means_in_lua_itself) {
+  script_world *scripts = malloc(sizeof *scripts);
+  script_state *state = library_begin(scripts);
+  lua_State *lua = luaL_newstate();
+  luaL_openlibs(lua);
+  for (lua_Integer seed = 1; seed <= LIBRARY_ROUNDS; seed++) {
+    library_expect_lines(library_run(state->L, true, "library_calls.lua", seed, LIBRARY_CALLS),
+                         library_run(lua, false, "library_calls.lua", seed, LIBRARY_CALLS));
+    lua_settop(state->L, 0);
+    lua_settop(lua, 0);
+  }
+  lua_close(lua);
+  state_destroy(state);
+  free(scripts);
+}
+
+Test(library, has_an_order_and_bounds_of_its_own) {
+  script_world *scripts = malloc(sizeof *scripts);
+  script_state *state = library_begin(scripts);
+  for (lua_Integer seed = 1; seed <= 4; seed++) {
+    cr_expect_str_eq(library_run(state->L, true, "library_own.lua", seed, 0), "done");
+    lua_settop(state->L, 0);
+  }
+  state_destroy(state);
+  free(scripts);
+}

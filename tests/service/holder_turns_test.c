@@ -1,0 +1,446 @@
+/* What the owner of a zone keeps of it from one message, look and tenure to the next: of a holder that this test has
+ * made up, whose brokers are nowhere. */
+#include "service/zones/balancer.h"
+#include "service/zones/complaints.h"
+#include "service/zones/parcel.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef MUSTER_HAS_ZONES
+
+enum { OWN = 2, EPOCH = 4, LINKS = 2 };
+
+static uv_loop_t loop;
+static struct processes processes;
+static struct holder *holder;
+static struct holding *holding; /* the second one of it */
+static struct wire end;         /* of its process */
+static char folder[] = "/tmp/muster-holder-XXXXXX";
+
+static void begin(void) {
+  static const uint32_t others[LINKS] = {1, 7};
+  cr_assert(mkdtemp(folder) && uv_loop_init(&loop) == 0);
+  holder = calloc(1, sizeof *holder);
+  cr_assert(holder && (holder->balancer = calloc(1, sizeof *holder->balancer)));
+  settings_default(&holder->settings);
+  snprintf(holder->settings.cluster, sizeof holder->settings.cluster, "land");
+  snprintf(holder->settings.node, sizeof holder->settings.node, "a");
+  holder->loop = &loop;
+  holder->processes = &processes;
+  holder->balancer->holder = holder;
+  holder->count = 2;
+  holding = &holder->holdings[1];
+  for (uint32_t i = 0; i < 2; i++) {
+    struct holding *one = &holder->holdings[i];
+    *one = (struct holding){.holder = holder, .process = &processes.worlds[i], .tenure = 3, .socket = -1, .other = -1};
+    one->journal_descriptor = -1;
+    one->ground.number = OWN + i;
+    one->ground.neighbour_count = LINKS;
+    for (uint32_t k = 0; k < LINKS; k++) one->ground.neighbours[k].number = others[k];
+    one->lease.epoch = EPOCH;
+    one->stage = HOLDING_RUNNING;
+    snprintf(one->path, sizeof one->path, "%s/worlds.w%u", folder, i);
+    cr_assert(uv_timer_init(&loop, &one->timer) == 0 && uv_timer_init(&loop, &one->follow_timer) == 0);
+    one->timer.data = one->follow_timer.data = one;
+  }
+  cr_assert(holding_open_wire(holding));
+  wire_open(&end, holding->other);
+}
+
+static void close_handle(uv_handle_t *handle, void *user) {
+  (void)user;
+  if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+static void finish(void) {
+  DIR *entries = opendir(folder);
+  wire_close(&end);
+  pairs_close(holding);
+  journal_stream_end(holding);
+  holding_close_socket(holding);
+  uv_walk(&loop, close_handle, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&loop), 0);
+  for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) unlinkat(dirfd(entries), entry->d_name, 0);
+  closedir(entries);
+  rmdir(folder);
+  free(holder->balancer);
+  free(holder);
+}
+
+TestSuite(holder_turns, .init = begin, .fini = finish, .timeout = 60);
+
+/* Its process says something. */
+static void hear(wire_head head, const void *bytes) {
+  cr_assert(wire_put(&end, head, bytes) && wire_flush(&end));
+  for (int i = 0; i < 3; i++) uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+/* The next message of a kind to its process. */
+static wire_head next_put(wire_kind kind) {
+  wire_message message;
+  wire_flush(&holding->wire);
+  while (wire_next(&end, &message))
+    if (message.head.kind == (uint32_t)kind) return message.head;
+  return (wire_head){.kind = 0};
+}
+
+static void make_file(const char *ending, const char *text) {
+  char name[JOURNALS_PATH_BYTES + 64];
+  snprintf(name, sizeof name, "%s%s", holding->path, ending);
+  FILE *file = fopen(name, "we");
+  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static bool is_there(const char *ending) {
+  char name[JOURNALS_PATH_BYTES + 64];
+  snprintf(name, sizeof name, "%s%s", holding->path, ending);
+  return access(name, F_OK) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- births
+ */
+
+static void name_spaces(uint32_t count, bool many) {
+  uint32_t names[8] = {0};
+  for (uint32_t i = 0; i < count; i++) names[i] = OWN << 14 | (i + 1);
+  const wire_head head = {.kind = WIRE_NAMED, .number = 30 + count, .sequence = many, .bytes = count * sizeof *names};
+  births_take_message(holding, &(wire_message){head, (const unsigned char *)names});
+}
+
+Test(holder_turns, a_version_is_of_the_first_of_the_looks_and_names_what_the_last_one_named) {
+  holding_births *births = &holding->births;
+  for (uint32_t looks = 1; looks <= 5; looks++) {
+    name_spaces(looks, false);
+    births->looks[0].told_ns = looks;
+    births_store(holding);
+    cr_expect_eq(births->storing_look.told_ns, 0, "its process has told of no snapshot");
+    holding->snapshots = 1;
+    births_store(holding);
+    cr_expect_eq(births->storing_look.told_ns, looks > HOLDING_LOOKS ? looks - HOLDING_LOOKS + 1 : 1, "%u looks",
+                 looks);
+    holding->snapshots = 0;
+    cr_expect(births->storing.note.count == looks && births->storing.note.after == 30 + (int64_t)looks);
+    for (uint32_t i = 0; i < looks; i++) cr_expect_eq(births->storing.names[i], (uint32_t)(OWN << 14 | (i + 1)));
+    births->storing_look.revision = 50 + looks;
+    cr_expect_eq(births_named_bytes(holding), sizeof(spaces_note) + looks * sizeof(uint32_t));
+    cr_expect_eq(births->storing.note.since, 50 + looks);
+  }
+  name_spaces(2, true);
+  births_store(holding);
+  cr_expect(births->storing.note.count == UINT32_MAX && births_named_bytes(holding) == sizeof(spaces_note));
+}
+
+Test(holder_turns, a_space_is_closed_only_where_nothing_of_it_is_asked) {
+  holding_births *births = &holding->births;
+  for (uint32_t tenure = 0; tenure < 2; tenure++) {
+    holding->lease.space = (zone_space){.space = 9, .used = 3, .epoch = EPOCH};
+    births->unborn = 77, births->own = 5, births->half_told = births->swept = true;
+    births->asks = births->wanted = true;
+    births->looks[0].told_ns = 5;
+    births_begin(holding);
+    cr_expect(births->space.space == 9 && births->unborn == 77, "nobody was born in it yet, whoever asks");
+    cr_expect(!births->asks && !births->wanted && !births->own && !births->half_told && !births->swept);
+    cr_expect_eq(births->looks[0].told_ns, 0);
+    cr_expect_null(births_close(holding, 0), "it ran no frame");
+    births->asks = true;
+    cr_expect_null(births_close(holding, 60));
+    births->asks = false, births->wanted = true;
+    cr_expect_null(births_close(holding, 60));
+    births->wanted = false;
+    cr_expect(!births->space.closed);
+    const zone_space *closed = births_close(holding, 60);
+    cr_assert_not_null(closed);
+    cr_expect(closed->closed && closed->space == 9 && closed->epoch == EPOCH && closed->frame == 60);
+  }
+  births->space = (zone_space){0};
+  cr_expect_null(births_close(holding, 60), "there is none");
+}
+
+/* -------------------------------------------------------------------------------------------------------------- files
+ */
+
+Test(holder_turns, files_of_a_zone_are_told_from_those_of_others_and_for_people) {
+  static const char *const past[] = {"-3.snapshot", "-3.journal",    "-12.snapshot",      "-12.journal",
+                                     "-13.journal", "-12.replaying", "-9.journal.other-1"},
+                           *const kept[] = {"-incident-44.snapshot", ".epoch", ".partial", "x-99.snapshot"};
+  uint64_t number = 5;
+  cr_expect(!stored_newest(holding, &number) && number == 0);
+  cr_expect(!stored_are_partial(holding) && !stored_are_replaying(holding));
+  cr_assert(stored_note_partial(holding));
+  cr_expect(stored_are_partial(holding) && !stored_are_partial(&holder->holdings[0]));
+  stored_are_whole(holding);
+  cr_expect(!stored_are_partial(holding));
+  for (size_t i = 0; i < sizeof past / sizeof *past; i++) make_file(past[i], "p");
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) make_file(kept[i], "k");
+  cr_expect(stored_newest(holding, &number) && number == 12, "%lu", number);
+  cr_expect(stored_are_replaying(holding) && !stored_are_replaying(&holder->holdings[0]));
+  cr_expect(!stored_newest(&holder->holdings[0], &number));
+  stored_remove(holding);
+  for (size_t i = 0; i < sizeof past / sizeof *past; i++) cr_expect(!is_there(past[i]), "%s", past[i]);
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) cr_expect(is_there(kept[i]), "%s", kept[i]);
+  cr_expect(!stored_newest(holding, &number) && !stored_are_replaying(holding));
+}
+
+Test(holder_turns, the_epoch_is_noted_with_the_start_of_the_machine) {
+  bool this_boot = true;
+  char boot[LAND_BOOT_BYTES], text[LAND_BOOT_BYTES + 32];
+  cr_expect(stored_read_epoch(holding, &this_boot) == 0 && !this_boot);
+  for (uint64_t epoch = EPOCH; epoch < EPOCH + 2; epoch++) {
+    holding->lease.epoch = epoch;
+    stored_write_epoch(holding);
+    cr_expect_eq(stored_read_epoch(holding, &this_boot), epoch);
+    stored_read_boot(boot);
+    cr_expect_eq(this_boot, *boot != '\0');
+  }
+  make_file(".epoch", "61 another-start-of-it\n");
+  cr_expect(stored_read_epoch(holding, &this_boot) == 61 && !this_boot);
+  snprintf(text, sizeof text, "62\n");
+  make_file(".epoch", text);
+  cr_expect(stored_read_epoch(holding, &this_boot) == 62 && !this_boot);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- stream
+ */
+
+/* Frames that were told since the snapshot that is stored now stand in its file; those told with another one may not.
+ */
+Test(holder_turns, what_is_safe_behind_a_version_is_what_its_file_has) {
+  holder->settings.journal_stream = true;
+  make_file("-7.journal", "0123456789");
+  for (uint32_t other = 0; other < 2; other++) {
+    holding->stored_note.head = (stored_head){.number = 7, .journal_bytes = 10, .frames = 40};
+    holding->storing_snapshots = 3;
+    holding->snapshots = 3 + other;
+    holding->frames = 50;
+    holding->safe_frames = 0;
+    holding->journal_busy = true, holding->journal_chunk = 9, holding->chunk_bytes = 5;
+    journal_stream_stored(holding);
+    cr_expect(holding->journal_file == 7 && holding->journal_at == 10 && holding->journal_chunk == 0);
+    cr_expect(!holding->journal_busy && holding->chunk_bytes == 0 && holding->file_snapshots == 3);
+    cr_expect_eq(holding->file_frames, other ? 40 : 50);
+    cr_expect_eq(holding->safe_frames, other ? 40 : 50, "%lu: there is no more of the file", holding->safe_frames);
+    wire_head first = next_put(WIRE_SAFE), last = first;
+    cr_expect(first.kind == WIRE_SAFE && first.number == 0 && first.sequence == 3);
+    for (wire_head put; (put = next_put(WIRE_SAFE)).kind;) last = put;
+    cr_expect(last.number == holding->safe_frames && last.sequence == 3);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- moves
+ */
+
+Test(holder_turns, an_answer_to_an_order_before_it_is_passed_over) {
+  holding_move *move = &holding->move;
+  holding->move_turn = 5;
+  holding->storing = true; /* so that nothing goes on */
+  *move = (holding_move){.stage = MOVE_FOLLOWED};
+  moves_take_told(holding, &(wire_head){.kind = WIRE_HELD, .zone = 4, .number = 8, .sequence = 1});
+  cr_expect(!move->held && !move->paused && move->snapshots == 0);
+  moves_take_told(holding, &(wire_head){.kind = WIRE_STOPPED, .zone = 5, .number = 90});
+  cr_expect(!move->stopped, "it was not told to stop");
+  moves_take_told(holding, &(wire_head){.kind = WIRE_HELD, .zone = 5, .number = 8, .sequence = 1});
+  cr_expect(move->held && move->paused && move->snapshots == 8 && !move->stopped);
+  for (uint32_t stored = 0; stored < 2; stored++) {
+    *move = (holding_move){.stage = MOVE_STOPPING};
+    moves_take_told(holding, &(wire_head){.kind = WIRE_STOPPED, .zone = 4, .number = 90, .sequence = stored});
+    cr_expect(!move->stopped && move->stage == MOVE_STOPPING);
+    moves_take_told(holding, &(wire_head){.kind = WIRE_STOPPED, .zone = 5, .number = 91, .sequence = stored});
+    cr_expect(move->stopped && move->frame == 91);
+    cr_expect_eq(move->stage, stored ? MOVE_STORING : MOVE_STOPPING);
+    cr_expect_eq(holding->stage, HOLDING_RUNNING, "it is being stored");
+  }
+  *move = (holding_move){.stage = MOVE_STOPPING, .stopped = true, .frame = 91};
+  holding->safe_frames = 91;
+  moves_go_on(holding);
+  cr_expect(move->stage == MOVE_STOPPING && holding->stage == HOLDING_RUNNING, "the store may bring another version");
+  holding->storing = false, holding->crosses = true;
+  moves_go_on(holding);
+  cr_expect(move->stage == MOVE_STOPPING && holding->stage == HOLDING_RUNNING, "what crosses has no answer");
+  holding->crosses = false, holding->safe_frames = 90;
+  moves_go_on(holding);
+  cr_expect(move->stage == MOVE_STOPPING && holding->stage == HOLDING_RUNNING, "its last frame is not kept");
+}
+
+Test(holder_turns, an_order_that_could_not_be_followed_is_remembered_and_all_else_of_it_is_not) {
+  for (uint32_t failed = 0; failed < 2; failed++) {
+    holding->follow = (holding_follow){.stage = FOLLOW_RUNNING, .near = true, .noted = true, .frame = 7, .next = 8};
+    holding->follow.failed = failed;
+    follow_end(holding);
+    cr_expect_eq(holding->follow.failed, failed);
+    cr_expect(holding->follow.stage == FOLLOW_NONE && !holding->follow.near && !holding->follow.noted);
+    cr_expect(holding->follow.frame == 0 && holding->follow.next == 0);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- pairs
+ */
+
+Test(holder_turns, each_position_that_is_told_stands_in_the_note_of_what_is_stored) {
+  stored_note note;
+  wire_position told[2 * LINKS + 1];
+  pairs_open(holding);
+  for (uint32_t round = 1; round < 3; round++) {
+    for (uint32_t i = 0; i <= 2 * LINKS; i++)
+      told[i] = (wire_position){.zone = i / 2 == 0   ? 1
+                                        : i / 2 == 1 ? 7
+                                                     : 8,
+                                .outgoing = i % 2,
+                                .place = {round, 10 + i}};
+    hear((wire_head){.kind = WIRE_POSITIONS, .bytes = sizeof told}, told);
+    for (uint32_t i = 0; i < LINKS; i++) {
+      const holding_link *link = &holding->links[i];
+      cr_expect(link->in_known.place.number == 10 + 2 * i && link->out_known.place.number == 11 + 2 * i);
+    }
+    pairs_fill_note(holding, &note);
+    cr_assert_eq(note.count, 2 * LINKS);
+    for (uint32_t i = 0; i < note.count; i++) {
+      const wire_position *position = &note.positions[i];
+      uint32_t at = (position->zone == 7 ? 2 : 0) + position->outgoing;
+      cr_expect(position->zone == told[at].zone && place_equal(position->place, (zone_place){round, 10 + at}), "%u", i);
+      for (uint32_t k = 0; k < i; k++)
+        cr_expect(position->zone != note.positions[k].zone || position->outgoing != note.positions[k].outgoing);
+    }
+    cr_expect_eq(holding->stage, HOLDING_RUNNING);
+    cr_expect(place_is_none(note.object.version));
+  }
+}
+
+/* A parcel of another epoch, or of another number than is said, is none of its process's. */
+Test(holder_turns, a_parcel_that_is_none_of_this_tenure_loses_the_zone) {
+  static const uint64_t epochs[] = {EPOCH, EPOCH - 1, EPOCH + 1, EPOCH}, numbers[] = {1, 1, 1, 2};
+  pairs_open(holding);
+  for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
+    struct parcel parcel = {0};
+    parcel_begin(&parcel, epochs[i], numbers[i], 1, 0);
+    const wire_head head = {.kind = WIRE_PUBLISH, .zone = 7, .number = 1, .bytes = parcel.count};
+    const uint32_t tenure = holding->tenure;
+    holding->leased = true;
+    pairs_take_message(holding, &(wire_message){head, parcel.bytes});
+    cr_expect_eq(holding->leased, i == 0, "parcel %zu", i);
+    cr_expect_eq(holding->tenure, tenure + (i > 0), "parcel %zu", i);
+    if (i == 0) cr_expect(!STAILQ_EMPTY(&holding->links[1].waiting) && STAILQ_EMPTY(&holding->links[0].waiting));
+    if (i > 0) pairs_open(holding);
+    parcel_free(&parcel);
+  }
+}
+
+/* All that one tenure knew, but what the next one asks for. */
+Test(holder_turns, the_end_of_a_tenure_leaves_nothing_of_it) {
+  holding->renewing = holding->crosses = holding->storing = holding->store_again = true;
+  holding->stored = holding->brings_again = true;
+  holding->move = (holding_move){.stage = MOVE_FOLLOWED, .stopped = true, .frame = 4};
+  holding->follow = (holding_follow){.stage = FOLLOW_FETCHING, .near = true};
+  const uint32_t tenure = holding->tenure;
+  cr_expect(holder_is_busy(holder));
+  holder->holdings[0].stage = HOLDING_IDLE;
+  cr_expect(holder_is_busy(holder), "the other one is");
+  holding_end(holding);
+  cr_expect(holding->stage == HOLDING_IDLE && holding->tenure == tenure + 1);
+  cr_expect(!holding->renewing && !holding->crosses && !holding->storing && !holding->store_again);
+  cr_expect(!holding->stored && !holding->brings_again && !holding->move.stopped);
+  cr_expect(holding->move.stage == MOVE_NONE && holding->follow.stage == FOLLOW_NONE && !holding->follow.near);
+  cr_expect(holding->socket < 0 && holding->other < 0 && !holding->polls);
+  cr_expect(!holder_is_busy(holder));
+  holder->holdings[0].stage = HOLDING_RUNNING;
+  cr_expect(holder_is_busy(holder), "the first one is");
+}
+
+Test(holder_turns, birth_spaces_are_told_of_zones_that_this_node_has) {
+  char words[HOLDER_WORDS_BYTES];
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < 2; i++) holder->holdings[i].births.space.used = SPACES_MAX / 2 + 1 + i;
+  holder->holdings[1].leased = true;
+  cr_assert(holder_tells_of_births(holder, &next, words));
+  cr_expect(strstr(words, "zone 3 has used 8193 of its 16383 birth spaces"), "%s", words);
+  cr_expect(!holder_tells_of_births(holder, &next, words) && next == 2);
+  next = 0;
+  cr_expect(!holder_tells_of_births(NULL, &next, words));
+  holder->holdings[1].births.space.used = SPACES_MAX / 2;
+  cr_expect(!holder_tells_of_births(holder, &next, words));
+}
+
+/* --------------------------------------------------------------------------------------------------------------- load
+ */
+
+static void tell_load(double wants, double has, uint64_t frame, uint64_t snapshots) {
+  const wire_load load = {.wants = wants, .has = has};
+  hear((wire_head){.kind = WIRE_FRAME, .number = frame, .sequence = snapshots, .bytes = sizeof load}, &load);
+}
+
+/* A mean over ten seconds, of the lesser of both. */
+Test(holder_turns, a_load_is_a_mean_over_the_time_between_two_frames) {
+  tell_load(3, 5, 1, 0);
+  cr_expect_eq(holding->load, 3, "the first one");
+  holding->load = 1;
+  holding->load_ns = clock_boot() - 10000000000u; /* it was told ten seconds ago */
+  uint64_t now_ns = clock_boot();
+  tell_load(7, 3, 2, 0);
+  cr_expect(holding->load > 1.99 && holding->load < 3, "%g", holding->load);
+  cr_expect_geq(holding->load_ns, now_ns, "the next mean is from here on");
+  cr_expect_eq(holding->frames, 2);
+  cr_expect_eq(holder->holdings[0].load, 0, "another zone's");
+}
+
+Test(holder_turns, frames_are_in_the_file_of_the_snapshot_that_they_were_told_with) {
+  holding->file_snapshots = 2;
+  holding->births.unborn = 9;
+  tell_load(1, 1, 10, 2);
+  cr_expect(holding->frames == 10 && holding->file_frames == 10 && holding->snapshots == 2 &&
+            holding->births.unborn == 0);
+  tell_load(1, 1, 11, 3);
+  cr_expect(holding->frames == 11 && holding->file_frames == 10 && holding->snapshots == 3);
+  holding->stage = HOLDING_READING;
+  holding->births.unborn = 9;
+  tell_load(1, 1, 12, 4);
+  cr_expect(holding->frames == 12 && holding->snapshots == 3 && holding->births.unborn == 9, "it does not run yet");
+}
+
+/* --------------------------------------------------------------------------------------------------------- complaints
+ */
+
+/* What is written of a cause: a line once a minute, which tells how often it came since. */
+Test(holder_turns, each_cause_is_complained_of_once_a_minute_with_what_was_left_out) {
+  static struct complaints all;
+  static char told[8192];
+  char path[128];
+  all.loop = &loop;
+  snprintf(path, sizeof path, "%s/log", folder);
+  int before = dup(STDERR_FILENO), file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  cr_assert(before >= 0 && file >= 0 && dup2(file, STDERR_FILENO) == STDERR_FILENO);
+  for (int minute = 0; minute < 3; minute++) {
+    for (int i = 0; i < (minute == 2 ? 1 : 3); i++) complaints_add(&all, "one", "broken %d.%d", minute, i);
+    for (uint32_t i = 0; i < all.count; i++) all.known[i].at_ms = uv_now(&loop) - 60000;
+  }
+  complaints_add(&all, "two", "is bad");
+  complaints_add(&all, "two", "is bad still");
+  complaints_forget(&all, "one");
+  complaints_add(&all, "two", "is bad for the third time");
+  complaints_add(&all, "one", "broken again");
+  dup2(before, STDERR_FILENO);
+  close(before);
+  ssize_t count = pread(file, told, sizeof told - 1, 0);
+  close(file);
+  cr_assert_gt(count, 0);
+  static const char *const lines[] = {
+      "one: broken 0.0\n", "one: broken 1.0 (and 2 times since this was last written)\n",
+      "one: broken 2.0 (and 2 times since this was last written)\n", "two: is bad\n", "one: broken again\n"};
+  const char *at = told;
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    at = strstr(at, "warning: ");
+    cr_assert(at && strncmp(at + 9, lines[i], strlen(lines[i])) == 0, "%s is not %s", at ? at : "nothing", lines[i]);
+    at++;
+  }
+  cr_expect_null(strstr(at, "warning: "), "%s", at);
+}
+
+#endif

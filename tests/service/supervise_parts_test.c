@@ -1,0 +1,414 @@
+/* Parts of the supervisor, each with what it keeps of a world from one look, one life and one silence to the next. */
+#include "service/supervise/division.h"
+#include "service/supervise/hearing.h"
+#include "service/supervise/look.h"
+#include "service/supervise/silence.h"
+#include "service/supervise/states.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORLDS = 2, KIB = 1024 };
+
+static uv_loop_t loop;
+static struct settings settings;
+static struct processes processes;
+static char folder[] = "/tmp/muster-parts-XXXXXX";
+static world_process *const first = &processes.worlds[0], *const second = &processes.worlds[1];
+
+static void note_change(world_process *process, void *user) {
+  (void)process, (void)user;
+}
+
+static void begin(void) {
+  static const char *const names[WORLDS] = {"main", "forest"};
+  char path[128];
+  cr_assert(mkdtemp(folder) && uv_loop_init(&loop) == 0);
+  settings_default(&settings);
+  snprintf(settings.socket, sizeof settings.socket, "%s/s", folder);
+  snprintf(settings.snapshot_file, sizeof settings.snapshot_file, "%s/worlds", folder);
+  processes = (struct processes){.loop = &loop, .settings = &settings, .count = WORLDS, .changed = note_change};
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    world_process *process = &processes.worlds[i];
+    *process = (world_process){.all = &processes, .listener = -1, .notify = -1, .heard = -1, .output.pipe = -1};
+    snprintf(process->name, sizeof process->name, "%s", names[i]);
+    cr_assert(settings_add_world(&settings, names[i]) && uv_timer_init(&loop, &process->timer) == 0);
+    process->timer.data = process;
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    cr_assert_eq(mkdir(path, 0700), 0);
+  }
+}
+
+static void close_handle(uv_handle_t *handle, void *user) {
+  (void)user;
+  if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+static void remove_folder(const char *path) {
+  DIR *entries = opendir(path);
+  for (const struct dirent *entry; entries && (entry = readdir(entries)) != NULL;)
+    unlinkat(dirfd(entries), entry->d_name, 0);
+  if (entries) closedir(entries);
+  rmdir(path);
+}
+
+static void end(void) {
+  char path[128];
+  uv_walk(&loop, close_handle, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&loop), 0);
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, processes.worlds[i].name);
+    remove_folder(path);
+  }
+  remove_folder(folder);
+}
+
+TestSuite(supervise_parts, .init = begin, .fini = end, .timeout = 60);
+
+static void make_file(const char *name, uint32_t kib) {
+  static char bytes[KIB];
+  char path[192];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  for (uint32_t i = 0; i < kib; i++) cr_assert_eq(write(file, memset(bytes, 1, KIB), KIB), KIB);
+  cr_assert(file >= 0 && close(file) == 0);
+}
+
+static bool is_there(const char *name) {
+  char path[192];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return access(path, F_OK) == 0;
+}
+
+/* A process that does nothing, and leads a group of its own. */
+static void begin_process(world_process *world) {
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0)
+    for (setpgid(0, 0);;) pause();
+  setpgid(child, child);
+  world->process.pid = child;
+  world->has_process = true;
+  world->state = PROCESS_RUNNING;
+  world->stuck[0] = '\0';
+}
+
+static void end_process(world_process *world) {
+  kill(world->process.pid, SIGKILL);
+  waitpid(world->process.pid, NULL, 0);
+  world->has_process = false;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- looks
+ */
+
+/* Each second look is at folders. */
+static void look_twice(void) {
+  for (int i = 0; i < 2; i++) processes.look.timer_cb(&processes.look);
+}
+
+/* What is beyond state_max counts at each look, and goes into disk_max with what is the module's. */
+Test(supervise_parts, what_is_beyond_state_max_counts_at_each_look) {
+  settings.worlds[0].state_max = 20 * KIB;
+  settings.worlds[0].disk_max = 48 * KIB;
+  make_file("main/worlds", 40);
+  make_file("main/worlds.damaged-1", 4);
+  make_file("main/notes", 8);
+  make_file("forest/notes", 400); /* which has no bound of its own */
+  look_begin(&processes);
+  begin_process(first), begin_process(second);
+  for (int looks = 0; looks < 3; looks++) {
+    look_twice();
+    cr_assert(!*first->stuck && !first->stays_down, "look %d: %s", looks, first->stuck);
+    cr_expect(first->exceeds && !is_there("main/worlds.damaged-1") && is_there("main/worlds"));
+  }
+  make_file("main/notes", 40); /* 20 beyond, and these */
+  look_twice();
+  cr_expect(strstr(first->stuck, "disk_max"), "'%s'", first->stuck);
+  cr_expect(first->stays_down && first->by_code);
+  cr_expect(!*second->stuck && !second->stays_down && !second->exceeds, "%s", second->stuck);
+  end_process(first), end_process(second);
+}
+
+Test(supervise_parts, each_world_has_its_own_bounds) {
+  settings.worlds[1].memory_max = 4 * KIB;
+  look_begin(&processes);
+  begin_process(first), begin_process(second);
+  look_twice();
+  cr_expect(!*first->stuck && strstr(second->stuck, "memory_max is 0.004096 MB"), "%s%s", first->stuck, second->stuck);
+  cr_expect(second->by_code && !second->stays_down, "the next one may use less");
+  snprintf(second->stuck, sizeof second->stuck, "it was killed before");
+  look_twice();
+  cr_expect_str_eq(second->stuck, "it was killed before");
+  end_process(first), end_process(second);
+}
+
+Test(supervise_parts, a_file_without_a_name_counts_as_one_with_a_name_does) {
+  char path[128];
+  settings.worlds[0].disk_max = 48 * KIB;
+  make_file("held", 60);
+  snprintf(path, sizeof path, "%s/held", folder);
+  int held = open(path, O_RDONLY | O_CLOEXEC);
+  unlink(path);
+  look_begin(&processes);
+  begin_process(first); /* which has it open, too */
+  close(held);
+  look_twice();
+  cr_expect(strstr(first->stuck, "disk_max"), "'%s'", first->stuck);
+  end_process(first);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ silence
+ */
+
+static bool looks_for_signs_of(world_process *world, uint64_t looked_ms_ago, uint64_t sign_ms_ago) {
+  uint64_t now_ns = clock_system();
+  world->looked_ns = now_ns - looked_ms_ago * 1000000;
+  world->sign_ns = now_ns - sign_ms_ago * 1000000;
+  uint64_t sign_ns = world->sign_ns;
+  world->timer.timer_cb(&world->timer);
+  return world->sign_ns != sign_ns;
+}
+
+/* Its patience is 800 s, and it is looked for signs each 100 s. */
+Test(supervise_parts, a_silence_begins_anew_behind_a_sign_a_late_look_and_a_new_life) {
+  settings.stuck_kill_ns = 800000000000u;
+  begin_process(first);
+  first->patience_ns = 8 * settings.stuck_kill_ns; /* of a life that got no processor */
+  silence_watch(first);
+  cr_expect_eq(first->patience_ns, settings.stuck_kill_ns);
+  cr_expect(!looks_for_signs_of(first, 100000, 199000) && !first->looked, "a quarter of its patience");
+  cr_expect(!looks_for_signs_of(first, 100000, 201000) && first->looked);
+  cr_expect(looks_for_signs_of(first, 301000, 700000), "this process got no processor");
+  cr_expect(!first->looked && !*first->stuck);
+  cr_expect(!looks_for_signs_of(first, 299000, 700000) && first->looked);
+  silence_end(first);
+  cr_expect(!first->looked && clock_system() - first->sign_ns < 100000000000u);
+  cr_expect(!looks_for_signs_of(first, 100000, 700000) && first->looked && !*first->stuck);
+  first->patience_ns = 2 * settings.stuck_kill_ns; /* it got no processor */
+  cr_expect(!looks_for_signs_of(first, 100000, 801000) && !*first->stuck);
+  first->patience_ns = settings.stuck_kill_ns;
+  cr_expect(!looks_for_signs_of(first, 100000, 801000));
+  cr_expect(strstr(first->stuck, "it ran no frame for 801 s: "), "'%s'", first->stuck);
+  end_process(first);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ hearing
+ */
+
+static void hear_process(world_process *world, const char *folders) {
+  int ends[2];
+  cr_assert_eq(pipe(ends), 0);
+  hearing_begin(world, ends[0], folders);
+  cr_assert_eq(world->heard, ends[0]);
+  close(ends[1]);
+}
+
+static void end_hearing(world_process *world) {
+  hearing_end(world);
+  while (world->closing) uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+/* All of what one life was refused, and the log has told, but the total. */
+Test(supervise_parts, what_a_process_was_refused_is_of_one_life) {
+  for (uint32_t life = 0; life < 2; life++) {
+    hear_process(second, "R/usr\nW/tmp\nP/nowhere/at/all\n");
+    cr_expect_str_eq(second->folders, "R/usr\nW/tmp\n");
+    cr_expect(second->refused == 0 && second->refused_total == 7 * life && second->file_count == 0);
+    cr_expect(second->memories == 0 && second->calls_taken == 0 && !second->held);
+    for (size_t i = 0; i < sizeof second->told / sizeof *second->told; i++) cr_expect_eq(second->told[i], 0);
+    second->refused = second->refused_total = second->file_count = second->memories = 7;
+    second->calls_taken = 500;
+    second->held = true;
+    memset(second->told, 0xff, sizeof second->told);
+    hearing_go_on(second);
+    cr_expect_eq(second->calls_taken, 0, "they count from look to look");
+    end_hearing(second);
+    cr_expect(second->heard < 0 && !second->folders);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- output
+ */
+
+/* All that a process has written stands in the log, also what is longer than a line may be, and what has no end. */
+Test(supervise_parts, nothing_that_a_process_writes_is_lost) {
+  enum { LONG = 10000 };
+  static char told[65536];
+  static world_output output;
+  char path[128], bytes[LONG];
+  size_t letters = 0;
+  snprintf(path, sizeof path, "%s/log", folder);
+  int before = dup(STDERR_FILENO), file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  cr_assert(before >= 0 && file >= 0 && dup2(file, STDERR_FILENO) == STDERR_FILENO);
+  for (int life = 0; life < 2; life++) {
+    int pipe_end = output_begin(&output, &loop, "main");
+    cr_assert_geq(pipe_end, 0);
+    memset(bytes, 'Q', sizeof bytes);
+    cr_assert_eq(write(pipe_end, bytes, sizeof bytes), LONG);
+    cr_assert_eq(write(pipe_end, "\nsecond\n\nlast", 14), 14);
+    if (life) output_flush(&output);
+    close(pipe_end);
+    output_end(&output);
+    while (output.closing) uv_run(&loop, UV_RUN_NOWAIT);
+  }
+  dup2(before, STDERR_FILENO);
+  close(before);
+  ssize_t count = pread(file, told, sizeof told - 1, 0);
+  close(file);
+  cr_assert_gt(count, 0);
+  for (const char *at = told; *at; at++) letters += *at == 'Q';
+  cr_expect_eq(letters, 2 * LONG);
+  const char *second_line = strstr(told, "]: second\n"), *last_line = strstr(told, "]: last\n");
+  cr_assert(second_line && last_line && second_line < last_line);
+  cr_expect(strstr(last_line, "]: second\n") && strstr(last_line + 1, "]: last\n"), "of the second life");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- states
+ */
+
+static json_int_t count_of(const json_t *row, const char *name) {
+  cr_assert(json_is_integer(json_object_get(row, name)), "%s", name);
+  return json_integer_value(json_object_get(row, name));
+}
+
+Test(supervise_parts, each_row_of_a_process_tells_its_own) {
+  settings.crash_window_ns = 5000000000;
+  settings.worlds[1].allow = ALLOW_NETWORK;
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    world_process *world = &processes.worlds[i];
+    world->starts = 11 + i, world->refused = 21 + i, world->refused_total = 31 + i;
+    world->process.pid = 41 + (int)i, world->has_process = i == 0;
+    world->restarts.count = 1 + i;
+    for (uint32_t k = 0; k < 1 + i; k++) world->restarts.ends[k].at_ns = clock_system();
+    snprintf(world->reason, sizeof world->reason, "reason %u", i);
+  }
+  first->state = PROCESS_RUNNING, second->state = PROCESS_STOPPING;
+  json_t *list = states_list(&processes);
+  cr_assert_eq(json_array_size(list), WORLDS);
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    const json_t *row = json_array_get(list, i);
+    const world_process *world = &processes.worlds[i];
+    cr_expect_str_eq(json_string_value(json_object_get(row, "world")), world->name);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "state")), i ? "stopping" : "running");
+    cr_expect_str_eq(json_string_value(json_object_get(row, "reason")), world->reason);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "allow")), i ? "network" : "nothing");
+    cr_expect(count_of(row, "starts") == 11 + i && count_of(row, "refused_calls") == 21 + i);
+    cr_expect(count_of(row, "ends") == 1 + i && count_of(row, "window_ns") == 5000000000);
+    cr_expect(json_is_null(json_object_get(row, "next_start_ns")));
+    if (i == 0) cr_expect(count_of(row, "process") == 41 && json_is_null(json_object_get(row, "words")));
+    if (i == 1) cr_expect(json_is_null(json_object_get(row, "process")) && json_object_get(row, "words"));
+  }
+  json_decref(list);
+  char *text = NULL, sample[128];
+  size_t bytes = 0;
+  FILE *out = open_memstream(&text, &bytes);
+  second->state = PROCESS_FAILED, second->last_end = PROCESS_END_UNSTARTED;
+  states_write_metrics(&processes, out);
+  fclose(out);
+  cr_expect(strstr(text, "{world=\"forest\",state=\"failed\"} 1\n") &&
+            strstr(text, "{world=\"main\",state=\"failed\"} 0\n"));
+  cr_expect(strstr(text, "{world=\"forest\",kind=\"unstarted\"} 1\n") &&
+            strstr(text, "{world=\"main\",kind=\"none\"} 1\n"));
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    const char *name = processes.worlds[i].name;
+    snprintf(sample, sizeof sample, "\nmuster_world_process_refused_calls_total{world=\"%s\"} %u\n", name, 31 + i);
+    cr_expect(strstr(text, sample), "%s", sample);
+    snprintf(sample, sizeof sample, "\nmuster_world_process_starts_total{world=\"%s\"} %u\n", name, 11 + i);
+    cr_expect(strstr(text, sample), "%s", sample);
+    snprintf(sample, sizeof sample, "\nmuster_world_process_ends{world=\"%s\"} %u\n", name, 1 + i);
+    cr_expect(strstr(text, sample), "%s", sample);
+  }
+  free(text);
+}
+
+static void never(uv_timer_t *timer) {
+  (void)timer;
+}
+
+Test(supervise_parts, the_next_start_is_told_where_there_is_one) {
+  char words[STATES_WORDS_BYTES];
+  first->state = PROCESS_STOPPING;
+  cr_expect_eq(states_next_start_s(first), 0, "nobody has asked for it");
+  cr_expect_str_eq(states_explain(first, words), "world main is being stopped");
+  first->again = true;
+  cr_expect_eq(states_next_start_s(first), 1);
+  cr_expect_str_eq(states_explain(first, words), "world main is being stopped and starts again then, as asked");
+  first->state = PROCESS_FAILED;
+  cr_expect_eq(states_next_start_s(first), 0);
+  first->restarts.failed = true; /* the end that it failed by is one of them */
+  first->restarts.count = 3;
+  settings.crash_window_ns = 600000000000u;
+  cr_expect(strstr(states_explain(first, words), "it ended 4 times within 10 min"), "%s", words);
+  first->state = PROCESS_RUNNING;
+  cr_expect_str_eq(states_explain(first, words), "");
+  first->state = PROCESS_WAITING;
+  uv_timer_start(&first->timer, never, 5000, 0);
+  cr_expect_eq(states_next_start_s(first), 6);
+  json_t *list = states_list(&processes);
+  cr_expect_eq(count_of(json_array_get(list, 0), "next_start_ns"), 5000000000);
+  json_decref(list);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- division
+ */
+
+/* The names that come into a folder, in their order. */
+static int watch(const char *world) {
+  char path[128];
+  int news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  snprintf(path, sizeof path, "%s/%s", folder, world);
+  cr_assert(news >= 0 && inotify_add_watch(news, path, IN_CREATE) >= 0);
+  return news;
+}
+
+static void expect_made(int news, const char *wanted) {
+  char bytes[4096], names[256] = "";
+  ssize_t count = read(news, bytes, sizeof bytes);
+  for (ssize_t at = 0; at < count;) {
+    const struct inotify_event *event = (const void *)(bytes + at);
+    size_t length = strlen(names);
+    snprintf(names + length, sizeof names - length, "%s%s", length ? " " : "", event->name);
+    at += (ssize_t)(sizeof *event + event->len);
+  }
+  close(news);
+  cr_expect_str_eq(names, wanted);
+}
+
+/* With the newest a part is complete: a division that was cut off is made again. Nothing that is kept is overwritten.
+ */
+Test(supervise_parts, each_world_gets_a_part_of_a_common_snapshot_the_newest_last) {
+  make_file("worlds", 1), make_file("worlds.previous", 2);
+  make_file("worlds.divided-1", 3);
+  make_file("forest/worlds.previous", 4); /* it has its own */
+  int main_news = watch("main"), forest_news = watch("forest");
+  cr_assert_eq(division_make(&settings), MUSTER_OK, "%s", muster_last_error());
+  expect_made(main_news, "worlds.previous worlds");
+  expect_made(forest_news, "");
+  cr_expect(!is_there("worlds") && !is_there("worlds.previous"));
+  cr_expect(is_there("worlds.divided-1") && is_there("worlds.divided-2") && is_there("worlds.previous.divided-1"));
+  struct stat status;
+  char path[128];
+  static const struct {
+    const char *name;
+    off_t kib;
+  } kept[] = {{"worlds.divided-1", 3}, {"worlds.divided-2", 1}, {"worlds.previous.divided-1", 2}, {"main/worlds", 1}};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, kept[i].name);
+    cr_expect(stat(path, &status) == 0 && status.st_size == kept[i].kib * KIB, "%s", kept[i].name);
+  }
+  cr_assert_eq(division_make(&settings), MUSTER_OK, "nothing is left to do");
+  cr_expect(!is_there("worlds.divided-3"));
+}

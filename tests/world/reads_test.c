@@ -1,0 +1,178 @@
+/* What is read of a world tells each number in its own place: all that it is read from has a number of its own. Rings
+ * are read from their newest end, whatever they have held. */
+#include "support/zone_pair.h"
+#include "world/overruns_state.h"
+#include "world/world_observers.h"
+#include "world/world_zone.h"
+
+#include <muster/overruns.h>
+
+/* --------------------------------------------------------------------------------------------------------- overruns */
+
+Test(reads, of_overruns_are_each_of_its_own_type_and_kind) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = type_with(&atom, 1);
+  for (uint32_t i = 0; i < 3; i++) register_type(&little, &def);
+  for (uint32_t i = 0; i < 3; i++) {
+    uint64_t n = 100 * (i + 1);
+    type_overruns *known = &little.world->overruns->table.types[i];
+    *known = (type_overruns){.overruns = n + 1,
+                             .stuck = n + 2,
+                             .blocked = n + 3,
+                             .worst = {.duration_ns = n + 4,
+                                       .agent = (uint32_t)n + 5,
+                                       .generation = (uint16_t)(n + 6),
+                                       .atom = (uint16_t)(n + 7)},
+                             .worst_blocked = {.duration_ns = n + 8,
+                                               .agent = (uint32_t)n + 9,
+                                               .generation = (uint16_t)(n + 10),
+                                               .atom = (uint16_t)(n + 11)},
+                             .agents_demoted = (uint32_t)n + 12,
+                             .agents_quarantined = (uint32_t)n + 13,
+                             .level_floor = (uint32_t)n + 14};
+    ((agent_type *)world_type(little.world, i))->quarantined = i == 1;
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    uint64_t n = 100 * (i + 1);
+    muster_overrun_counts counts = muster_overrun_counts_default();
+    cr_assert_eq(muster_overrun_counts_read(little.world, (muster_type){i + 1}, &counts), MUSTER_OK);
+    cr_expect(counts.overruns == n + 1 && counts.stuck == n + 2 && counts.blocked == n + 3);
+    cr_expect(counts.worst_ns == n + 4 && counts.worst_atom == n + 7);
+    cr_expect(muster_agent_equal(counts.worst_agent, muster_agent_make((uint32_t)n + 5, (uint16_t)(n + 6))));
+    cr_expect(counts.worst_blocked_ns == n + 8 && counts.worst_blocked_atom == n + 11);
+    cr_expect(muster_agent_equal(counts.worst_blocked_agent, muster_agent_make((uint32_t)n + 9, (uint16_t)(n + 10))));
+    cr_expect(counts.agents_demoted == n + 12 && counts.agents_quarantined == n + 13 && counts.level_floor == n + 14);
+    cr_expect_eq(counts.quarantined, i == 1);
+  }
+  little_world_destroy(&little);
+}
+
+Test(reads, of_the_last_overruns_begin_with_the_newest) {
+  enum { KEPT = MUSTER_OVERRUNS_KEPT, GUARD = 5 };
+  const uint32_t counts[] = {0, 1, KEPT - 1, KEPT, KEPT + 1, 3 * KEPT + 7}, rooms[] = {0, 1, 3, KEPT, KEPT + GUARD};
+  little_world little = little_world_create(1, NULL);
+  overruns_state *state = little.world->overruns;
+  for (uint32_t c = 0; c < sizeof counts / sizeof *counts; c++)
+    for (uint32_t r = 0; r < sizeof rooms / sizeof *rooms; r++) {
+      muster_overrun read[KEPT + GUARD] = {0};
+      for (state->kept_count = 0; state->kept_count < counts[c]; state->kept_count++)
+        state->kept[state->kept_count % KEPT] = (muster_overrun){.duration_ns = state->kept_count + 1};
+      uint32_t known = counts[c] < KEPT ? counts[c] : KEPT, expected = known < rooms[r] ? known : rooms[r];
+      cr_assert_eq(muster_overruns_read(little.world, rooms[r] ? read : NULL, rooms[r]), expected);
+      for (uint32_t i = 0; i < KEPT + GUARD; i++)
+        cr_assert_eq(read[i].duration_ns, i < expected ? counts[c] - i : 0, "of %u, room for %u: %u", counts[c],
+                     rooms[r], i);
+    }
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ zones */
+
+Test(reads, of_a_zone_tell_each_number_in_its_place) {
+  little_world little = zone_world(3);
+  struct muster_world *world = little.world;
+  struct world_zone *zone = world->zone;
+  run_frame(&little);
+  muster_zone_status *counts = &zone->counts, status = muster_zone_status_default();
+  *counts = (muster_zone_status){.size = counts->size,
+                                 .departed = 101,
+                                 .arrived = 102,
+                                 .messages_out = 103,
+                                 .messages_forwarded = 104,
+                                 .messages_dropped = 105,
+                                 .messages_in = 106,
+                                 .messages_twice = 107,
+                                 .messages_unordered = 108,
+                                 .observers_departed = 109,
+                                 .observers_arrived = 110};
+  const uint32_t ghosts = world->agents.store.ghost_count, marks = zone->ids.marks.count;
+  world->agents.store.ghost_count = 11;
+  zone->ids.marks.count = 12;
+  zone->ids.marks.dropped = 13;
+  zone->queued = 14;
+  zone->early_count = 15;
+  zone->offset_ns = -16;
+  store_relaxed_u32(&zone->ids.resting_count, 17);
+  store_relaxed_u32(&zone->observer_ids.resting_count, 18);
+  cr_assert_eq(muster_zone_status_read(world, &status), MUSTER_OK, "%s", muster_last_error());
+  cr_expect(status.departed == 101 && status.arrived == 102 && status.messages_out == 103);
+  cr_expect(status.messages_forwarded == 104 && status.messages_dropped == 105 && status.messages_in == 106);
+  cr_expect(status.messages_twice == 107 && status.messages_unordered == 108);
+  cr_expect(status.observers_departed == 109 && status.observers_arrived == 110);
+  cr_expect(status.ghosts == 11 && status.marks == 12 && status.marks_dropped == 13);
+  cr_expect(status.messages == 14 && status.messages_held == 15 && status.offset_ns == -16);
+  cr_expect(status.ids_resting == 17 && status.observer_ids_resting == 18);
+  cr_expect_eq(status.ids_free, identity_available(&world->agents.ids));
+  cr_expect_eq(status.observer_ids_free, identity_available(&world->observers->ids));
+  cr_expect_neq(status.ids_free, status.observer_ids_free);
+  world->agents.store.ghost_count = ghosts;
+  zone->ids.marks.count = marks;
+  zone->queued = zone->early_count = 0;
+  store_relaxed_u32(&zone->ids.resting_count, 0);
+  store_relaxed_u32(&zone->observer_ids.resting_count, 0);
+  little_world_destroy(&little);
+}
+
+Test(reads, of_a_zones_epoch_and_offset_are_what_was_set_last) {
+  little_world little = zone_world(3);
+  muster_zone_def zone;
+  muster_zone_status status = muster_zone_status_default();
+  const uint32_t epochs[] = {2, MUSTER_EPOCHS_MAX, 0, 1};
+  const int64_t most = (int64_t)1 << 61, offsets[] = {most, -most, 0, 5, -7};
+  for (uint32_t i = 0; i < 4; i++) {
+    cr_assert_eq(muster_zone_set_epoch(little.world, epochs[i]), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_zone_read(little.world, &zone), MUSTER_OK);
+    cr_assert(zone.epoch == epochs[i] && zone.number == 3);
+    cr_assert_eq(muster_zone_set_epoch(little.world, epochs[i]), MUSTER_E_ARGUMENT, "it is in force");
+    cr_assert_eq(muster_zone_set_epoch(little.world, MUSTER_EPOCHS_MAX + 1), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_zone_read(little.world, &zone), MUSTER_OK);
+    cr_assert_eq(zone.epoch, epochs[i]);
+  }
+  for (uint32_t i = 0; i < 5; i++) {
+    cr_assert_eq(muster_zone_set_offset(little.world, offsets[i]), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_zone_set_offset(little.world, most + 1), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_zone_set_offset(little.world, -most - 1), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_zone_set_offset(little.world, INT64_MIN), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_zone_status_read(little.world, &status), MUSTER_OK);
+    cr_assert_eq(status.offset_ns, offsets[i]);
+  }
+  little_world_destroy(&little);
+}
+
+/* What is handed out: an empty message has no bytes, times are those of all zones, and what was handed out is gone. */
+static uint32_t empty, wrong;
+static uint64_t sent_ns;
+
+static void look_at_message(const muster_zone_message *message, void *user) {
+  const uint64_t *word = message->bytes;
+  empty += message->size == 0;
+  wrong += message->size ? !word || *word != *(uint64_t *)user : message->bytes != NULL;
+  sent_ns = message->sent_ns;
+}
+
+Test(reads, of_messages_to_other_zones_hand_each_out_once) {
+  little_world a = zone_world(1), b = zone_world(2);
+  uint64_t word = 4711;
+  muster_agent agent = spawn_at(&a, 1);
+  run_frame(&a);
+  run_frame(&b);
+  zone_bytes bytes = {0};
+  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_OK, "%s", muster_last_error());
+  free(bytes.bytes);
+  for (uint32_t round = 0; round < 2; round++) {
+    cr_assert_eq(muster_zone_set_offset(a.world, -1000000000 * (int64_t)(round + 1)), MUSTER_OK);
+    cr_assert_eq(muster_agent_send(a.world, agent, &word, sizeof word), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_agent_send(a.world, agent, NULL, 0), MUSTER_OK);
+    run_frame(&a);
+    empty = wrong = 0;
+    cr_assert_eq(muster_zone_messages(a.world, look_at_message, &word), 2);
+    cr_assert(empty == 1 && wrong == 0, "%u and %u", empty, wrong);
+    uint64_t own_ns = sent_ns - 1000000000u * (round + 1); /* of this frame, or of the one before */
+    cr_assert(own_ns == a.now_ns || own_ns + FRAME_NS == a.now_ns, "%lu at %lu", (unsigned long)sent_ns,
+              (unsigned long)a.now_ns);
+    cr_assert_eq(muster_zone_messages(a.world, look_at_message, &word), 0);
+  }
+  little_world_destroy(&a);
+  little_world_destroy(&b);
+}

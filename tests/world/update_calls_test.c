@@ -1,0 +1,327 @@
+/* What an atom may call, against a model of what each call does: times that are asked for again and again, commands and
+ * messages beyond what there is room for, refusals that mark nothing, mistakes that are told once each. */
+#include "run/runner.h"
+#include "support/little_world.h"
+
+#include <muster/random.h>
+#include <muster/sets.h>
+#include <muster/tune.h>
+
+#include <math.h>
+
+static muster_statistics sums_of(const little_world *little) {
+  muster_statistics sums = muster_statistics_default();
+  cr_assert_eq(muster_statistics_read(little->world, &sums), MUSTER_OK);
+  return sums;
+}
+
+/* A world of agents that run this one atom in each frame. */
+static little_world world_of(muster_atom_result (*run)(muster_update *), muster_role role, muster_act act,
+                             muster_world_def *given, void *user) {
+  muster_world_def def = given ? *given : muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  little_world little = little_world_create(1, &def);
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {run, role, 1000}};
+  muster_type_def type = actors_def(atoms, act, user);
+  type.spawns_max = 2;
+  type.messages.waiting_max = 8;
+  type.messages.sends_max = 3;
+  type.messages.bytes_max = 8;
+  register_type(&little, &type);
+  little.provokes_idle = true;
+  return little;
+}
+
+/* ------------------------------------------------------------------------------------------------------ times to run
+ * at */
+
+enum { ASKS = 400 };
+
+struct asked {
+  uint64_t wake_ns, react_ns, chance;
+  bool wakes, cancels, reacts;
+  uint32_t rounds;
+};
+
+static uint64_t draw(uint64_t *chance, uint64_t below) {
+  return muster_random_mix(++*chance) % below;
+}
+
+static uint64_t draw_time(struct asked *asked) {
+  uint64_t times[] = {MUSTER_WAKE_NEVER, UINT64_MAX / 2, 5000000000u + draw(&asked->chance, 1000)};
+  uint64_t kind = draw(&asked->chance, 8);
+  return times[kind < 2 ? kind : 2];
+}
+
+static void ask_wake(struct asked *asked, muster_update *update) {
+  uint64_t at_ns = draw_time(asked);
+  bool wrong = at_ns == UINT64_MAX / 2;
+  cr_assert_eq(muster_update_wake_at(update, update->agent, at_ns), wrong ? MUSTER_E_ARGUMENT : MUSTER_OK);
+  if (wrong) return;
+  if (at_ns == MUSTER_WAKE_NEVER) {
+    asked->wakes = false;
+    asked->cancels = true;
+    return;
+  }
+  asked->wake_ns = asked->wakes && asked->wake_ns < at_ns ? asked->wake_ns : at_ns;
+  asked->wakes = true;
+}
+
+static void ask_reaction(struct asked *asked, muster_update *update) {
+  uint64_t by_ns = draw_time(asked);
+  bool wrong = by_ns == UINT64_MAX / 2, timed = asked->reacts && asked->react_ns != MUSTER_WAKE_NEVER;
+  cr_assert_eq(muster_update_react_by(update, by_ns), wrong ? MUSTER_E_ARGUMENT : MUSTER_OK);
+  if (wrong) return;
+  asked->react_ns = timed && asked->react_ns < by_ns && by_ns != MUSTER_WAKE_NEVER ? asked->react_ns : by_ns;
+  asked->reacts = true;
+}
+
+static muster_atom_result ask_again_and_again(muster_update *update) {
+  struct asked *asked = update->type_user;
+  const update_context *context = (const update_context *)(const void *)update;
+  const agent_alarm *alarm = &context->runner->store->alarms[context->index];
+  asked->wakes = asked->cancels = asked->reacts = false;
+  asked->rounds++;
+  for (uint32_t i = 0; i < ASKS / 20; i++) {
+    if (draw(&asked->chance, 2))
+      ask_wake(asked, update);
+    else
+      ask_reaction(asked, update);
+    uint8_t asks = context->result->asks;
+    cr_assert_eq((asks & ASK_TIME) != 0, asked->wakes, "round %u, %u", asked->rounds, i);
+    cr_assert_eq((asks & ASK_NEVER) != 0, asked->cancels, "round %u, %u", asked->rounds, i);
+    cr_assert_eq((asks & ASK_REACTION) != 0, asked->reacts, "round %u, %u", asked->rounds, i);
+    if (asked->wakes) cr_assert_eq(alarm->asked_ns, asked->wake_ns);
+    if (asked->reacts) cr_assert_eq(alarm->react_asked_ns, asked->react_ns);
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(update_calls, for_times_keep_the_earlier_one_until_it_is_cancelled) {
+  struct asked asked = {0};
+  little_world little = world_of(ask_again_and_again, MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, NULL, &asked);
+  spawn_at(&little, 0);
+  run_frames(&little, 40);
+  cr_assert_gt(asked.rounds, 20);
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------- no room left
+ */
+
+struct crowd {
+  muster_agent other;
+  uint32_t tries, done, full;
+  muster_result removed[3];
+};
+
+static muster_atom_result send_commands(muster_update *update) {
+  struct crowd *crowd = update->type_user;
+  if (muster_agent_equal(update->agent, crowd->other)) return MUSTER_ATOM_NEXT;
+  for (uint32_t i = 0; i < crowd->tries; i++) {
+    muster_result result = muster_update_wake_at(update, crowd->other, MUSTER_WAKE_NEVER);
+    crowd->done += result == MUSTER_OK;
+    crowd->full += result == MUSTER_E_FULL;
+  }
+  crowd->tries = 0;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(update_calls, of_one_worker_are_as_many_as_its_log_has_room_for_and_counted_beyond) {
+  struct crowd crowd = {0};
+  muster_world_def def = muster_world_def_default();
+  def.limits.commands_max = 4 * RUNNER_LOG_MAX;
+  little_world little = world_of(send_commands, MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, &def, &crowd);
+  crowd.other = spawn_at(&little, 0);
+  spawn_at(&little, 1);
+  run_frames(&little, 3);
+  for (uint32_t round = 1; round < 3; round++) {
+    crowd = (struct crowd){.other = crowd.other, .tries = RUNNER_LOG_MAX + 7};
+    run_frame(&little);
+    cr_assert(crowd.done == RUNNER_LOG_MAX && crowd.full == 7, "%u and %u", crowd.done, crowd.full);
+    cr_assert_eq(sums_of(&little).commands_dropped, 7 * round);
+    for (uint32_t i = 0; i < 200 && run_frame_with(&little, 1000000000u).commands_waiting; i++) continue;
+  }
+  little_world_destroy(&little);
+}
+
+/* Removes with and without room for the command, and twice. */
+static muster_atom_result remove_other(muster_update *update) {
+  struct crowd *crowd = update->type_user;
+  if (muster_agent_equal(update->agent, crowd->other) || !crowd->tries) return MUSTER_ATOM_NEXT;
+  bool full = crowd->tries == 2;
+  for (uint32_t i = 0; full && i < 100000; i++)
+    if (muster_update_wake_at(update, crowd->other, MUSTER_WAKE_NEVER) == MUSTER_E_FULL) break;
+  for (uint32_t i = 0; i < 3; i++) crowd->removed[i] = muster_update_remove(update, crowd->other);
+  crowd->tries = 0;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void remove_by(muster_act act) {
+  struct crowd crowd = {0};
+  muster_world_def def = muster_world_def_default();
+  def.limits.commands_max = 16;
+  little_world little = world_of(remove_other, MUSTER_ROLE_ACTION, act, &def, &crowd);
+  crowd.other = spawn_at(&little, 1);
+  spawn_at(&little, 1.5);
+  run_frames(&little, 3);
+  crowd.tries = 2;
+  run_frame(&little);
+  for (uint32_t i = 0; i < 3; i++) cr_assert_eq(crowd.removed[i], MUSTER_E_FULL, "act %u", act);
+  for (uint32_t i = 0; i < 3000 && run_frame_with(&little, 1000000000u).commands_waiting; i++) continue;
+  cr_assert(muster_agent_exists(little.world, crowd.other));
+  crowd.tries = 1;
+  run_frame(&little);
+  cr_assert_eq(crowd.removed[0], MUSTER_OK, "a removal that was refused marks nothing: %u", act);
+  cr_assert(crowd.removed[1] == MUSTER_E_STALE && crowd.removed[2] == MUSTER_E_STALE, "act %u", act);
+  run_frames(&little, 2);
+  cr_assert(!muster_agent_exists(little.world, crowd.other));
+  little_world_destroy(&little);
+}
+
+Test(update_calls, to_remove_count_once_and_not_at_all_without_room) {
+  remove_by(MUSTER_ACT_SERIAL);
+  remove_by(MUSTER_ACT_REGION);
+}
+
+/* ------------------------------------------------------------------------------------------------- messages and births
+ */
+
+struct talk {
+  muster_agent to;
+  uint32_t tries, sent, full, born, unborn;
+};
+
+static muster_atom_result talk_much(muster_update *update) {
+  struct talk *talk = update->type_user;
+  for (uint32_t i = 0; i < talk->tries; i++) {
+    muster_result result = muster_update_send(update, talk->to, &i, sizeof i);
+    talk->sent += result == MUSTER_OK;
+    talk->full += result == MUSTER_E_FULL;
+    muster_agent_def def = muster_agent_def_default();
+    def.type = (muster_type){1};
+    bool born = !muster_agent_is_null(muster_update_spawn(update, &def));
+    talk->born += born;
+    talk->unborn += !born;
+  }
+  talk->tries = 0;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(update_calls, beyond_what_a_type_may_send_and_bear_are_refused_and_counted) {
+  const muster_act acts[] = {MUSTER_ACT_SERIAL, MUSTER_ACT_REGION, MUSTER_ACT_PARALLEL};
+  for (uint32_t i = 0; i < 4; i++) {
+    struct talk talk = {0};
+    muster_role role = i < 3 ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
+    little_world little = world_of(talk_much, role, acts[i % 3], NULL, &talk);
+    talk.to = spawn_at(&little, 0);
+    run_frames(&little, 3);
+    for (uint32_t round = 1; round < 3; round++) {
+      talk.tries = 9;
+      for (uint32_t frame = 0; frame < 2; frame++) run_frame(&little);
+      cr_assert(talk.sent == 3 * round && talk.full == 6 * round, "kind %u: %u and %u", i, talk.sent, talk.full);
+      cr_assert(talk.born == 2 * round && talk.unborn == 7 * round, "kind %u: %u and %u", i, talk.born, talk.unborn);
+      muster_statistics sums = sums_of(&little);
+      cr_assert_eq(sums.messages_refused, 6 * round, "kind %u: %lu", i, (unsigned long)sums.messages_refused);
+      cr_assert_eq(sums.spawns_refused, 7 * round, "kind %u: %lu", i, (unsigned long)sums.spawns_refused);
+      cr_assert_eq(sums.messages_sent, 3 * round, "kind %u: %lu", i, (unsigned long)sums.messages_sent);
+    }
+    little_world_destroy(&little);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ mistakes
+ */
+
+static uint32_t told;
+
+static void count_told(muster_log_level level, const char *message, void *user) {
+  (void)user;
+  told += level == MUSTER_LOG_WARNING && strstr(message, "was refused") != NULL;
+}
+
+static muster_atom_result err_in_turn(muster_update *update) {
+  const uint32_t *turn = update->type_user;
+  muster_neighbour near;
+  muster_agent_def def = muster_agent_def_default();
+  switch (*turn % 6) {
+  case 0:
+    muster_update_move(update, (muster_position){NAN, 0, 0});
+    break;
+  case 1:
+    muster_update_spawn(update, &def);
+    break;
+  case 2:
+    muster_update_send(update, update->agent, "much too long", 13);
+    break;
+  case 3:
+    muster_update_published_as(update, update->agent, 8);
+    break;
+  case 4:
+    muster_update_state_of(update, update->agent);
+    break;
+  default:
+    muster_update_nearby(update, -1.0f, (muster_type){0}, &near, 1);
+    break;
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(update_calls, that_are_mistakes_are_told_once_each_in_whatever_order) {
+  for (uint32_t first = 0; first < 6; first++) {
+    uint32_t turn = first;
+    const muster_atom atom = {err_in_turn, MUSTER_ROLE_BEHAVIOUR, 1000};
+    muster_world_def def = muster_world_def_default();
+    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+    def.log.write = count_told;
+    little_world little = {.world = muster_world_create(&def)}; /* without a pool: each worker tells what it sees */
+    muster_type_def type = type_with(&atom, 1);
+    type.period_ns = type.period_max_ns = FRAME_NS;
+    type.user = &turn;
+    type.messages.waiting_max = type.messages.sends_max = 1;
+    type.messages.bytes_max = 8;
+    register_type(&little, &type);
+    spawn_at(&little, 0);
+    told = 0;
+    for (uint32_t i = 0; i < 14; i++, turn++) run_frame(&little);
+    cr_assert_eq(told, 6, "%u of six mistakes", told);
+    cr_assert_geq(sums_of(&little).positions_refused, 2);
+    little_world_destroy(&little);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ refusals
+ */
+
+struct look {
+  uint32_t rounds, wrong;
+};
+
+/* Structs of one byte more or less are others; a refused move moves nobody; no two numbers are the same. */
+static muster_atom_result look_closely(muster_update *update) {
+  struct look *look = update->type_user;
+  muster_agent self = update->agent;
+  look->wrong += muster_update_move(update, (muster_position){0, 0, INFINITY}) == MUSTER_OK;
+  for (uint32_t bytes = 23; bytes < 26; bytes++) {
+    look->wrong += (muster_update_published_as(update, self, bytes) != NULL) != (bytes == 24);
+    look->wrong += (muster_update_state_as(update, self, bytes + 8) != NULL) != (bytes == 24);
+  }
+  look->wrong += muster_update_random(update) == muster_update_random(update);
+  look->rounds++;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(update_calls, that_are_refused_change_nothing_and_structs_have_their_size) {
+  struct look look = {0};
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {look_closely, MUSTER_ROLE_ACTION, 1000}};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, &look);
+  type.published_bytes = 24;
+  type.state_bytes = 32;
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 7);
+  run_frames(&little, 5);
+  cr_assert(look.rounds > 2 && look.wrong == 0, "%u wrong in %u rounds", look.wrong, look.rounds);
+  cr_assert_float_eq(info_of(&little, agent).position.x, 7, 1e-3);
+  little_world_destroy(&little);
+}
