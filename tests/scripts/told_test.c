@@ -284,6 +284,13 @@ Test(told, the_functions_of_the_world_know_each_frame) {
 
 /* ------------------------------------------------------------------------------------------------------ cut updates */
 
+static uint32_t told_cut_sets(const script_world *scripts, muster_agent agent) {
+  const script_state *state = scripts->states[0];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < state->suspended_count; i++) count += muster_agent_equal(state->suspended[i].agent, agent);
+  return count;
+}
+
 /* Two sets of one agent are cut at the same time, and go on each where it was, with its own numbers. */
 Test(told, sets_that_are_cut_go_on_each_for_itself) {
   script_host *host = script_begin(
@@ -319,6 +326,16 @@ Test(told, sets_that_are_cut_go_on_each_for_itself) {
   }
   cr_expect_eq((double)sum, script_figure(host, "scripts_cuts_total"));
   cr_expect_leq(scripts->states[0]->suspended_count, 6);
+  /* one that goes takes both along */
+  muster_agent_info info;
+  muster_agent leaver = told_agent(host, 1, &info);
+  for (uint32_t frames = 0; told_cut_sets(scripts, leaver) < 2; frames++) {
+    cr_assert_lt(frames, 1000, "its sets are never cut together");
+    script_run(host, 1);
+  }
+  cr_assert_eq(muster_agent_remove(host->world, leaver), MUSTER_OK);
+  script_run(host, 2);
+  cr_expect_eq(told_cut_sets(scripts, leaver), 0);
   script_end(host);
 }
 

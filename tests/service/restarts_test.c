@@ -69,6 +69,7 @@ Test(restarts, pauses_of_troubles_grow_whatever_the_window) {
   for (uint64_t i = 0; i < 4; i++) trouble(&ends, &brief, 100 * i, 25);
   cr_assert_eq(trouble(&ends, &brief, 500, 25), 525);
   cr_assert_eq(trouble(&ends, &brief, 600, 26), 600, "it ran for longer than the longest pause: they begin anew");
+  cr_assert_eq(trouble(&ends, &brief, 700, 0), 710, "that one was the first of them");
 }
 
 Test(restarts, crashes_count_alone_towards_its_failure_among_any_troubles) {

@@ -14,6 +14,15 @@ Test(pacing, lost_time_is_not_caught_up_with) {
   cr_expect_geq(pacing.start_ns - before_ns, 5 * second_ns - pacing_sim_time(&pacing, 3));
 }
 
+/* However long it ran before. */
+Test(pacing, lost_time_of_a_long_run_is_not_caught_up_with) {
+  struct pacing pacing = pacing_begin(30000, true);
+  pacing.start_ns -= pacing_sim_time(&pacing, 30000) + 5 * second_ns;
+  uint64_t before_ns = pacing.start_ns;
+  pacing_wait(&pacing, 30000);
+  cr_expect_geq(pacing.start_ns - before_ns, 5 * second_ns);
+}
+
 /* Who is late by less than a frame catches up, so that the rate is kept. */
 Test(pacing, a_frame_that_is_a_little_late_moves_nothing) {
   struct pacing pacing = pacing_begin(1, true); /* a frame in 1,000 s */

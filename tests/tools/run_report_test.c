@@ -75,6 +75,14 @@ Test(run_report, has_every_member_of_its_schema) {
   json_decref(json);
 }
 
+/* Of forty frames less than 99 % are no longer than the last but one. */
+Test(run_report, percentiles_of_few_frames_are_not_too_small) {
+  json_t *json = program_json(SMALL);
+  cr_expect_eq(program_number(json, "wall_ns.p99"), program_number(json, "wall_ns.max"));
+  cr_expect_eq(program_number(json, "wall_ns.p999"), program_number(json, "wall_ns.max"));
+  json_decref(json);
+}
+
 Test(run_report, counts_what_was_asked_for) {
   json_t *json = program_json(SMALL " --agents 60 --budget 5ms --hz 59.94 --seed 9 --workers 2");
   cr_assert_eq(program_number(json, "agents"), 60);

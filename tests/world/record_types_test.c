@@ -235,8 +235,11 @@ static void importance(const muster_importance_query *queries, float *answers, u
 
 enum { CALLBACKS = 4 };
 
-static given_type *type_with_callback(uint32_t which) {
+static given_type *type_with_callback(uint32_t which, bool catches_up) {
   given_type *given = type_of_atoms();
+  if (catches_up) given->def.elapsed.contract = MUSTER_ELAPSED_ANALYTIC;
+  if (catches_up) given->def.elapsed.step_ns = 1000000;
+  if (catches_up) given->def.elapsed.catch_up = callback;
   if (which == 1) given->def.on_spawned = callback;
   if (which == 2) given->def.on_removed = callback;
   if (which == 3) given->def.models.cost_ns = cost;
@@ -245,12 +248,14 @@ static given_type *type_with_callback(uint32_t which) {
 }
 
 Test(record_types, each_callback_is_there_or_not_as_it_was) {
-  for (uint32_t one = 0; one <= CALLBACKS; one++) {
+  for (uint32_t i = 0; i < 2 * (CALLBACKS + 1); i++) {
     static struct recorded run;
-    record_type(&run, &type_with_callback(one)->def);
-    expect_replayed(&run, &type_with_callback(one)->def);
+    uint32_t one = i % (CALLBACKS + 1);
+    bool catches_up = i > CALLBACKS;
+    record_type(&run, &type_with_callback(one, catches_up)->def);
+    expect_replayed(&run, &type_with_callback(one, catches_up)->def);
     for (uint32_t other = 0; other <= CALLBACKS; other++)
-      if (one != other) expect_refused(&run, &type_with_callback(other)->def, "callbacks");
+      if (one != other) expect_refused(&run, &type_with_callback(other, catches_up)->def, "callbacks");
     recorded_forget(&run);
   }
 }
