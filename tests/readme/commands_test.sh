@@ -9,8 +9,10 @@ build=$(dirname "${MUSTER:?}")
 export WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 mkdir -p "$WORK/tree/build/release"
-for entry in "$source"/*; do [ "$(basename "$entry")" = build ] || ln -s "$entry" "$WORK/tree/"; done
-# What is built there; not what somebody who followed the book has left beside it.
+# What the tree has, and what is built there; not what somebody who followed the book has left beside it.
+for entry in CMakeLists.txt CMakePresets.json LICENSE README.md bench include src tests tools; do
+  ln -s "$source/$entry" "$WORK/tree/"
+done
 find "$build" -mindepth 1 -maxdepth 1 \( -type d -o -executable -o -name '*.a' -o -name 'C*' -o -name '*.cmake' \
   -o -name '*.ninja' \) -exec ln -s -t "$WORK/tree/build/release/" '{}' +
 
