@@ -1,8 +1,7 @@
 /* Functions of Lua that are made anew here mean what they mean in Lua itself: random calls are asked of both, and their
  * answers and what they leave in their tables compared. Where scripts have an order of their own, it is compared with a
  * sort by its rules. */
-#include "lua/library.h"
-#include "lua/scripts.h"
+#include "scripts/own_state.h"
 
 #include <criterion/criterion.h>
 #include <lauxlib.h>
@@ -11,17 +10,6 @@
 #include <string.h>
 
 enum { LIBRARY_ROUNDS = 40, LIBRARY_CALLS = 150 };
-
-static script_state *library_begin(script_world *scripts) {
-  static char nothing[] = "";
-  *scripts = (script_world){.version = 1, .files.count = 1};
-  scripts->files.files[0] = (script_file){.name = "main", .text = nothing, .main = true};
-  script_state *state = state_create(scripts, 0);
-  cr_assert_not_null(state);
-  state->loads = true;
-  lua_settop(state->L, 0);
-  return state;
-}
 
 /* Runs a file with two numbers; what it returns is on the stack. */
 static const char *library_run(lua_State *L, bool own, const char *name, lua_Integer one, lua_Integer two) {
@@ -50,7 +38,7 @@ static void library_expect_lines(const char *own, const char *theirs) {
 
 Test(library, means_what_it_means_in_lua_itself) {
   script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = library_begin(scripts);
+  script_state *state = own_state_begin(scripts);
   lua_State *lua = luaL_newstate();
   luaL_openlibs(lua);
   for (lua_Integer seed = 1; seed <= LIBRARY_ROUNDS; seed++) {
@@ -66,7 +54,7 @@ Test(library, means_what_it_means_in_lua_itself) {
 
 Test(library, has_an_order_and_bounds_of_its_own) {
   script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = library_begin(scripts);
+  script_state *state = own_state_begin(scripts);
   for (lua_Integer seed = 1; seed <= 4; seed++) {
     cr_expect_str_eq(library_run(state->L, true, "library_own.lua", seed, 0), "done");
     lua_settop(state->L, 0);

@@ -1,9 +1,8 @@
 /* Safepoints change nothing: texts are run as they are, with safepoints, and interrupted all the time. They tell the
  * same, and meet as many as they have turns of loops, calls and gotos. MUSTER_PLAIN is how many random texts, and
  * MUSTER_PLAIN_SEED the seed of the first. */
-#include "lua/library.h"
 #include "lua/safepoints.h"
-#include "lua/scripts.h"
+#include "scripts/own_state.h"
 #include "scripts/plain_grammar.h"
 
 #include <criterion/criterion.h>
@@ -114,12 +113,7 @@ static void meaning_run(script_state *state, const char *text, size_t bytes, boo
 
 /* A state in which the texts find `count` and `tell`. */
 static script_state *meaning_begin(script_world *scripts) {
-  static char nothing[] = "";
-  *scripts = (script_world){.version = 1, .files.count = 1};
-  scripts->files.files[0] = (script_file){.name = "main", .text = nothing, .main = true};
-  script_state *state = state_create(scripts, 0);
-  cr_assert_not_null(state);
-  state->loads = true;
+  script_state *state = own_state_begin(scripts);
   lua_pushcfunction(state->L, meaning_count);
   library_set_global(state->L, "count");
   lua_pushcfunction(state->L, meaning_tell);

@@ -1,6 +1,5 @@
 /* Patterns of texts mean what they mean in Lua itself: random ones are asked of both. */
-#include "lua/library.h"
-#include "lua/scripts.h"
+#include "scripts/own_state.h"
 #include "scripts/plain_grammar.h"
 
 #include <criterion/criterion.h>
@@ -55,17 +54,8 @@ static void answer(lua_State *L, const char *subject, const char *pattern, lua_I
 }
 
 static script_state *own_begin(script_world *scripts) {
-  static char nothing[] = "";
-  *scripts = (script_world){.version = 1, .files.count = 1};
-  scripts->files.files[0] = (script_file){.name = "main", .text = nothing, .main = true};
-  script_state *state = state_create(scripts, 0);
-  cr_assert_not_null(state);
-  state->loads = true;
-  lua_settop(state->L, 0);
-  cr_assert_eq(luaL_loadbufferx(state->L, calls, sizeof calls - 1, "@calls", "t"), LUA_OK);
-  library_push_globals(state->L);
-  lua_setupvalue(state->L, -2, 1);
-  cr_assert_eq(lua_pcall(state->L, 0, 1, 0), LUA_OK, "%s", lua_tostring(state->L, -1));
+  script_state *state = own_state_begin(scripts);
+  own_state_run(state, calls, sizeof calls - 1, 1);
   return state;
 }
 

@@ -1,8 +1,7 @@
 /* Plain values become bytes and values again: random ones are the same afterwards, with their circles and what is
  * shared in them, and equal ones are equal bytes; of bytes that were damaged nothing worse comes than an error. */
-#include "lua/library.h"
-#include "lua/scripts.h"
 #include "lua/values.h"
+#include "scripts/own_state.h"
 
 #include <criterion/criterion.h>
 #include <lauxlib.h>
@@ -43,18 +42,8 @@ static const char values_text[] =
 
 /* A state with the two functions at 1 and 2 on its stack. */
 static script_state *values_begin(script_world *scripts) {
-  static char nothing[] = "";
-  *scripts = (script_world){.version = 1, .files.count = 1};
-  scripts->files.files[0] = (script_file){.name = "main", .text = nothing, .main = true};
-  script_state *state = state_create(scripts, 0);
-  cr_assert_not_null(state);
-  state->loads = true;
-  lua_State *L = state->L;
-  lua_settop(L, 0);
-  cr_assert_eq(luaL_loadbufferx(L, values_text, sizeof values_text - 1, "@values", "t"), LUA_OK);
-  library_push_globals(L);
-  lua_setupvalue(L, -2, 1);
-  cr_assert_eq(lua_pcall(L, 0, 2, 0), LUA_OK, "%s", lua_tostring(L, -1));
+  script_state *state = own_state_begin(scripts);
+  own_state_run(state, values_text, sizeof values_text - 1, 2);
   return state;
 }
 
