@@ -6,6 +6,7 @@
 #include "world/world.h"
 
 #include <errno.h>
+#include <muster/bulk.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -152,6 +153,36 @@ Test(journal_bounds, notes_that_are_too_long_end_it) {
   run_frame(&little);
   expect_ended(journal, &little, "the notes of one frame had no room");
   cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "that it had ended is no error");
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* What the host does between two frames has no room, and then a snapshot is to begin behind it. */
+Test(journal_bounds, what_has_no_room_between_two_frames_ends_it) {
+  enum { MANY = 4000 };
+  static muster_agent agents[MANY];
+  static muster_position places[MANY];
+  journal_place place = place_make();
+  muster_journal_info info;
+  little_world little = town();
+  muster_journal_def def = muster_journal_def_default();
+  def.buffer_bytes = 65536;
+  town_populate(&little);
+  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  for (uint32_t frame = 0; frame < 3; frame++) town_frame(&little, frame);
+  const muster_journal_status before = journal_status(journal);
+  muster_agents_move(little.world, agents, places, MANY);
+  muster_journal_snapshot(journal);
+  cr_expect_eq(journal_status(journal).forked, 0);
+  cr_expect_eq(journal_status(journal).bytes, before.bytes, "something was written");
+  cr_expect_eq(place_count(&place, "", ""), 2);
+  town_frame(&little, 3);
+  expect_ended(journal, &little, "buffer of 65536 bytes was full");
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK);
+  cr_expect_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(info.frames, 3);
+  cr_expect_eq(info.lost_bytes, 0);
+  cr_expect_not(info.clean, "it did not end in order");
   little_world_destroy(&little);
   place_remove(&place);
 }
@@ -320,6 +351,70 @@ Test(journal_bounds, deaths_in_recoveries_add_up) {
   cr_expect_not(info.tried, "a recovery that ends well forgets them");
   little_world_destroy(&little);
   told_destroy(life.told);
+  place_remove(&place);
+}
+
+/* A host may have closed its standard input: then some file has the descriptor 0. */
+static void expect_one_try(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user) {
+  struct stat status;
+  (void)world, (void)frame, (void)sim_now_ns;
+  cr_assert_eq(stat(user, &status), 0, "%s", strerror(errno));
+  cr_expect_eq(status.st_size, 1, "%ld deaths", (long)status.st_size);
+}
+
+static void expect_lowest(int expected, const char *when) {
+  int lowest = dup(1);
+  cr_expect_eq(lowest, expected, "%s descriptor %d is free", when, lowest);
+  close(lowest);
+}
+
+static void recover_beside(const journal_place *place, uint64_t hash) {
+  char tries[PLACE_BYTES];
+  muster_journal_info info;
+  muster_journal_recover_def recover = muster_journal_recover_def_default();
+  little_world little = town();
+  cr_assert_eq(journal_look(place->path, &info), MUSTER_OK, "%s", muster_last_error());
+  expect_lowest(0, "behind a look");
+  snprintf(tries, sizeof tries, "%s-%lu.replaying", place->path, info.number);
+  recover.path = place->path;
+  recover.before_frame = expect_one_try;
+  recover.user = tries;
+  cr_expect_eq(muster_journal_recover(little.world, &recover, &info), MUSTER_OK, "%s", muster_last_error());
+  expect_lowest(0, "behind a recovery");
+  cr_expect_eq(info.frames, info.snapshot_frames + 1);
+  cr_expect_eq(muster_world_hash(little.world), hash);
+  little_world_destroy(&little);
+}
+
+Test(journal_bounds, a_file_may_have_the_descriptor_0) {
+  static const uint64_t spare_ns = 1000000000000u;
+  journal_place place = place_make();
+  int input = fcntl(0, F_DUPFD_CLOEXEC, 100);
+  little_world little = town();
+  town_populate(&little);
+  close(0);
+  muster_journal *journal = journal_begin(&little, place.path);
+  cr_expect_eq(journal->current.descriptor, 0);
+  muster_journal_turn(journal, spare_ns);     /* gets memory */
+  for (uint32_t turn = 0; turn < 5; turn++) { /* in a process, in memory, ... */
+    bool zero = turn % 2;
+    town_frame(&little, turn);
+    syncer_did(&journal->syncer, true);
+    journal->asked = true;
+    muster_journal_turn(journal, turn == 1 ? spare_ns : 0);
+    cr_expect_eq(journal->next.descriptor == 0, zero, "turn %u: %d", turn, journal->next.descriptor);
+    AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+    cr_expect_eq(journal_status(journal).snapshots, turn + 2);
+    cr_expect_eq(journal_status(journal).forked, turn + (turn < 1));
+    if (!zero) expect_lowest(0, "behind the file before");
+  }
+  town_frame(&little, 5);
+  recover_beside(&place, muster_world_hash(little.world));
+  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "%s", muster_last_error());
+  expect_lowest(0, "behind the end");
+  little_world_destroy(&little);
+  cr_assert_eq(dup2(input, 0), 0);
+  close(input);
   place_remove(&place);
 }
 

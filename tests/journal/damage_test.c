@@ -132,6 +132,7 @@ Test(journal_damage, one_death_in_a_recovery_is_not_held_against_the_frames) {
 
 /* A frame that is missing as a whole, also where all checksums are right: those behind it are lost, and told. */
 static void expect_lost_without(const whole_journal *whole, uint64_t frame, bool right) {
+  char says[96];
   muster_journal_info info;
   uint64_t begin = whole->sizes[frame - 1], end = whole->sizes[frame], told = DAMAGED_FRAMES - (frame - 1);
   size_t count = whole->journal_was.count - (size_t)(end - begin);
@@ -147,6 +148,10 @@ static void expect_lost_without(const whole_journal *whole, uint64_t frame, bool
   cr_assert_eq(journal_look(whole->place.path, &info), MUSTER_OK, "%s", muster_last_error());
   cr_expect_eq(info.frames, frame - 1);
   cr_expect_eq(info.lost_frames, frame < DAMAGED_FRAMES ? told : 0, "without frame %lu: %lu", frame, info.lost_frames);
+  if (right && frame < DAMAGED_FRAMES) {
+    snprintf(says, sizeof says, ": section 2 %lu where frame %lu belongs", frame + 1, frame);
+    cr_expect_not_null(strstr(info.damage, says), "%s", info.damage);
+  }
 }
 
 /* What may come of a bit that was turned at that place of the journal. */
@@ -167,6 +172,18 @@ static void expect_survived(const whole_journal *whole, size_t at, bool recovers
   if (recovers) expect_world(whole, info.frames, "bit at", at);
 }
 
+/* What is said of a frame in whose section this byte was changed. */
+static void expect_damage(const whole_journal *whole, uint64_t frame, size_t byte, const char *damage) {
+  enum { MARK_END = 4, LENGTH = 18, LENGTH_END = 24, HEADER_END = 32 };
+  char says[64] = " is damaged: its checksum is wrong", where[32] = "";
+  if (byte < MARK_END) snprintf(says, sizeof says, ": no section begins here");
+  if (byte >= LENGTH && byte < LENGTH_END) /* longer than the file: it looks as if it were cut */
+    snprintf(says, sizeof says, ": frame %lu is damaged", frame);
+  if (byte >= HEADER_END) snprintf(says, sizeof says, ": section %lu is damaged: its checksum is wrong", frame);
+  if (frame > 1) snprintf(where, sizeof where, "record: offset %lu:", whole->sizes[frame - 1]);
+  cr_expect(strstr(damage, says) && strstr(damage, where), "byte %zu of frame %lu: %s", byte, frame, damage);
+}
+
 /* A frame's section begins where the frame before ends. */
 static void expect_lost(const whole_journal *whole, uint64_t frame, size_t byte) {
   muster_journal_info info;
@@ -179,6 +196,7 @@ static void expect_lost(const whole_journal *whole, uint64_t frame, size_t byte)
   cr_assert_eq(info.lost_frames, DAMAGED_FRAMES - (frame - 1), "byte %zu of frame %llu: %llu, %s", byte,
                (unsigned long long)frame, (unsigned long long)info.lost_frames, info.damage);
   cr_assert(*info.damage, "byte %zu of frame %llu", byte, (unsigned long long)frame);
+  expect_damage(whole, frame, byte, info.damage);
 }
 
 Test(journal_damage, frames_behind_it_are_counted) {

@@ -100,6 +100,163 @@ Test(journal_due, a_snapshot_begins_when_it_is_time_and_not_before) {
   place_remove(&place);
 }
 
+/* How many updates are suspended, frame by frame, since one was nearly due. It begins in the first of them, but one,
+ * that has as few as any before it, or in the ninth; what was before that counts for nothing. */
+Test(journal_due, of_frames_in_which_it_is_nearly_time_one_with_few_suspended_updates_is_chosen) {
+  static const struct {
+    uint32_t fewest_before, begins_in, suspended[ALL_LOOKS + 2];
+  } rows[] = {{0, 1, {5, 5}},    {0, 2, {5, 6, 5}},    {2, 1, {9, 5}},
+              {9, 1, {0, 0}},    {9, 3, {5, 6, 7, 4}}, {0, ALL_LOOKS, {1, 2, 3, 4, 5, 6, 7, 8, 9, 9}},
+              {3, 2, {4, 9, 4}}, {1, 1, {2, 1}}};
+  journal_place place = place_make();
+  little_world little = town();
+  town_populate(&little);
+  muster_journal_def def = muster_journal_def_default();
+  def.recovery_max_ns = 1000 * (uint64_t)MS;
+  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  run_frame(&little);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint64_t forked = journal_status(journal).forked;
+    for (uint32_t look = 0; look <= rows[i].begins_in; look++) {
+      uint32_t fewest = look ? journal->fewest : rows[i].fewest_before;
+      set_case(journal,
+               &(due_case){.replay = 800, .suspended = rows[i].suspended[look], .fewest = fewest, .looks = look});
+      muster_journal_turn(journal, 0);
+      cr_expect_eq(journal_status(journal).forked - forked, look == rows[i].begins_in, "row %zu, frame %u", i, look);
+    }
+    AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+  }
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* A limit that a recovery may pass is kept again once the next snapshot can be had in time: one that comes late does
+ * not make it so. */
+Test(journal_due, a_limit_that_was_passed_is_kept_again_when_the_next_snapshot_is_in_time) {
+  static const struct {
+    uint32_t replay, cpu;
+    bool holds, holds_again; /* where it held before, and where it did not */
+  } rows[] = {{800, 0, true, true},      {800, 900, true, false}, {999, 700, true, true},   {1000, 0, true, false},
+              {1000, 900, false, false}, {1100, 0, true, false},  {1100, 700, true, false}, {1100, 900, false, false}};
+  journal_place place = place_make();
+  muster_type_def type = town_type();
+  little_world little = town_of(WORKERS, MUSTER_CLOCK_VIRTUAL, &type);
+  muster_journal_def def = muster_journal_def_default();
+  def.recovery_max_ns = 1000 * (uint64_t)MS;
+  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  run_frame(&little);
+  for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+    set_case(journal, &(due_case){.replay = rows[i / 2].replay, .cpu = rows[i / 2].cpu});
+    journal->warned = i % 2;
+    muster_journal_turn(journal, 0);
+    cr_expect_eq(journal_status(journal).holds, i % 2 ? rows[i / 2].holds_again : rows[i / 2].holds, "row %zu", i / 2);
+    AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+  }
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+static _Atomic bool disk_is_done;
+
+static void wait_for_disk(void *user) {
+  (void)user;
+  AWAIT_WITH(usleep(200), atomic_load(&disk_is_done));
+}
+
+/* The thread that syncs gets memory for the next snapshot, or waits for the disk: nobody waits for it who gives up one
+ * that has a process. */
+Test(journal_due, a_snapshot_that_comes_to_nothing_keeps_no_frame) {
+  journal_place place = place_make();
+  int ends[2];
+  signal(SIGPIPE, SIG_IGN);
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  for (uint32_t round = 1; round <= 2; round++) {
+    run_frame(&little);
+    cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
+    atomic_store(&disk_is_done, false);
+    syncer_do(&journal->syncer, (syncer_job){wait_for_disk, NULL});
+    cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+    cr_assert_geq(dup2(ends[1], journal->next.descriptor), 0); /* its record cannot be written */
+    close(ends[0]);
+    close(ends[1]);
+    run_frame(&little);
+    cr_expect_not(syncer_did(&journal->syncer, false));
+    cr_expect_eq(journal_status(journal).snapshots_failed, round);
+    cr_expect(journal_status(journal).runs && !journal_status(journal).writes);
+    atomic_store(&disk_is_done, true);
+    syncer_did(&journal->syncer, true);
+  }
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* Memory for the next snapshot has a quarter more than the last one took, and 1 MiB. It is got anew where it falls
+ * short of that by more than an eighth. */
+Test(journal_due, memory_for_a_snapshot_grows_with_it) {
+  journal_place place = place_make();
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  run_frame(&little);
+  for (uint32_t megabytes = 0; megabytes < 10; megabytes += 3) {
+    const size_t wanted = megabytes * 1250000u + (1 << 20), enough = wanted - wanted / 8;
+    const size_t sizes[] = {0, enough - 1, enough, enough + 1, wanted, 2 * wanted};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      journal->place.wanted = sizes[i];
+      journal->status.snapshot_bytes = megabytes * 1000000u;
+      muster_journal_turn(journal, 1000 * (uint64_t)MS);
+      syncer_did(&journal->syncer, true);
+      cr_expect_eq(journal->place.wanted, i < 2 ? wanted : sizes[i], "%u MB, of %zu bytes %zu", megabytes, sizes[i],
+                   journal->place.wanted);
+      cr_expect_eq(journal->place.room, wanted, "%u MB: %zu bytes", megabytes, journal->place.room);
+    }
+  }
+  cr_expect_eq(journal_status(journal).snapshots, 1);
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
+/* Puts a snapshot into memory, if it is foretold to take no longer than the host has. Whether it was. */
+static bool is_placed(muster_journal *journal, uint64_t foretold_ns, uint64_t spare_ns) {
+  uint64_t forked = journal_status(journal).forked, snapshots = journal_status(journal).snapshots;
+  journal->place.took_ns = foretold_ns;
+  journal->asked = true;
+  muster_journal_turn(journal, spare_ns);
+  AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+  cr_expect_eq(journal_status(journal).snapshots, snapshots + 1);
+  return journal_status(journal).forked == forked;
+}
+
+/* One that takes longer than was foretold is believed at once, one that is faster by an eighth. */
+Test(journal_due, how_long_it_takes_into_memory_is_learnt) {
+  static const uint64_t long_ns = 80000000000u;
+  journal_place place = place_make();
+  little_world little = town();
+  town_populate(&little);
+  muster_journal *journal = journal_begin(&little, place.path);
+  run_frame(&little);
+  muster_journal_turn(journal, long_ns); /* gets memory */
+  syncer_did(&journal->syncer, true);
+  for (uint32_t i = 0; i < 3; i++) {
+    cr_expect(is_placed(journal, long_ns, long_ns), "just in time");
+    cr_expect_eq(journal->place.took_ns, long_ns - (long_ns - journal->status.snapshot_ns) / 8, "%lu ns",
+                 journal->place.took_ns);
+    cr_expect(is_placed(journal, 0, long_ns));
+    cr_expect_eq(journal->place.took_ns, journal->status.snapshot_ns, "%lu ns", journal->place.took_ns);
+    cr_expect_not(is_placed(journal, long_ns + 100, long_ns), "too late");
+    cr_expect_eq(journal->place.took_ns, long_ns + 100, "it was not asked");
+  }
+  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
+  little_world_destroy(&little);
+  place_remove(&place);
+}
+
 /* Frames that are counted once, however often the host turns or looks; those beside a snapshot for both records. */
 Test(journal_due, each_frame_is_foretold_once) {
   journal_place place = place_make();

@@ -1,6 +1,8 @@
 /* Which files are a journal's, and which of several pairs a world comes back from. */
 #include "support/journal_town.h"
 
+#include <errno.h>
+
 static void files_name(const journal_place *place, const char *ending, char path[PLACE_BYTES]) {
   snprintf(path, PLACE_BYTES, "%s%s", place->path, ending);
 }
@@ -112,6 +114,45 @@ Test(journal_files, of_two_pairs_the_one_with_more_frames_is_found) {
     pair_forget(&one);
     place_remove(&place);
   }
+}
+
+/* The disk refuses to tell of a file: of the n-th that is asked for. */
+static uint32_t refused_file;
+
+int fstat(int descriptor, struct stat *status) {
+  if (refused_file != 1) {
+    refused_file -= refused_file > 0;
+    return fstatat(descriptor, "", status, AT_EMPTY_PATH);
+  }
+  refused_file = 0;
+  errno = EIO;
+  return -1;
+}
+
+/* The older of two pairs stands for the newer where that is damaged, and not where it cannot be read for the moment. */
+Test(journal_files, one_that_cannot_be_read_for_now_is_not_taken_for_damaged) {
+  enum { MANY = 30 };
+  journal_place place = place_make();
+  uint32_t refused = 0;
+  muster_journal_info info;
+  files_live(&place, 4);
+  kept_pair one = pair_keep(&place);
+  files_live(&place, 7);
+  pair_put_back(&place, &one, 1);
+  for (uint32_t nth = 0; nth < 2 * MANY; nth++) {
+    if (nth == MANY) files_put(&place, "-2.journal", "half"); /* from here on the newer one is damaged */
+    refused_file = 1 + nth % MANY;
+    muster_result result = journal_look(place.path, &info);
+    bool was = refused_file == 0;
+    refused_file = 0;
+    cr_expect_eq(result, was ? MUSTER_E_SYSTEM : MUSTER_OK, "of file %u: %s", nth, muster_last_error());
+    if (was) cr_expect_not_null(strstr(muster_last_error(), strerror(EIO)), "%s", muster_last_error());
+    if (!was) cr_expect_eq(info.frames, nth < MANY ? 7 : 4);
+    refused += was;
+  }
+  cr_expect(refused >= 8 && refused < MANY, "%u files", refused);
+  pair_forget(&one);
+  place_remove(&place);
 }
 
 /* A record stands for the snapshot whose mark it has, and for no other: each part of the mark alone. */

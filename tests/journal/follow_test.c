@@ -187,6 +187,78 @@ Test(journal_follow, damage_that_comes_is_found) {
   end_followed(&life);
 }
 
+/* A record of many bytes, of which a part comes later; and how much of it was in memory each time that the host was
+ * asked for more. */
+typedef struct long_record {
+  journal_place place;
+  char name[PLACE_BYTES];
+  file_bytes whole;
+  uint32_t asked;
+  size_t held[3];
+} long_record;
+
+enum { LONG_FRAMES = 9, LONG_NOTE = 400000 };
+
+/* Of this process, in bytes. */
+static size_t held_of(const char *name) {
+  char line[4096];
+  bool within = false;
+  size_t held = 0, kilobytes, from, to;
+  FILE *maps = fopen("/proc/self/smaps", "re");
+  cr_assert_not_null(maps);
+  while (fgets(line, sizeof line, maps)) {
+    if (sscanf(line, "%zx-%zx ", &from, &to) == 2) within = strstr(line, name) != NULL;
+    if (within && sscanf(line, "Rss: %zu", &kilobytes) == 1) held += kilobytes * 1024;
+  }
+  fclose(maps);
+  return held;
+}
+
+static uint64_t give_rest(muster_world *world, uint64_t frame, void *user) {
+  long_record *record = user;
+  (void)world, (void)frame;
+  record->held[record->asked++] = held_of(record->name);
+  if (record->asked == 2) return 0;
+  const size_t there = record->whole.count / 4 * 3;
+  file_change(record->name, there, record->whole.bytes + there, record->whole.count - there);
+  return record->whole.count;
+}
+
+static void note_much(muster_journal *journal, void *user) {
+  static char bytes[LONG_NOTE];
+  (void)user;
+  memset(bytes, 'n', sizeof bytes);
+  must(muster_journal_note(journal, bytes, sizeof bytes) == MUSTER_OK, "a long note");
+}
+
+/* What was run is let go of. */
+Test(journal_follow, a_record_that_grows_takes_memory_for_what_comes_and_not_for_what_was) {
+  long_record record = {.place = place_make()};
+  muster_journal_info info = muster_journal_info_default();
+  muster_journal_recover_def def = muster_journal_recover_def_default();
+  town_life life = {
+      .path = record.place.path, .told = told_create(), .frames = LONG_FRAMES, .def = muster_journal_def_default()};
+  life.def.end_frame = note_much;
+  live_until_death(town_live, &life);
+  snprintf(record.name, sizeof record.name, "%s", place_find(&record.place, ".journal").path);
+  record.whole = file_read(record.name);
+  cr_assert_eq(truncate(record.name, (off_t)record.whole.count / 4 * 3), 0);
+  little_world little = town();
+  def.path = record.place.path;
+  def.more = give_rest;
+  def.user = &record;
+  cr_assert_eq(muster_journal_recover(little.world, &def, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(info.frames, LONG_FRAMES);
+  cr_expect_eq(record.asked, 2);
+  cr_expect_eq(muster_world_hash(little.world), life.told->hashes[LONG_FRAMES]);
+  cr_expect_geq(record.held[0], 6 * LONG_NOTE, "%zu bytes", record.held[0]);
+  cr_expect_leq(record.held[1], 5 * LONG_NOTE, "%zu bytes", record.held[1]);
+  little_world_destroy(&little);
+  free(record.whole.bytes);
+  told_destroy(life.told);
+  place_remove(&record.place);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- beside */
 
 /* What the process that writes the first snapshot does: it waits, and goes on or dies. */

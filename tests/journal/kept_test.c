@@ -4,12 +4,18 @@
 #include "support/journal_inside.h"
 #include "support/journal_town.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 
-/* What this process has; `parts` are mappings of the journal's files and of memory that no child gets. */
+/* What this process has; `parts` are mappings of the journal's files and of memory that no child gets, `heap` is what
+ * malloc() has given. */
 typedef struct holdings {
   uint32_t descriptors, threads, parts;
+  size_t heap;
 } holdings;
+
+enum { HEAP_CACHED = 1000, NOTE = 4000 };
 
 static uint32_t count_entries(const char *path) {
   uint32_t count = 0;
@@ -32,7 +38,9 @@ static uint32_t count_parts(void) {
 }
 
 static holdings holdings_now(void) {
-  return (holdings){count_entries("/proc/self/fd"), count_entries("/proc/self/task"), count_parts()};
+  struct mallinfo2 heap = mallinfo2();
+  return (holdings){count_entries("/proc/self/fd"), count_entries("/proc/self/task"), count_parts(),
+                    heap.uordblks + heap.hblkhd};
 }
 
 /* How the host answers what the snapshots ask for. */
@@ -64,6 +72,8 @@ static muster_journal_def keeping_def(keeping *keeps) {
   def.save_host = keeping_save;
   def.user = keeps;
   def.incidents_max = 0;
+  def.note = host_bytes;
+  def.note_bytes = NOTE;
   keeps->saves = SAVES;
   keeps->bytes = HOST_FEW;
   return def;
@@ -341,6 +351,41 @@ static void is_followed(keeping *keeps) {
   keeping_end(journal, true);
 }
 
+/* A signal interrupts each wait for a process once. */
+static bool interrupts;
+
+pid_t waitpid(pid_t process, int *status, int options) {
+  static bool interrupted;
+  void *found = dlsym(RTLD_NEXT, "waitpid");
+  pid_t (*usual)(pid_t process, int *status, int options);
+  memcpy(&usual, &found, sizeof usual);
+  interrupted = interrupts && !interrupted && !(options & WNOHANG);
+  if (!interrupted) return usual(process, status, options);
+  errno = EINTR;
+  return -1;
+}
+
+/* The next folder cannot be listed, for want of memory. */
+static bool lists_nothing;
+
+DIR *fdopendir(int folder) {
+  void *found = dlsym(RTLD_NEXT, "fdopendir");
+  DIR *(*usual)(int folder);
+  memcpy(&usual, &found, sizeof usual);
+  if (!lists_nothing) return usual(folder);
+  lists_nothing = false;
+  errno = ENOMEM;
+  return NULL;
+}
+
+static void cannot_list_its_folder(keeping *keeps) {
+  muster_journal_info info;
+  lists_nothing = true;
+  cr_expect_eq(journal_look(keeps->place.path, &info), MUSTER_E_SYSTEM);
+  cr_expect_not_null(strstr(muster_last_error(), strerror(ENOMEM)), "%s", muster_last_error());
+  cr_expect_not(lists_nothing);
+}
+
 typedef struct kept_case {
   const char *name;
   void (*run)(keeping *keeps);
@@ -360,9 +405,11 @@ static const kept_case kept_cases[] = {{"ends", ends, true},
                                        {"ends by itself", ends_by_itself, true},
                                        {"is followed", is_followed, false},
                                        {"is looked at", is_looked_at, false},
-                                       {"recovers", recovers, false}};
+                                       {"recovers", recovers, false},
+                                       {"cannot list its folder", cannot_list_its_folder, false}};
 
 static void expect_kept(const kept_case *one, keeping *keeps, holdings before) {
+  holdings held = holdings_now(); /* threads have a little of the heap for the next one */
   one->run(keeps);
   cr_expect(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "%s: a process is left", one->name);
   AWAIT(count_entries("/proc/self/task") <= before.threads); /* one that was joined may be listed for a moment */
@@ -370,6 +417,7 @@ static void expect_kept(const kept_case *one, keeping *keeps, holdings before) {
   cr_expect_eq(after.descriptors, before.descriptors, "%s: %d descriptors are left", one->name,
                (int)(after.descriptors - before.descriptors));
   cr_expect_eq(after.threads, before.threads, "%s", one->name);
+  cr_expect_lt(after.heap, held.heap + HEAP_CACHED, "%s: %zu bytes are left", one->name, after.heap - held.heap);
   cr_expect_eq(after.parts, before.parts, "%s: %d mappings are left", one->name, (int)(after.parts - before.parts));
   cr_expect_eq(place_count(&keeps->place, "", ""), one->leaves ? 2 : 0, "%s: it leaves other files", one->name);
   cr_expect_eq(place_count(&keeps->place, "", ".snapshot"), one->leaves, "%s", one->name);
@@ -386,6 +434,7 @@ Test(journal_kept, is_nothing_of_the_system_when_it_is_over) {
   ends(&keeps);
   place_each(&keeps.place, "", "", place_unlink, NULL);
   holdings before = holdings_now();
+  interrupts = true;
   for (uint32_t i = 0; i < 2 * sizeof kept_cases / sizeof *kept_cases; i++)
     expect_kept(&kept_cases[i / 2], &keeps, before);
   little_world_destroy(&keeps.little);

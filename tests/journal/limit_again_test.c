@@ -10,11 +10,14 @@
 
 typedef struct told_lines {
   uint32_t warnings;
+  char last[400];
 } told_lines;
 
 static void count_warnings(muster_log_level level, const char *message, void *user) {
   told_lines *told = user;
-  told->warnings += level == MUSTER_LOG_WARNING && strstr(message, "a recovery may take");
+  if (level != MUSTER_LOG_WARNING || !strstr(message, "a recovery may take")) return;
+  told->warnings++;
+  snprintf(told->last, sizeof told->last, "%s", message);
 }
 
 /* A turn after which a recovery may take so long; `costly`: another snapshot would cost too much now. */
@@ -30,7 +33,7 @@ static bool holds_after(little_world *little, muster_journal *journal, uint64_t 
 }
 
 Test(limit_again, is_told_once_each_time_that_it_is_passed) {
-  char folder[] = "/tmp/muster-test-limit-XXXXXX", path[64], command[64];
+  char folder[] = "/tmp/muster-test-limit-XXXXXX", path[64], command[64], says[400];
   told_lines told = {0};
   muster_journal *journal = NULL;
   muster_world_def world = muster_world_def_default();
@@ -44,12 +47,19 @@ Test(limit_again, is_told_once_each_time_that_it_is_passed) {
   def.recovery_max_ns = 1000000000;
   def.start_ns = 10000000;
   cr_assert_eq(muster_journal_begin(little.world, &def, &journal), MUSTER_OK, "%s", muster_last_error());
-  journal->load_ns = 0;
+  journal->load_ns = 250000000;
+  journal->status.snapshot_bytes = 12340000;
+  snprintf(
+      says, sizeof says,
+      "journal %s: a recovery may take 5.26 s, recovery_max is 1.00 s: loading a snapshot of 12.3 MB takes 0.25 s, "
+      "and more of them would cost more than a 50th of the time",
+      path);
   for (uint32_t time = 1; time <= 3; time++) {
     cr_expect_not(holds_after(&little, journal, 5000000000u, true), "it is beyond its bound");
     cr_expect_not(holds_after(&little, journal, 5000000000u, true));
     cr_expect_eq(told.warnings, time, "told %u times", told.warnings);
-    cr_expect(holds_after(&little, journal, 800000000u, false), "it is within it again");
+    cr_expect_str_eq(told.last, says, "%s", told.last);
+    cr_expect(holds_after(&little, journal, 600000000u, false), "it is within it again");
     cr_expect_eq(told.warnings, time);
   }
   cr_assert_eq(muster_journal_end(journal, true), MUSTER_OK, "%s", muster_last_error());

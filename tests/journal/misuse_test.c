@@ -1,6 +1,8 @@
 /* Calls that a host should not make: each is refused with what is wrong, and changes nothing. */
 #include "support/journal_town.h"
 
+#include <muster/record.h>
+
 static void expect_begin(const little_world *little, muster_journal_def def, muster_result expected, const char *says) {
   muster_journal *journal = (muster_journal *)(void *)&def;
   cr_expect_eq(muster_journal_begin(little->world, &def, &journal), expected, "%s: %s", says, muster_last_error());
@@ -131,6 +133,17 @@ Test(journal_misuse, a_recovery_that_is_refused_leaves_no_mark_of_a_try) {
   place_remove(&place);
 }
 
+/* What a world may have that is not new any more. */
+static void grow_old(little_world *little, uint32_t how) {
+  muster_observer_def watcher = muster_observer_def_default();
+  if (how == 0) run_frame(little);
+  if (how == 1) spawn_at(little, 1.0);
+  if (how == 2) cr_assert(!muster_observer_is_null(muster_observer_add(little->world, &watcher)));
+  if (how == 3) town_populate(little);
+  if (how == 3) run_frames(little, 2);
+}
+
+/* Each goes on as one that nobody asked. */
 Test(journal_misuse, only_a_new_world_recovers) {
   wrong_moment wrong = {.place = place_make(), .little = town()};
   muster_journal_info info;
@@ -139,16 +152,45 @@ Test(journal_misuse, only_a_new_world_recovers) {
   run_frame(&wrong.little);
   cr_expect_eq(journal_recover(&wrong.little, wrong.place.path, &info), MUSTER_E_STATE, "its own journal");
   cr_expect_eq(muster_journal_end(wrong.journal, false), MUSTER_OK);
-  little_world other = town();
-  run_frame(&other);
-  cr_expect_eq(journal_recover(&other, wrong.place.path, &info), MUSTER_E_STATE, "it ran a frame");
-  little_world_destroy(&other);
-  other = town();
-  spawn_at(&other, 1.0);
-  cr_expect_eq(journal_recover(&other, wrong.place.path, &info), MUSTER_E_STATE, "it has an agent");
-  little_world_destroy(&other);
+  for (uint32_t how = 0; how < 4; how++) {
+    little_world little = town(), other = town();
+    grow_old(&little, how);
+    grow_old(&other, how);
+    uint64_t now_ns = little.now_ns;
+    cr_expect_eq(journal_recover(&little, wrong.place.path, &info), MUSTER_E_STATE, "%u", how);
+    cr_expect_str_eq(muster_last_error(),
+                     "recover: only in a new world, before anything is spawned and any frame is run");
+    cr_expect_not(muster_world_is_replaying(little.world), "%u", how);
+    cr_expect_eq(place_count(&wrong.place, "", ".replaying"), 0);
+    little.now_ns = now_ns;
+    spawn_at(&little, 2.0);
+    spawn_at(&other, 2.0);
+    run_frames(&little, 3);
+    run_frames(&other, 3);
+    cr_expect_eq(muster_world_hash(little.world), muster_world_hash(other.world), "%u", how);
+    little_world_destroy(&little);
+    little_world_destroy(&other);
+  }
   little_world_destroy(&wrong.little);
   place_remove(&wrong.place);
+}
+
+/* A recovery is over when it returns: the world runs frames, and takes none of a record. */
+Test(journal_misuse, a_world_that_came_back_does_not_replay) {
+  journal_place place = place_make();
+  muster_journal_info info;
+  town_life life = {.path = place.path, .told = told_create(), .frames = 4, .def = muster_journal_def_default()};
+  live_until_death(town_live, &life);
+  little_world little = town();
+  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_not(muster_world_is_replaying(little.world));
+  cr_expect_eq(muster_replay_frame(little.world), MUSTER_E_STATE);
+  cr_expect_str_eq(muster_last_error(), "replay: this world does not replay");
+  cr_expect_eq(muster_world_hash(little.world), life.told->hashes[4]);
+  town_frame(&little, 4);
+  little_world_destroy(&little);
+  told_destroy(life.told);
+  place_remove(&place);
 }
 
 Test(journal_misuse, a_journal_and_a_record_or_a_saved_world_do_not_meet) {

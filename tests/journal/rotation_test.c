@@ -1,5 +1,6 @@
 /* Snapshots follow each other, the files of those before are removed, and whatever a death leaves behind, the newest
  * complete snapshot and its journal are found. */
+#include "base/clock.h"
 #include "support/journal_town.h"
 
 #include <sys/resource.h>
@@ -128,11 +129,13 @@ Test(journal_rotation, the_pause_of_a_fork_is_taken_from_the_next_frame) {
   register_type(&little, &type);
   muster_journal_def def = muster_journal_def_default();
   for (uint32_t round = 0; round < ROUNDS; round++) {
+    uint64_t begin_ns = clock_system();
     def.begins_beside = round % 2;
     muster_journal *journal = journal_begin_as(&little, def, place.path);
     if (!def.begins_beside) cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK, "%s", muster_last_error());
     cr_assert_eq(journal_status(journal).forked, 1);
     uint64_t pause_ns = journal_status(journal).pause_ns;
+    cr_expect(pause_ns > 0 && pause_ns < clock_system() - begin_ns, "round %u: a pause of %lu ns", round, pause_ns);
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
     cr_expect_leq(report.given_cpu_ns, BUDGET_NS - (pause_ns < BUDGET_NS / 2 ? pause_ns : BUDGET_NS / 2),
                   "round %u: a pause of %llu ns", round, (unsigned long long)pause_ns);

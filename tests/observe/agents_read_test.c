@@ -1,5 +1,6 @@
 /* Many agents read at once: what muster_agent_read() says of each. */
 #include "support/busy_worlds.h"
+#include "support/walled.h"
 
 #include <muster/replicate.h>
 
@@ -116,5 +117,37 @@ Test(agents_read, refuses_columns_without_a_stride) {
   columns.published = bytes;
   cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
   cr_assert_not_null(strstr(muster_last_error(), "published_stride"));
+  little_world_destroy(&little);
+}
+
+/* What is fetched ahead is fetched of agents that were named, however many these are. */
+Test(agents_read, looks_at_nothing_behind_the_arrays) {
+  enum { AGENTS = 60 };
+  little_world little = little_world_create(1, NULL);
+  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = type_with(&atom, 1);
+  type.state_bytes = type.published_bytes = sizeof(uint64_t);
+  register_type(&little, &type);
+  muster_agent all[AGENTS];
+  for (uint32_t i = 0; i < AGENTS; i++) all[i] = spawn_at(&little, i);
+  run_frame(&little);
+  walled ids = walled_create(sizeof all), states = walled_create(sizeof(uint64_t[AGENTS])),
+         places = walled_create(sizeof(muster_position[AGENTS])), marks = walled_create(AGENTS);
+  for (uint32_t count = 1; count <= AGENTS; count++) {
+    muster_agent *agents = WALLED_ARRAY(ids, muster_agent, count);
+    memcpy(agents, all, count * sizeof *agents);
+    muster_agent_columns columns = muster_agent_columns_default();
+    columns.found = WALLED_ARRAY(marks, bool, count);
+    columns.positions = WALLED_ARRAY(places, muster_position, count);
+    columns.state = WALLED_ARRAY(states, uint64_t, count);
+    columns.published = columns.state;
+    columns.state_stride = columns.published_stride = sizeof(uint64_t);
+    cr_assert_eq(muster_agents_read(little.world, agents, count, &columns), count);
+    cr_assert(columns.found[count - 1] && columns.positions[count - 1].x == count - 1);
+  }
+  walled_destroy(&ids);
+  walled_destroy(&states);
+  walled_destroy(&places);
+  walled_destroy(&marks);
   little_world_destroy(&little);
 }

@@ -4,6 +4,8 @@
 #include "support/herd_world.h"
 #include "support/zones.h"
 
+#include "agents/boxes.h"
+#include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_sums.h"
 
@@ -199,6 +201,66 @@ Test(sums, of_bytes_count_each_type_and_the_trace) {
   cr_expect_eq(read[0].bytes_scheduling, read[2].bytes_scheduling);
   cr_expect_gt(read[2].bytes_used, read[0].bytes_used);
   cr_expect_geq(read[0].bytes_used, read[0].bytes_scheduling + 100u * 24u);
+}
+
+/* State is there once for each agent, published state and messages twice: as an update left them, and as the next one
+ * writes them. Each is rounded up to 8 bytes. */
+Test(sums, of_bytes_count_all_that_a_type_keeps_of_its_agents) {
+  enum { AGENTS = 40, KINDS = 6, BOX = 4 };
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  static const struct {
+    uint32_t state_bytes, published_bytes, waiting_max, message_bytes, more; /* more: than the first, of each agent */
+  } kinds[KINDS] = {
+      {0, 0, 0, 0, 0},
+      {24, 0, 0, 0, 24},
+      {0, 24, 0, 0, 48},
+      {1, 9, 0, 0, 8 + 32},
+      {0, 0, BOX, 16, (uint32_t)sizeof(struct box) + 2 * BOX * ((uint32_t)sizeof(struct message_head) + 16)},
+      {40, 8, BOX, 1, 56 + (uint32_t)sizeof(struct box) + 2 * BOX * ((uint32_t)sizeof(struct message_head) + 8)}};
+  uint64_t bytes[KINDS];
+  for (uint32_t i = 0; i < KINDS; i++) {
+    little_world little = little_world_create(1, NULL);
+    muster_type_def type = type_with(&atom, 1);
+    type.state_bytes = kinds[i].state_bytes;
+    type.published_bytes = kinds[i].published_bytes;
+    type.messages.waiting_max = kinds[i].waiting_max;
+    type.messages.bytes_max = kinds[i].message_bytes;
+    register_type(&little, &type);
+    for (uint32_t n = 0; n < AGENTS; n++) spawn_at(&little, n);
+    run_frames(&little, 3);
+    muster_statistics read = statistics_of(little.world);
+    bytes[i] = read.bytes_used - read.bytes_scheduling;
+    cr_expect_eq(bytes[i] - bytes[0], (uint64_t)AGENTS * kinds[i].more, "kind %u: %lu more", i, bytes[i] - bytes[0]);
+    little_world_destroy(&little);
+  }
+}
+
+/* Of an agent that costs as much as the others: what a second adds, and what an update takes besides. */
+Test(sums, of_costs_tell_the_line_in_seconds) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = type_with(&atom, 1);
+  register_type(&little, &type);
+  spawn_at(&little, 0);
+  run_frames(&little, 3);
+  type.levels.count = 2;
+  register_type(&little, &type);
+  cost_estimate *estimate = (cost_estimate *)(uintptr_t)costs_of(&little.world->learnt->costs, 1, 1);
+  estimate->mean_ns = 70000.0;
+  estimate->high_ns = 90000.0;
+  estimate->samples = 12;
+  estimate->slope = 0.25f;
+  estimate->elapsed_ns = 100000.0f;
+  muster_type_cost cost = muster_type_cost_default(), other = muster_type_cost_default();
+  cr_assert_eq(muster_type_cost_read(little.world, little.type, 1, &cost), MUSTER_OK, "%s", muster_last_error());
+  cr_expect(cost.mean_ns == 70000 && cost.high_ns == 90000 && cost.samples == 12 && cost.levels == 2);
+  cr_expect_eq(cost.per_second_ns, 250000000u, "%lu ns", cost.per_second_ns);
+  cr_expect_eq(cost.fixed_ns, 45000u, "%lu ns", cost.fixed_ns);
+  cr_assert_eq(muster_type_cost_read(little.world, little.type, 0, &other), MUSTER_OK, "%s", muster_last_error());
+  cr_expect(other.mean_ns == 1000 && other.per_second_ns == 0 && other.fixed_ns == 1000 && other.samples == 0);
+  cr_assert_gt(little.world->sums->report.utilisation_desired, 0.0f);
+  cr_expect(cost.elapsed_load == 0.0f && other.elapsed_load == 0.0f, "nobody is there for whom time passes");
+  little_world_destroy(&little);
 }
 
 #define SUM(name)                                                                                                      \
@@ -465,6 +527,41 @@ Test(hashes, tell_herds_apart_that_differ_in_one_thing) {
   for (uint32_t what = 1; what < HERD_DIFFERENCES; what++)
     if (what != 5) cr_expect_neq(hash_of_herds(what, false), hash, "difference %u", what);
   hash_of_herds(5, true); /* is read as it was given; so are those of a second type */
+}
+
+/* How many totals a type has changes nothing else that is told of its herds. */
+Test(hashes, herds_are_read_alike_with_each_number_of_totals) {
+  static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
+  muster_herd_info first[2];
+  for (uint32_t totals = 0; totals <= MUSTER_HERD_TOTALS; totals++) {
+    little_world little = little_world_create(1, NULL);
+    muster_type_def deer = deer_def(&still);
+    deer.published_bytes = sizeof(float[2 + MUSTER_HERD_TOTALS]);
+    register_type(&little, &deer);
+    muster_herd_type_def type = muster_herd_type_def_default();
+    type.totals = totals;
+    type.member = little.type;
+    muster_herd_type herds = muster_herd_type_register(little.world, &type);
+    muster_herd_def def = {.position = {3, 4, 0}, .velocity_x = 0.25f, .velocity_y = 0.5f, .members = 20};
+    for (uint32_t t = 0; t < totals; t++) def.totals[t] = 64.0f * (float)(t + 1);
+    muster_herd herd;
+    cr_assert_eq(muster_herds_add(little.world, herds, &def, 1, &herd), 1, "%s", muster_last_error());
+    for (uint32_t unfolded = 0; unfolded < 2; unfolded++) {
+      muster_observer_def eye = muster_observer_def_default();
+      if (unfolded) muster_observer_add(little.world, &eye);
+      run_frames(&little, 12);
+      muster_herd_info info = muster_herd_info_default();
+      cr_assert_eq(muster_herd_read(little.world, herd, &info), MUSTER_OK, "%s", muster_last_error());
+      cr_expect_eq(info.leaves > 0, unfolded);
+      for (uint32_t t = 0; t < MUSTER_HERD_TOTALS; t++)
+        cr_expect_float_eq(info.totals[t], t < totals ? def.totals[t] : 0.0f, 1e-3, "total %u of %u", t, totals);
+      memset(info.totals, 0, sizeof info.totals);
+      if (!totals) first[unfolded] = info;
+      cr_expect_eq(memcmp(&info, &first[unfolded], sizeof info), 0, "%u totals", totals);
+    }
+    little.provokes_idle = true;
+    little_world_destroy(&little);
+  }
 }
 
 /* A herd that is unfolded, and what its leaves are. */

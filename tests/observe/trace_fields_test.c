@@ -272,6 +272,32 @@ static uint32_t count_of(const char *what) {
   return count;
 }
 
+/* Which clock the times are of is told by the name of the process, and by the names of its workers. */
+Test(trace_fields, the_process_is_called_by_its_clock) {
+  for (uint32_t wall = 0; wall < 2; wall++) {
+    static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+    muster_world_def def = muster_world_def_default();
+    def.trace.frames = 4;
+    def.clock.kind = wall ? def.clock.kind : MUSTER_CLOCK_VIRTUAL;
+    little_world little = little_world_create(1, &def);
+    muster_type_def type = type_with(&atom, 1);
+    type.period_ns = type.period_max_ns = FRAME_NS;
+    register_type(&little, &type);
+    spawn_at(&little, 0);
+    for (uint32_t i = 0; i < 4; i++) run_frame_with(&little, 100000000u);
+    write_trace(&little);
+    cr_expect_eq(count_of("\"process_name\""), 1);
+    cr_expect_eq(count_of("{\"name\":\"muster\"}"), wall);
+    cr_expect_eq(count_of("{\"name\":\"muster (virtual time)\"}"), 1 - wall);
+    cr_expect_eq(count_of("{\"name\":\"frame\"}"), 1);
+    cr_expect_eq(count_of("{\"name\":\"worker 0\"}"), wall);
+    cr_expect_eq(count_of("{\"name\":\"virtual worker\"}"), 1 - wall);
+    cr_expect_eq(count_of("\"cat\":\"stage\"") == 4 * MUSTER_STAGES, wall, "stages without time are left out");
+    little.provokes_idle = true;
+    little_world_destroy(&little);
+  }
+}
+
 /* The worker ran in the first frames, or in the last ones, of those that are kept. */
 Test(trace_fields, a_worker_that_ran_in_any_frame_is_named) {
   for (uint32_t late = 0; late < 2; late++) {

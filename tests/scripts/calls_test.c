@@ -92,6 +92,25 @@ Test(calls, as_many_agents_have_room_as_are_asked_for) {
   script_end(host);
 }
 
+/* Each set runs its own method, of whatever role it is. */
+Test(calls, each_set_runs_the_method_that_it_names) {
+  static const char *const roles[] = {"sense", "think", "act"};
+  for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', sets = {\n"
+             "  {method = 'one', role = '%s'}, {method = 'two', role = '%s', period_updates = 4}} }\n"
+             "function a:one() print('runs one') end function a:two() print('runs two') end\n"
+             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+             roles[i], roles[i]);
+    script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+    script_run(host, 41);
+    uint32_t one = script_says(host, "runs one\n"), two = script_says(host, "runs two\n");
+    cr_expect(one >= 30 && two >= 8 && two <= 12, "%s: %u and %u", roles[i], one, two);
+    script_end(host);
+  }
+}
+
 Test(calls, many_births_in_one_frame_are_all_there) {
   calls_says("local a = muster.type { name = 'a', period = '10ms', spawns_max = 1 }\n"
              "function a:think() if self.mother then print('born') muster.remove() end\n"

@@ -71,4 +71,6 @@ Test(effort, a_long_text_is_not_refused) {
   expect_accepted("local a ", 10000, "tostring(a or 1) tostring 'and or' -- or and elseif\n", "");
   expect_accepted("local a ", 10000, "a = function(b) return b and a or b end\n", "");
   expect_accepted("local a ", 5000, "while a and a do a = a or a repeat a = a until a or a end\n", "");
+  expect_accepted("local function f() end local function g() return function() return function() local a\n",
+                  EFFORT_NAMES_MAX / 7, "a=a ", "end end end"); /* two names, in three functions */
 }

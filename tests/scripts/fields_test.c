@@ -300,6 +300,8 @@ Test(fields, of_the_world_the_host_comes_first) {
       {"", 0, 5, {.agents = 1000, .agents_max = 2000, .observers = 5}},
       {"cell = 12.5", 0, 0, {.agents = 1000, .agents_max = 2000, .cell_m = 12.5f}},
       {"agents = 0", 0, 0, {.agents = 0, .agents_max = 0}},
+      {NULL, 0, 0, {.agents = 1000, .agents_max = 2000}},
+      {NULL, 50, 0, {.agents = 50, .agents_max = 100}},
       {"agents = 16000000", 0, 0, {.agents = 16000000, .agents_max = 32000000}},
   };
   script_host *host = malloc(sizeof *host);
@@ -309,7 +311,8 @@ Test(fields, of_the_world_the_host_comes_first) {
     muster_module_options options = muster_module_options_default();
     char text[256];
     void *instance = NULL;
-    snprintf(text, sizeof text, "muster.type { name = 'a' }\nmuster.world { %s }\n", rows[i].fields);
+    snprintf(text, sizeof text, "muster.type { name = 'a' }\n%s%s%s\n", rows[i].fields ? "muster.world { " : "",
+             rows[i].fields ? rows[i].fields : "", rows[i].fields ? " }" : "");
     script_write(host, text);
     options.path = host->path;
     options.agents = rows[i].agents;

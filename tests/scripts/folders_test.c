@@ -57,6 +57,23 @@ static muster_result folders_open(const folders_file *files, char *said, size_t 
   return result;
 }
 
+/* Where the scripts are must be told so that a service finds it, too. */
+Test(folders, that_there_are_none_is_told_with_what_may_be_wrong) {
+  static const char hint[] = "; in the settings of a service the path must begin with /";
+  static const char *const paths[] = {"/none/there", "none/there", "none.lua"};
+  const muster_module *module = muster_module_lua();
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    muster_module_needs needs = {.size = sizeof needs};
+    muster_module_options options = muster_module_options_default();
+    void *instance = NULL;
+    options.path = paths[i];
+    cr_expect_eq(module->open(&options, &instance, &needs), MUSTER_E_INPUT, "%s", paths[i]);
+    const char *said = muster_last_error();
+    cr_expect(strstr(said, "cannot read the scripts '") && strstr(said, paths[i]), "%s", said);
+    cr_expect_eq(strstr(said, hint) != NULL, *paths[i] != '/', "%s", said);
+  }
+}
+
 /* The folder is taken, and says these lines and no others. */
 static void folders_say(const folders_file *files, const char *lines) {
   char said[4096];

@@ -114,6 +114,89 @@ Test(lives, the_largest_state_is_the_one_with_most) {
   script_end(host);
 }
 
+/* ------------------------------------------------------------------------------------------------ between updates */
+
+/* Nothing of an update is left behind it: what is allocated then is the state's, is never refused, and no collector
+ * runs by itself. */
+static void expect_nobodys(const script_state *state, const char *body) {
+  cr_expect_null(state->update, "%s", body);
+  cr_expect_eq(state->memory.owner, MEMORY_OWNER_STATE, "owner %u: %s", state->memory.owner, body);
+  cr_expect_eq(state->memory.owner_cap_bytes, 0, "%s", body);
+  cr_expect_not(state->memory.refuses, "%s", body);
+  cr_expect_eq(lua_gc(state->L, LUA_GCISRUNNING), 0, "%s", body);
+  cr_expect(lua_gettop(state->runner) == 0 && lua_gettop(state->L) == 0, "values are left behind: %s", body);
+}
+
+/* The next agent of a text, behind `agent`; null = there is none. Collectors are agents, too. */
+static muster_agent next_of_text(const script_host *host, muster_agent agent) {
+  while (!muster_agent_is_null(agent = muster_agent_next(host->world, agent))) {
+    muster_agent_info info = muster_agent_info_default();
+    cr_assert_eq(muster_agent_read(host->world, agent, &info), MUSTER_OK);
+    if (info.partition == 0) break;
+  }
+  return agent;
+}
+
+/* In whatever way an update ends, or is cut. */
+Test(lives, between_updates_a_state_is_nobodys) {
+  static const struct {
+    const char *method, *body;
+    bool cut, fails;
+  } rows[] = {{"think", "self.n = 1", false, false},
+              {"act", "self.n = {1}", false, false},
+              {"think", "return false", false, false},
+              {"act", "return 1, 2, {}", false, false},
+              {"think", "error('no')", false, true},
+              {"act", "while true do end", false, true},
+              {"think", "local t = {} while true do t = {t} end", false, true},
+              {"think", "for i = 1, 20000 do end", true, false},
+              {"think", "for i = 1, 20000 do end error('no')", true, true},
+              {"think", "while true do end", true, false},
+              {"removed", "error('no')", false, true},
+              {"spawned", "error('no')", false, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', cuts_max = 15 }\n"
+             "function a:%s() %s end\n"
+             "muster.world { agents = 2, start = function() muster.spawn(a, {x = 1, y = 0}) end }\n",
+             rows[i].method, rows[i].body);
+    script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+    const script_world *scripts = host->instance;
+    for (uint32_t frame = 0; frame < 30; frame++) {
+      script_run(host, 1);
+      expect_nobodys(scripts->host, rows[i].body);
+      if (scripts->states[0]) expect_nobodys(scripts->states[0], rows[i].body);
+      if (frame == 25) muster_agent_remove(host->world, next_of_text(host, (muster_agent){0}));
+    }
+    cr_expect_eq(script_figure(host, "scripts_cuts_total") > 1, rows[i].cut, "%s", rows[i].body);
+    cr_expect_eq(script_figure(host, "scripts_errors_total") > 0, rows[i].fails, "%s\n%s", rows[i].body,
+                 script_said(host));
+    script_end(host);
+  }
+}
+
+/* What a newborn is given was within a cap already: a full state refuses updates new objects, and nobody's birth. */
+Test(lives, who_is_born_in_a_full_state_is_born) {
+  script_host *host = script_begin(
+      "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+      "function a:think() self.n = (self.n or 0) + 1 end\n"
+      "muster.world { agents = 1, agents_max = 9, start = function() muster.spawn(a, {x = 1, y = 0}) end,\n"
+      "  frame = function(world) world.n = (world.n or 0) + 1\n"
+      "    if world.n > 3 and world.n < 10 then muster.spawn(a, {x = world.n, y = 0}, {kept = {1, 2}}) end end }\n",
+      1, MUSTER_CLOCK_VIRTUAL);
+  const script_world *scripts = host->instance;
+  script_run(host, 3);
+  scripts->states[0]->memory.cap_bytes = scripts->states[0]->memory.bytes;
+  script_run(host, 20);
+  uint32_t agents = 0;
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = next_of_text(host, agent));) agents++;
+  cr_expect_eq(agents, 7, "%u", agents);
+  cr_expect_eq(script_figure(host, "scripts_errors_total"), 0, "%s", script_said(host));
+  cr_expect_eq(script_says(host, "birth of type"), 0, "%s", script_said(host));
+  script_end(host);
+}
+
 /* ---------------------------------------------------------------------------------------------------- other agents */
 
 /* A time that is asked for another agent is that agent's. */

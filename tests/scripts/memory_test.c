@@ -118,6 +118,26 @@ Test(memory, what_is_freed_is_used_again) {
   memory_end(model);
 }
 
+/* With its head, the largest block of the lists fills the last class. */
+Test(memory, small_blocks_come_from_lists_and_large_ones_from_the_process) {
+  enum { LARGEST = MEMORY_CLASSES * MEMORY_CLASS_BYTES - 8 };
+  static const size_t rows[] = {1, 8, 9, LARGEST - MEMORY_CLASS_BYTES, LARGEST - 1, LARGEST, LARGEST + 1, 2 * LARGEST};
+#ifndef __SANITIZE_ADDRESS__ /* under which all are the process's */
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    memory_model *model = memory_begin();
+    bool small = rows[i] <= LARGEST, listed = false;
+    memory_resize(model, &model->blocks[0], rows[i]);
+    cr_expect_eq(model->memory.chunks != NULL, small, "a block of %zu bytes", rows[i]);
+    memory_resize(model, &model->blocks[0], 0);
+    for (size_t k = 0; k < MEMORY_CLASSES; k++) listed = listed || model->memory.lists[k];
+    cr_expect_eq(listed, small, "a block of %zu bytes", rows[i]);
+    memory_end(model);
+  }
+#else
+  (void)rows;
+#endif
+}
+
 /* Tries a new object: whether it is refused. */
 static bool memory_refuses(memory_model *model, size_t kind, size_t bytes) {
   memory_block *block = &model->blocks[0];

@@ -89,6 +89,9 @@ Test(mistakes, a_reload_says_what_it_cannot_change) {
       {"muster.type { name = 'a', period = '20ms' }", "type 'a' has another 'period'"},
       {"muster.type { name = 'a', publishes = {'x'} }", "type 'a' has another 'publishes'"},
       {"muster.type { name = 'a', messages = {waiting_max = 1} }", "type 'a' has another 'waiting_max'"},
+      {"muster.type { name = 'b' }", "type 'b' is new here: a running world keeps its types, in their order"},
+      {"muster.type { name = 'b' } a = muster.type { name = 'a' }", "type 'b' is new here: a running world keeps"},
+      {"muster.type { name = 'a' } muster.type { name = 'b' }", "type 'b' is new here: a running world keeps its"},
       {"muster.type { name = 'a' } function a:sense() end", "type 'a': its method 'sense' is new"}};
   script_host *host = mistakes_begin("a = muster.type { name = 'a' }\n"
                                      "function a:think() print('old') end function a:act() print('acts') end\n" ONE);
@@ -160,9 +163,80 @@ Test(mistakes, what_nobody_calls_and_what_is_nowhere_is_refused) {
   script_refused(FAST "a.period = '20ms'\n" ONE, "its 'period' is set behind muster.type");
   script_refused("muster.type { name = 'a', perod = '20ms' }\n" ONE, "did you mean 'period'?");
   script_refused(FAST "local function think() end\n" ONE, "main.lua:2: this 'think' belongs to no type");
+  mistakes_says(FAST "a[''] = function() end\n" ONE, "main.lua:2: nobody calls '' of type 'a'");
   mistakes_says(FAST "function a:helped() return 7 end\nfunction a:think() print('helps', self:helped()) end\n" ONE,
                 "helps\t7");
   mistakes_says(FAST "function a:act() muster.spawn(a, {10, 5}) end\n" ONE, "{x = 10, y = 5}, not {10, 5}");
+}
+
+/* Each is found in its own line, whatever stands above it; and what only looks like one is let be. */
+Test(mistakes, what_is_put_into_position_is_refused_in_its_line) {
+  static const char above[] = FAST "local function one() return 1 end\nlocal function two() return one() end\n\n"
+                                   "function a:sense() self.n = two() end\n";
+  static const char *const lets_be[] = {"self.position.w = 1", "self.position.seen = 1", "self.positions.x = 1",
+                                        "self.n = self.position.y == 1", "self.other.position.z = 1"};
+  char text[1024];
+  for (const char *name = "xyz"; *name; name++) {
+    snprintf(text, sizeof text, "%sfunction a:think()\n  local n = 1\n  self.position.%c = n\nend\n" ONE, above, *name);
+    script_refused(text, "main.lua:8: self.position is a new table each time: to move, call muster.move(x, y)");
+  }
+  snprintf(text, sizeof text, "%s\nlocal function think(self) end\n" ONE, above);
+  script_refused(text, "main.lua:7: this 'think' belongs to no type");
+  for (size_t i = 0; i < sizeof lets_be / sizeof *lets_be; i++) {
+    snprintf(text, sizeof text, "%sfunction a:think() if self.n == 0 then %s end end\n" ONE, above, lets_be[i]);
+    script_host *host = mistakes_begin(text);
+    cr_expect_eq(script_says(host, "position"), 0, "%s\n%s", lets_be[i], script_said(host));
+    script_end(host);
+  }
+}
+
+/* Only what the word local stands before is a local: a name that is used below is none. */
+Test(mistakes, a_local_below_is_told_and_nothing_else_for_one) {
+  static const char stands[] = "the local 'pritn' stands below, in line 4", near[] = "did you mean 'print'?";
+  static const struct {
+    const char *below, *says;
+  } rows[] = {{"local pritn = 1", stands},
+              {"local function pritn() end", stands},
+              {"function a:act() pritn(2) end", near},
+              {"local n = function(m) return pritn(m) end", near},
+              {"local n = pritn", near}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[512];
+    snprintf(text, sizeof text, FAST "function a:think() pritn(1) end\nlocal first = 1\n%s\n" ONE, rows[i].below);
+    mistakes_says(text, rows[i].says);
+  }
+}
+
+/* Of the names that all types publish 256 are looked at. */
+Test(mistakes, of_very_many_published_names_some_are_looked_at) {
+  script_host *host = mistakes_begin(
+      "local all = {}\n"
+      "for i = 0, 16 do local names = {}\n"
+      "  for k = 0, 15 do names[k + 1] = string.char(97 + i):rep(6) .. string.char(97 + k):rep(6) end\n"
+      "  all[i] = muster.type { name = 't' .. i, publishes = names, period = '10ms', period_max = '10ms' } end\n"
+      "local function ask(id, name) print(pcall(muster.read, id, name)) end\n"
+      "all[0].think = function(self) ask(self.id, 'ppppppppppp_') ask(self.id, 'qqqqqqaaaaa_') end\n"
+      "muster.world { agents = 1, start = function() muster.spawn('t0', {x = 0, y = 0}) end }\n");
+  script_run(host, 5);
+  cr_expect_geq(script_says(host, "no type publishes 'ppppppppppp_'; did you mean 'pppppppppppp'?\n"), 1, "%s",
+                script_said(host));
+  cr_expect_geq(script_says(host, "no type publishes 'qqqqqqaaaaa_'\n"), 1, "%s", script_said(host));
+  script_end(host);
+}
+
+Test(mistakes, a_start_that_fails_is_a_fault_of_the_text) {
+  static const char *const fails[] = {"error('no')", "local x = nothing.x", "muster.spawn(a, {x = 0 / 0, y = 0})"};
+  for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
+    char text[512];
+    script_host *host = malloc(sizeof *host);
+    muster_module_needs needs;
+    snprintf(text, sizeof text, FAST "muster.world { agents = 1, start = function() %s end }\n", fails[i]);
+    cr_assert_eq(script_open(host, text, &needs), MUSTER_OK, "%s", muster_last_error());
+    script_world_create(host, &needs, 1, MUSTER_CLOCK_VIRTUAL);
+    cr_expect_eq(host->module->populate(host->instance, host->world), MUSTER_E_INPUT, "%s", fails[i]);
+    cr_expect(strncmp(muster_last_error(), "muster.world.start: ", 20) == 0, "%s", muster_last_error());
+    script_end(host);
+  }
 }
 
 /* A folder of helpers that nobody calls fills no log. */
@@ -176,6 +250,10 @@ Test(mistakes, functions_that_nobody_calls_are_told_some_times) {
 
 Test(mistakes, what_cannot_be_kept_is_found_where_it_lies) {
   mistakes_says(FAST "function a:think() self.run = print end\n" ONE, "main.lua:2: self.run is a function");
+  mistakes_says(FAST "function a:think() self[7] = print end\n" ONE, "main.lua:2: self.7 is a function");
+  mistakes_says(FAST "function a:think() self[true] = print end\n" ONE, "main.lua:2: self.true is a function");
+  mistakes_says(FAST "function a:think() self[2.5] = muster end\n" ONE,
+                "main.lua:2: self.2.5 is a table of the scripts");
   mistakes_says(FAST "function a:think() self.deep = {{}, {run = print}} end\n" ONE,
                 "a: self.deep[2].run: it is a function");
   /* Long after the first updates: each 252nd is looked behind. */

@@ -99,6 +99,23 @@ Test(sandbox, frozen_tables_can_be_read_in_every_way) {
   sandbox_holds(before, "assert(table.concat(list, ',') == '10,20,30' and select('#', table.unpack(list)) == 3)");
 }
 
+/* What has no order is neither walked nor gone on from. */
+Test(sandbox, no_key_is_a_table_or_a_function) {
+  static const char *const keys[] = {"{}", "print", "self", "function() end"};
+  static const char *const walks[] = {"next({a = 1, [2] = 3}, %s)", "next({}, %s)", "next({[%s] = 1})",
+                                      "next({[%s] = 1}, 1)", "pairs({[%s] = 1})"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (size_t k = 0; k < sizeof walks / sizeof *walks; k++) {
+      char walk[64], body[512];
+      snprintf(walk, sizeof walk, walks[k], keys[i]);
+      snprintf(body, sizeof body,
+               "local done, why = pcall(function() return %s end)\n"
+               "assert(not done and string.find(why, 'pairs: a key is a table or a function', 1, true), why)",
+               walk);
+      sandbox_holds("", body);
+    }
+}
+
 Test(sandbox, metatables_cannot_finalise_or_weaken) {
   static const char *const names[] = {"__gc", "__mode", "__close", "__metatable", "__name", "__pairs"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -47,6 +47,10 @@ from=$first && commits 100
 expect 0 '1 names, 0 failures' 'a hundred commits ago'
 from=refs/heads/main^0 && commits 1
 expect 1 'long/one was last run on 2026-01-01, 101 commits ago: 100 are allowed' 'one more'
+write "long/one 2026-01-01 $(in_tree rev-parse main~20) failed in 7 s: 66 of 100"
+expect 0 'failed when they were run last: 1' 'twenty commits that it failed'
+write "long/one 2026-01-01 $(in_tree rev-parse main~21) failed in 7 s: 66 of 100"
+expect 1 'long/one was last run on 2026-01-01, failed first 21 commits ago: 20 are allowed' 'one more that it failed'
 write 'long/other 2026-01-01 0123456789ab owed'
 expect 1 'long/one has no line' 'a line that is missing'
 write 'long/one 2026-01-01 0123456789ab owed'
@@ -59,7 +63,7 @@ git clone --quiet --depth 1 "file://$tree" "$work/shallow" && mkdir -p "$work/sh
 tree=$work/shallow
 expect 0 'skipped: a shallow clone' 'a shallow clone'
 
-# What is run is written down, if it passes, and replaces the line before.
+# What is run is written down, and replaces the line before; what fails again keeps the commit at which it failed first.
 tree=$work/running
 mkdir -p "$tree/tests/seldom" && git init --quiet --initial-branch main "$tree"
 cp "$here/run" "$tree/tests/seldom/"
@@ -68,12 +72,15 @@ printf '%s\n' '# a head' 'good  echo begin; echo; printf "\033[1mall   well\033[
 printf '%s\n' '# a head' 'bad 2026-01-01 0123456789ab owed' 'good 2026-01-01 0123456789ab owed' >"$tree/tests/seldom/last_runs"
 in_tree add . && in_tree commit --quiet -m first
 "$tree/tests/seldom/run" bad good no-such-thing >"$work/report" 2>&1 && fail 'what fails passes'
-grep -q '^run: bad failed: its line stays' "$work/report" || fail 'what failed is named'
 grep -q '^run: things does not name no-such-thing' "$work/report" || fail 'what there is not is named'
 grep -Eqx "good +$(date +%Y-%m)-[0-9]+ $(in_tree rev-parse --short=12 HEAD) passed in [0-9]+ s: all well" \
   "$tree/tests/seldom/last_runs" || fail 'what passed is written down'
 [ "$(grep -c . "$tree/tests/seldom/last_runs")" -eq 3 ] || fail 'each thing has one line'
-grep -qx 'bad 2026-01-01 0123456789ab owed' "$tree/tests/seldom/last_runs" || fail 'what failed keeps its line'
+failed="bad +$(date +%Y-%m)-[0-9]+ $(in_tree rev-parse --short=12 HEAD) failed in [0-9]+ s: begin"
+grep -Eqx "$failed" "$tree/tests/seldom/last_runs" || fail 'what failed is written down'
+in_tree commit --quiet -am second
+"$tree/tests/seldom/run" bad >"$work/report" 2>&1 && fail 'what fails again passes'
+grep -Eqx "$failed" "$tree/tests/seldom/last_runs" || fail 'what fails again has failed since the same commit'
 "$tree/tests/seldom/run" good >"$work/report" 2>&1 || fail 'a second run beside the lines of the first'
 touch "$tree/new"
 "$tree/tests/seldom/run" good >"$work/report" 2>&1 && fail 'a tree that is no commit passes'

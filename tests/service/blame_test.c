@@ -83,6 +83,11 @@ Test(blame, a_process_that_gets_no_processor_or_is_stopped_blames_nobody) {
   cr_assert_eq(judge(&half), BLAME_STARVED, "it had half of a processor, and another the other half");
   idle.after.waits_ns = second / 4;
   cr_assert_eq(judge(&idle), BLAME_NOBODY, "it did something else for a quarter of the time");
+  looks shares = alone(second / 2, 'R'), rests = alone(second / 2 - 1, 'R'), sleeps = alone(0, 'R');
+  shares.after.waits_ns = rests.after.waits_ns = sleeps.after.waits_ns = second;
+  cr_assert_eq(judge(&shares), BLAME_STARVED, "it computed or waited for three quarters of the time");
+  cr_assert_eq(judge(&rests), BLAME_NOBODY);
+  cr_assert_eq(judge(&sleeps), BLAME_NOBODY);
   stopped.after.stopped = true;
   cr_assert_eq(judge(&stopped), BLAME_STOPPED);
   waits_little.after.waits_ns = second;

@@ -141,6 +141,56 @@ static bool was_heard(const heard_calls *heard, const char *name) {
   return false;
 }
 
+/* ------------------------------------------------------------------------------------------------- what is asked for
+ */
+
+static uint64_t at(const char *text) {
+  return (uint64_t)(uintptr_t)text;
+}
+
+/* Read from this process itself, as from one that asks. Of what has no further file nothing is read. */
+Test(confine, a_file_that_a_call_names_is_read_whichever_way_it_is_named) {
+  static const char whole[] = "/a/whole/path", part[] = "a/part", of_own[] = "/proc/self/maps";
+  const int own_process = (int)getpid();
+  const struct {
+    int number;
+    confine_wish wish;
+    uint64_t arguments[3];
+    int flags;
+    const char *paths[2];
+  } all[] = {
+      {SYS_open, CONFINE_FILE, {at(whole), O_RDWR}, O_RDWR, {"/a/whole/path", NULL}},
+      {SYS_open, CONFINE_FILE, {at(part), O_RDONLY}, O_RDONLY, {"/proc/%d/cwd/a/part", NULL}},
+      {SYS_openat, CONFINE_FILE, {(uint64_t)AT_FDCWD, at(part), O_CREAT}, O_CREAT, {"/proc/%d/cwd/a/part", NULL}},
+      {SYS_openat, CONFINE_FILE, {5, at(part), O_WRONLY}, O_WRONLY, {"/proc/%d/fd/5/a/part", NULL}},
+      {SYS_openat, CONFINE_FILE, {5, at(whole), O_WRONLY}, O_WRONLY, {"/a/whole/path", NULL}},
+      {SYS_open, CONFINE_FILE, {at(of_own), O_RDONLY}, O_RDONLY, {"/proc/%d/maps", NULL}},
+      {SYS_unlink, CONFINE_NAME, {at(part), at(whole)}, O_WRONLY | O_CREAT, {"/proc/%d/cwd/a/part", NULL}},
+      {SYS_rename, CONFINE_NAME, {at(part), at(whole)}, O_WRONLY | O_CREAT, {"/proc/%d/cwd/a/part", "/a/whole/path"}},
+      {SYS_link, CONFINE_NAME, {at(whole), at(part)}, O_WRONLY | O_CREAT, {"/a/whole/path", "/proc/%d/cwd/a/part"}},
+      {SYS_open, CONFINE_FILE, {8, O_RDONLY}, O_RDONLY, {NULL, NULL}},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    confine_call call = {.thread = getpid(), .number = all[i].number, .wish = all[i].wish};
+    for (int k = 0; k < 3; k++) call.arguments[k] = all[i].arguments[k];
+    for (uint32_t which = 0; which < 3; which++) {
+      char path[128], wanted[128], few[8];
+      int flags = -1;
+      const char *form = which < 2 ? all[i].paths[which] : NULL;
+      cr_expect_eq(confine_read_file(&call, which, path, sizeof path, &flags), form != NULL, "row %zu, %u", i, which);
+      if (!form) continue;
+      const char *number = strstr(form, "%d");
+      if (number)
+        snprintf(wanted, sizeof wanted, "%.*s%d%s", (int)(number - form), form, own_process, number + 2);
+      else
+        snprintf(wanted, sizeof wanted, "%s", form);
+      cr_expect_str_eq(path, wanted);
+      cr_expect_eq(flags, all[i].flags, "row %zu", i);
+      cr_expect(!confine_read_file(&call, which, few, sizeof few, &flags), "there is no room for it");
+    }
+  }
+}
+
 /* -------------------------------------------------------------------------------------------------- what is needed */
 
 static void *work_thread(void *argument) {
@@ -165,6 +215,10 @@ static int live(void) {
   snprintf(path, sizeof path, "%s/file", own);
   file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
   NEED(file >= 0 && write(file, "mine", 4) == 4 && fsync(file) == 0);
+  char second[136], third[136]; /* in its own folder it names files as it likes */
+  snprintf(second, sizeof second, "%s.second", path), snprintf(third, sizeof third, "%s.third", path);
+  NEED(syscall(SYS_link, path, second) == 0 && syscall(SYS_rename, second, third) == 0);
+  NEED(syscall(SYS_unlink, third) == 0 && access(second, F_OK) != 0 && access(path, F_OK) == 0);
   NEED(raise(0) == 0 && kill(getpid(), 0) == 0);
   pid_t copy = fork(); /* a snapshot is written by a copy of the process */
   if (copy == 0) _exit(write(file, "saved", 5) == 5 ? 0 : 1);

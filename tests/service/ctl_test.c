@@ -206,6 +206,26 @@ Test(ctl, tables_become_blocks_where_the_terminal_is_too_narrow) {
   unsetenv("COLUMNS");
 }
 
+/* As wide as the longest of its lines: with so many columns it is a table, with one less it is none. */
+Test(ctl, tables_are_there_wherever_they_have_room) {
+  static const char line[] = "ctl agents type=hare limit=3";
+  char columns[16];
+  unsetenv("COLUMNS");
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_assert(strncmp(run->output, "agent  type", 11) == 0, "%s", run->output);
+  size_t width = 0;
+  for (const char *next = run->output; *next && *next != '('; next += strcspn(next, "\n"), next += *next == '\n')
+    if (strcspn(next, "\n") > width) width = strcspn(next, "\n");
+  for (size_t less = 0; less < 2; less++) {
+    snprintf(columns, sizeof columns, "%zu", width - less);
+    setenv("COLUMNS", columns, 1);
+    expect(line, less ? "\ntype         hare\n" : "agent  type");
+  }
+  unsetenv("COLUMNS");
+  free(run);
+}
+
 Test(ctl, complaints_are_one_line_and_say_what_to_do) {
   PROGRAM_EXPECT_REFUSALS(
       {"ctl", 2, "say what to do"}, {"ctl agentz", 2, "did you mean 'agents'"},

@@ -3,12 +3,16 @@
 #include "service/zones/balancer.h"
 #include "service/zones/complaints.h"
 #include "service/zones/parcel.h"
+#include "support/log_lines.h"
 
 #include "base/clock.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +46,7 @@ static void begin(void) {
   for (uint32_t i = 0; i < 2; i++) {
     struct holding *one = &holder->holdings[i];
     *one = (struct holding){.holder = holder, .process = &processes.worlds[i], .tenure = 3, .socket = -1, .other = -1};
+    one->process->all = &processes;
     one->journal_descriptor = -1;
     one->ground.number = OWN + i;
     one->ground.neighbour_count = LINKS;
@@ -271,6 +276,15 @@ Test(holder_turns, an_answer_to_an_order_before_it_is_passed_over) {
   cr_expect(move->stage == MOVE_STOPPING && holding->stage == HOLDING_RUNNING, "its last frame is not kept");
 }
 
+/* It is no failure of the process then: it begins again when its zone comes back. */
+Test(holder_turns, the_process_of_a_zone_that_was_given_away_is_told_and_expected_to_end) {
+  holding->process->has_process = true;
+  holding->move = (holding_move){.stage = MOVE_GIVEN, .to = "b"};
+  moves_turn(holding);
+  cr_expect(holding->process->again && !*holding->process->stuck);
+  cr_expect_eq(next_put(WIRE_MOVE).number, WIRE_MOVE_OVER);
+}
+
 Test(holder_turns, an_order_that_could_not_be_followed_is_remembered_and_all_else_of_it_is_not) {
   for (uint32_t failed = 0; failed < 2; failed++) {
     holding->follow = (holding_follow){.stage = FOLLOW_RUNNING, .near = true, .noted = true, .frame = 7, .next = 8};
@@ -441,6 +455,206 @@ Test(holder_turns, each_cause_is_complained_of_once_a_minute_with_what_was_left_
     at++;
   }
   cr_expect_null(strstr(at, "warning: "), "%s", at);
+}
+
+/* ----------------------------------------------------------------------------------------------------- asked brokers
+ */
+
+static void open_broker_at(const char *etcd) {
+  broker_settings settings = {.world = "land", .node = "a", .nats = "nats://127.0.0.1:1"};
+  snprintf(settings.etcd, sizeof settings.etcd, "%s", etcd);
+  holder->broker = broker_open(&loop, &settings, NULL, NULL);
+  cr_assert_not_null(holder->broker, "%s", muster_last_error());
+  holder->settings.lease_ttl_ns = 3600000000000u;
+}
+
+/* What is asked of it waits for an answer until it is closed: nobody listens there. */
+static void open_broker(void) {
+  open_broker_at("http://127.0.0.1:1");
+}
+
+static void note_closed(void *user) {
+  *(bool *)user = true;
+}
+
+static void close_broker(void) {
+  bool closed = false;
+  holder->closing = true;
+  broker_close(holder->broker, note_closed, &closed);
+  while (!closed) uv_run(&loop, UV_RUN_ONCE);
+  holder->broker = NULL;
+}
+
+Test(holder_turns, no_more_messages_cross_at_once_than_a_transaction_takes) {
+  open_broker();
+  holding->stored = true;
+  pairs_open(holding);
+  for (uint32_t i = 0; i < BROKER_CROSSINGS_MAX + 3; i++) {
+    holding_parcel *parcel = calloc(1, sizeof *parcel + 8);
+    *parcel = (holding_parcel){.number = i + 1, .bytes = 8};
+    STAILQ_INSERT_TAIL(&holding->links[i % LINKS].waiting, parcel, link);
+  }
+  pairs_publish(holding);
+  cr_expect(holding->crosses);
+  cr_expect_eq(holding->links[0].crossing + holding->links[1].crossing, BROKER_CROSSINGS_MAX);
+  pairs_publish(holding);
+  cr_expect_eq(holding->links[0].crossing + holding->links[1].crossing, BROKER_CROSSINGS_MAX, "one after the other");
+  close_broker();
+}
+
+/* Until its process runs nobody else renews its lease, which is done a few times, not for ever. */
+Test(holder_turns, a_lease_is_renewed_while_a_process_starts_or_its_last_state_is_stored) {
+  open_broker();
+  holding->leased = true;
+  holding_later(holding, 0);
+  for (int storing = 0; storing < 2; storing++) {
+    uint32_t renewals = 0;
+    holding->stage = storing ? HOLDING_STORING : HOLDING_STARTING;
+    for (uint32_t turn = 0; turn < 100; turn++) {
+      holding->leased_ns = clock_boot() - holder->settings.lease_ttl_ns / 2;
+      holding->renewing = false;
+      holding->timer.timer_cb(&holding->timer);
+      renewals += holding->renewing;
+    }
+    if (storing) cr_expect_eq(renewals, 100);
+    if (!storing) cr_expect(renewals > 1 && renewals < 100, "%u", renewals);
+  }
+  close_broker();
+}
+
+/* A process goes on from its own files when these have all that had gone out. */
+Test(holder_turns, own_files_are_whole_after_the_last_start_of_the_machine_where_each_frame_was_synced) {
+  static const struct {
+    muster_journal_sync sync;
+    bool this_boot, is_whole;
+  } all[] = {{MUSTER_JOURNAL_SYNC_FRAME, false, true},
+             {MUSTER_JOURNAL_SYNC_FRAME, true, true},
+             {MUSTER_JOURNAL_SYNC_NONE, false, false},
+             {MUSTER_JOURNAL_SYNC_NONE, true, true}};
+  open_broker();
+  processes.stopping = true; /* no process begins */
+  snprintf(holding->lease.last_owner, sizeof holding->lease.last_owner, "a");
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    char boot[LAND_BOOT_BYTES];
+    stored_read_boot(boot);
+    if (all[i].this_boot && !*boot) continue;
+    pairs_close(holding);
+    holding_close_socket(holding);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    make_file("-7.snapshot", "s"), make_file("-7.journal", "j");
+    holding->lease.epoch = EPOCH;
+    stored_write_epoch(holding);
+    if (!all[i].this_boot) make_file(".epoch", "4 another-start-of-it\n");
+    holding->lease.epoch = EPOCH + 1;
+    holder->settings.journal_sync = all[i].sync;
+    holding->stage = HOLDING_FETCHING;
+    stored_bring(holding);
+    cr_expect_eq(holding->stage, all[i].is_whole ? HOLDING_STARTING : HOLDING_FETCHING, "row %zu", i);
+    cr_expect_eq(holding->has_files, !all[i].is_whole);
+    cr_expect(is_there("-7.snapshot") && is_there("-7.journal"));
+  }
+  close_broker();
+  processes.stopping = false;
+}
+
+/* Without a stream of its frames there is nothing to read behind what was fetched. */
+Test(holder_turns, a_zone_without_a_stream_starts_from_what_was_fetched) {
+  open_broker();
+  processes.stopping = true;
+  holding_close_socket(holding);
+  uv_run(&loop, UV_RUN_NOWAIT);
+  holding->stage = HOLDING_FETCHING;
+  holder->settings.journal_stream = false;
+  journal_stream_read(holding);
+  cr_expect(holding->stage == HOLDING_STARTING && !holding->journal_reading);
+  close_broker();
+  processes.stopping = false;
+}
+
+Test(holder_turns, a_wall_clock_that_is_off_is_warned_of_once_and_its_end_is_told) {
+  char text[NODES_TEXT_BYTES];
+  open_broker();
+  free(holder->balancer);
+  holder->balancer = balancer_open(holder);
+  cr_assert_not_null(holder->balancer);
+  struct balancer *balancer = holder->balancer;
+  int before = log_lines_begin();
+  for (int round = 0; round < 2; round++) {
+    for (uint32_t i = 0; i < 3; i++) {
+      node_told told = {.life = 1, .count = (uint64_t)round + 1, .capacity = 1, .has_wall = true};
+      told.wall_ns = 1795680000000000000 + (i == 2 && round == 0 ? 3600000000000 : 0);
+      snprintf(told.name, sizeof told.name, "n%u", i);
+      cr_assert(nodes_hear(&balancer->nodes, text, nodes_write(&told, text), clock_boot()));
+    }
+    for (uint32_t i = 0; i < balancer->nodes.count && round; i++)
+      balancer->nodes.rows[i].off_told_ns = 0; /* a minute has passed */
+    for (int turn = 0; turn < 3; turn++) balancer->timer.timer_cb(&balancer->timer);
+  }
+  const char *lines = log_lines_end(before), *off = strstr(lines, "musterd: warning: cluster land: the wall clock of "),
+             *well = strstr(lines, "musterd: cluster land: the wall clock of node n2 is as the others' again\n");
+  cr_assert(off && well && off < well, "%s", lines);
+  cr_expect(strstr(off, "node n2 is 3600.0 s ahead of that of node n0: times in logs and certificates are wrong"));
+  cr_expect_null(strstr(off + 30, "warning: cluster land"), "%s", lines);
+  close_broker();
+}
+
+/* An etcd that says the same to everybody, until its socket is shut down. */
+typedef struct one_answer {
+  int listener;
+  const char *status, *body;
+} one_answer;
+
+static void *answer_all(void *user) {
+  const one_answer *own = user;
+  char bytes[4096];
+  for (int client; (client = accept4(own->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0; close(client)) {
+    if (recv(client, bytes, sizeof bytes, 0) <= 0) continue;
+    int length = snprintf(bytes, sizeof bytes, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
+                          own->status, strlen(own->body), own->body);
+    send(client, bytes, (size_t)length, MSG_NOSIGNAL);
+    shutdown(client, SHUT_WR);
+    while (recv(client, bytes, sizeof bytes, 0) > 0) continue;
+  }
+  return NULL;
+}
+
+static char reason[512]; /* "" = there is no answer yet */
+
+static void take_reason(muster_result result, const void *bytes, size_t count, void *user) {
+  (void)bytes, (void)count, (void)user;
+  snprintf(reason, sizeof reason, "%s", result ? muster_last_error() : "it is well");
+}
+
+Test(holder_turns, why_etcd_refuses_is_told_in_its_own_words_or_by_its_status) {
+  static const struct {
+    const char *status, *body, *words;
+  } all[] = {{"400 Bad Request", "{\"error\": \"plain words\"}", ": plain words"},
+             {"400 Bad Request", "{\"error\": {\"message\": \"deep words\"}}", ": deep words"},
+             {"400 Bad Request", "{\"error\": 7}", ": it answers with status 400"},
+             {"500 Internal Server Error", "{\"error\": {}}", ": it answers with status 500"},
+             {"500 Internal Server Error", "{}", ": it answers with status 500"},
+             {"502 Bad Gateway", "<html>", ": it answers with status 502"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    char url[64];
+    pthread_t thread;
+    one_answer own = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), all[i].status, all[i].body};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof address;
+    cr_assert(bind(own.listener, (struct sockaddr *)&address, bytes) == 0 && listen(own.listener, 16) == 0 &&
+              getsockname(own.listener, (struct sockaddr *)&address, &bytes) == 0);
+    cr_assert_eq(pthread_create(&thread, NULL, answer_all, &own), 0);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u", ntohs(address.sin_port));
+    open_broker_at(url);
+    reason[0] = '\0';
+    cr_assert_eq(broker_read_stored(holder->broker, OWN, take_reason, NULL), MUSTER_OK, "%s", muster_last_error());
+    while (!*reason) uv_run(&loop, UV_RUN_ONCE);
+    const char *words = strstr(reason, all[i].words);
+    cr_expect(words && !words[strlen(all[i].words)], "'%s' instead of '%s'", reason, all[i].words);
+    close_broker();
+    shutdown(own.listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(own.listener);
+  }
 }
 
 #endif

@@ -155,6 +155,16 @@ TestSuite(http_alone, .timeout = 120); /* these start a server themselves */
 
 /* ------------------------------------------------------------------------------------------------------- routes */
 
+/* With these limits a client that does not say others cannot take all of the machine. */
+Test(http_alone, has_limits_that_nobody_has_to_say) {
+  enum { MIB = 1 << 20 };
+  http_options options = http_default_options();
+  cr_expect(options.connections_max == 512 && options.connections_per_client == 256);
+  cr_expect(options.header_bytes_max == 16384 && options.body_bytes_max == 4 * MIB);
+  cr_expect(options.bodies_bytes_max == 64 * MIB && options.answers_bytes_max == 128 * MIB);
+  cr_expect(options.receive_ms == 10000 && options.send_ms == 30000);
+}
+
 Test(http, parts_of_the_path_and_the_query_are_unescaped) {
   cr_expect(ask("GET /things/a%20b/c?q=1%2B2", HOST, "") == 200);
   cr_expect(says("<a b|c|1+2>"), "%s", reply);

@@ -168,6 +168,7 @@ Test(joins, a_change_needs_the_answer_of_each_that_was_asked, .init = begin, .fi
     json_t *refused = ask("POST", "/v1/snapshot", all, 502);
     cr_expect_str_eq(control_text(refused, "error.code"), "no_answer");
     cr_expect(strstr(control_text(refused, "error.message"), processes.worlds[silent].name));
+    cr_expect_null(strstr(control_text(refused, "error.message"), "()"), "nobody says why");
     json_decref(refused);
     expect_joined("GET", "/v1/modules", all, 200, "{\"list\":[1]}");
     processes.worlds[silent].state = PROCESS_FAILED; /* one that does not run is not asked */

@@ -2,6 +2,7 @@
 #include "service/map_field.h"
 #include "service/map_gather.h"
 #include "support/little_world.h"
+#include "support/sanitized.h"
 
 #include <muster/view.h>
 
@@ -145,4 +146,13 @@ Test(map_queries, are_equal_only_when_all_four_sides_are) {
     *sides[i] += 0.5;
     cr_assert_not(map_queries_equal(&query, &other), "side %d", i);
   }
+}
+
+/* Nothing of it is kept then: whoever asks again begins anew. */
+Test(map_field, a_map_for_which_there_is_no_memory_is_refused_as_a_whole, .disabled = UNDER_SANITIZER) {
+  map_gather gather;
+  const map_query query = {.subject = MAP_OF_AGENTS, .max = 100, .width = UINT32_MAX, .height = UINT32_MAX};
+  cr_expect(!map_gather_begin(&gather, &query));
+  cr_expect(!gather.shown && !gather.cells);
+  map_gather_free(&gather);
 }

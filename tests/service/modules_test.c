@@ -68,6 +68,20 @@ Test(modules, a_good_one_is_loaded_once_and_several_are_kept_apart) {
   take_down(&shelf);
 }
 
+/* Programs that the service starts do not get it. */
+Test(modules, of_a_folder_alone_and_for_this_process_alone_are_opened) {
+  static struct modules modules;
+  cr_assert_eq(modules_open(&modules, MUSTER_TEST_MODULES), MUSTER_OK, "%s", muster_last_error());
+  cr_expect(fcntl(modules.descriptor, F_GETFD) & FD_CLOEXEC);
+  close(modules.descriptor);
+  static const char *const bad[] = {"/etc/passwd", "/nowhere/at/all"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    cr_expect_eq(modules_open(&modules, bad[i]), MUSTER_E_SYSTEM);
+    cr_expect_lt(modules.descriptor, 0);
+    cr_expect(strstr(muster_last_error(), bad[i]), "%s", muster_last_error());
+  }
+}
+
 Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
   struct shelf shelf;
   put_up(&shelf);
@@ -234,6 +248,13 @@ Test(modules, what_belongs_to_somebody_else_is_refused) {
   if (geteuid() == 0) {
     run("chown 12345 %s/plain.so", shelf.folder);
     expect_refused(&shelf, "plain", "it belongs to user 12345; it must belong to root or to the service's user 0");
+    struct modules of_root;
+    run("chmod 755 %s", shelf.folder);
+    cr_assert_eq(seteuid(12345), 0);
+    muster_result result = modules_open(&of_root, shelf.folder);
+    cr_assert_eq(seteuid(0), 0);
+    cr_assert_eq(result, MUSTER_OK, "what is root's is good for any user: %s", muster_last_error());
+    close(of_root.descriptor);
   }
   expect_loaded(&shelf, "second", "second");
   take_down(&shelf);

@@ -12,6 +12,7 @@
 #include "support/journals.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { WORLDS = 2, FRAMES_MAX = 160, KEYS = 40, WATCHERS = 6, LIVES = 6, PATIENCE = 20000 };
 
@@ -506,4 +507,6 @@ Test(own_journals, count_incidents_by_their_numbers) {
   }
   cr_expect(journals_put_aside(path, "other") == false, "incidents are nobody's journal in force");
   cr_expect_eq(journals_count_incidents(path, &newest), 40);
+  cr_assert_eq(chdir(place.folder), 0);
+  cr_expect(journals_count_incidents("state.west", &newest) == 40 && newest == most, "in the folder that it runs in");
 }

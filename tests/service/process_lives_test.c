@@ -214,6 +214,8 @@ Test(process_lives, each_end_is_told_as_it_was_and_nothing_of_the_one_before) {
   expect_end(PROCESS_END_STATUS, "its process ended by itself with status 3, no room", false, false);
   live("END 4\n");
   expect_end(PROCESS_END_STATUS, "its process ended by itself with status 4", false, false);
+  live("NOTE STATUS-OF-IT=bad\nNOTE STATUSES\nEND 4\n");
+  expect_end(PROCESS_END_STATUS, "its process ended by itself with status 4", false, false);
   live("NOTE STATUS=it loads\nNOTE READY=1\nNOTE STATUS=it runs\nDIE 11\n");
   expect_end(PROCESS_END_SIGNAL, "its process died of SIGSEGV", true, true);
   live("DIE 9\n");
@@ -230,7 +232,7 @@ Test(process_lives, each_end_is_told_as_it_was_and_nothing_of_the_one_before) {
   processes_kill(main_world, false, "the machine");
   await_end(main_world);
   expect_end(PROCESS_END_STUCK, "the machine", false, true);
-  cr_expect_eq(main_world->starts, 8, "%lu", main_world->starts);
+  cr_expect_eq(main_world->starts, 9, "%lu", main_world->starts);
   cr_expect(forest->starts == 1 && forest->restarts.count == 0 && !*forest->reason);
 }
 
@@ -372,4 +374,19 @@ Test(process_lives, one_that_waits_ends_at_once_and_one_that_fails_to_is_in_diso
   cr_expect(main_world->state == PROCESS_ENDED && processes.disorderly);
   cr_expect(strstr(main_world->reason, "status 7"), "%s", main_world->reason);
   cr_expect_str_eq(ended, "fm");
+}
+
+/* Each world's files have a folder of their own, for which there has to be a place. */
+Test(process_lives, no_process_starts_where_a_folder_for_its_files_cannot_be_made) {
+  char *const files[] = {settings.snapshot_file, settings.flight_file, settings.journal_folder};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    snprintf(files[i], PATH_BYTES, "%s/nowhere/file", folder);
+    cr_expect_eq(processes_open(&processes), MUSTER_E_SYSTEM);
+    cr_expect(strstr(muster_last_error(), "cannot make the folder /tmp/") && strstr(muster_last_error(), "/nowhere/"),
+              "%s", muster_last_error());
+    cr_expect(!main_world->has_process && main_world->starts == 0);
+    files[i][0] = '\0';
+    uv_walk(&loop, close_handle, NULL);
+    while (uv_run(&loop, UV_RUN_DEFAULT)) continue;
+  }
 }

@@ -4,6 +4,8 @@
 #include "base/random.h"
 
 #include <criterion/criterion.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Without chance, pauses are whole. */
 static uint64_t crash(restart_record *ends, const restart_rules *by, uint64_t at_ns) {
@@ -52,6 +54,20 @@ Test(restarts, without_a_limit_it_always_starts_again_after_the_longest_pause) {
   for (uint64_t i = 0; i < 3; i++) crash(&ends, &any, i);
   for (uint64_t i = 3; i < 3 * RESTARTS_KEPT; i++) cr_assert_eq(crash(&ends, &any, i), i + 25);
   cr_assert_eq(ends.count, RESTARTS_KEPT);
+}
+
+/* Where none is a trouble the oldest goes. What lies behind the record is not looked at: that cannot be read here. */
+Test(restarts, of_crashes_alone_the_oldest_is_forgotten_and_nothing_behind_them_is_read) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  cr_assert(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
+  restart_record *ends = (restart_record *)(void *)(pages + page - sizeof *ends);
+  restart_rules any = rules;
+  any.most = 0;
+  for (uint64_t i = 0; i < RESTARTS_KEPT + 2; i++) crash(ends, &any, i);
+  cr_expect_eq(ends->count, RESTARTS_KEPT);
+  for (uint64_t i = 0; i < RESTARTS_KEPT; i++) cr_expect(ends->ends[i].at_ns == i + 2 && ends->ends[i].by_code);
+  munmap(pages, 2 * page);
 }
 
 Test(restarts, troubles_never_fail_it_and_their_pauses_grow_to_the_longest) {

@@ -23,7 +23,7 @@ TestSuite(stream_texts, .init = begin, .fini = end);
 static bool frame_says(uint64_t now_ms, const char *what) {
   static char text[1 << 16];
   const stream_text *frame = stream_texts_frame(&texts, &world, now_ms);
-  cr_assert(frame && frame->length > 0 && frame->length < sizeof text);
+  cr_assert(frame && frame->length > 0 && frame->length < sizeof text && frame->length <= frame->room);
   memcpy(text, frame->text, frame->length);
   text[frame->length] = '\0';
   cr_assert(strncmp(text, "event: frame\ndata: {", 20) == 0 && strstr(text, "}\n\n") == text + frame->length - 3);

@@ -1,9 +1,15 @@
 /* Parts of the supervisor, each with what it keeps of a world from one look, one life and one silence to the next. */
+#include "service/log.h"
+#include "service/supervise/bounds.h"
 #include "service/supervise/division.h"
 #include "service/supervise/hearing.h"
+#include "service/supervise/listener.h"
 #include "service/supervise/look.h"
 #include "service/supervise/silence.h"
 #include "service/supervise/states.h"
+#include "service/supervise/warden.h"
+#include "support/await.h"
+#include "support/log_lines.h"
 
 #include "base/clock.h"
 
@@ -11,11 +17,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,8 +106,10 @@ static bool is_there(const char *name) {
 static void begin_process(world_process *world) {
   pid_t child = fork();
   cr_assert(child >= 0);
-  if (child == 0)
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
     for (setpgid(0, 0);;) pause();
+  }
   setpgid(child, child);
   world->process.pid = child;
   world->has_process = true;
@@ -167,6 +179,61 @@ Test(supervise_parts, a_file_without_a_name_counts_as_one_with_a_name_does) {
   close(held);
   look_twice();
   cr_expect(strstr(first->stuck, "disk_max"), "'%s'", first->stuck);
+  end_process(first);
+}
+
+/* A process and copies of it, which have begun. */
+static void begin_copies(world_process *world, uint32_t copies) {
+  int begun[2];
+  char byte = 0;
+  cr_assert_eq(pipe(begun), 0);
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    setpgid(0, 0);
+    for (uint32_t i = 0; i < copies; i++)
+      if (fork() == 0) break;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (write(begun[1], &byte, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  for (uint32_t i = 0; i <= copies; i++) cr_assert_eq(read(begun[0], &byte, 1), 1);
+  close(begun[0]), close(begun[1]);
+  world->process.pid = child;
+  world->has_process = true;
+  world->state = PROCESS_RUNNING;
+  world->stuck[0] = '\0';
+}
+
+Test(supervise_parts, copies_are_let_be_that_snapshots_need_and_no_more) {
+  look_begin(&processes);
+  for (uint32_t copies = COPIES_MAX; copies <= COPIES_MAX + 1; copies++) {
+    begin_copies(first, copies);
+    look_twice();
+    cr_expect_str_eq(first->stuck, copies > COPIES_MAX ? "it has made 3 copies of itself, and snapshots need 2" : "");
+    cr_expect(!first->stays_down && first->by_code == (copies > COPIES_MAX));
+    kill(-first->process.pid, SIGKILL);
+    end_process(first);
+  }
+}
+
+/* These are for whoever reads nothing but warnings; each is told once. */
+Test(supervise_parts, what_is_removed_and_what_cannot_be_are_told_as_warnings) {
+  settings.worlds[0].state_max = 20 * KIB;
+  make_file("main/worlds", 40);
+  make_file("main/worlds.damaged-1", 4);
+  look_begin(&processes);
+  begin_process(first);
+  log_set_level(MUSTER_LOG_WARNING);
+  int before = log_lines_begin();
+  look_twice(), look_twice();
+  const char *told = log_lines_end(before), *removed = strstr(told, "musterd: warning: world main: /tmp/"),
+             *kept = strstr(told, "musterd: warning: world main: what it goes on from takes 0.04096 MB in ");
+  log_set_level(MUSTER_LOG_INFO);
+  cr_assert(removed && kept && removed < kept, "%s", told);
+  cr_expect(strstr(removed, "main/worlds.damaged-1 is removed: Muster's own files take 0.045") &&
+            strstr(kept, "and state_max is 0.02048 MB: nothing of it is removed\n"));
+  cr_expect(!strstr(strchr(kept, '\n'), "world main"), "%s", told);
   end_process(first);
 }
 
@@ -246,13 +313,10 @@ Test(supervise_parts, what_a_process_was_refused_is_of_one_life) {
 /* All that a process has written stands in the log, also what is longer than a line may be, and what has no end. */
 Test(supervise_parts, nothing_that_a_process_writes_is_lost) {
   enum { LONG = 10000 };
-  static char told[65536];
   static world_output output;
-  char path[128], bytes[LONG];
+  char bytes[LONG];
   size_t letters = 0;
-  snprintf(path, sizeof path, "%s/log", folder);
-  int before = dup(STDERR_FILENO), file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  cr_assert(before >= 0 && file >= 0 && dup2(file, STDERR_FILENO) == STDERR_FILENO);
+  int before = log_lines_begin();
   for (int life = 0; life < 2; life++) {
     int pipe_end = output_begin(&output, &loop, "main");
     cr_assert_geq(pipe_end, 0);
@@ -264,16 +328,75 @@ Test(supervise_parts, nothing_that_a_process_writes_is_lost) {
     output_end(&output);
     while (output.closing) uv_run(&loop, UV_RUN_NOWAIT);
   }
-  dup2(before, STDERR_FILENO);
-  close(before);
-  ssize_t count = pread(file, told, sizeof told - 1, 0);
-  close(file);
-  cr_assert_gt(count, 0);
+  const char *told = log_lines_end(before);
   for (const char *at = told; *at; at++) letters += *at == 'Q';
   cr_expect_eq(letters, 2 * LONG);
   const char *second_line = strstr(told, "]: second\n"), *last_line = strstr(told, "]: last\n");
   cr_assert(second_line && last_line && second_line < last_line);
   cr_expect(strstr(last_line, "]: second\n") && strstr(last_line + 1, "]: last\n"), "of the second life");
+}
+
+/* ----------------------------------------------------------------------------------------------------------- listener
+ */
+
+static int connect_to(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  cr_assert(client >= 0 && connect(client, (const struct sockaddr *)&address, sizeof address) == 0, "%s", path);
+  return client;
+}
+
+/* Over a life that has left it alone, what waits there waits for the next one. */
+Test(supervise_parts, a_socket_is_kept_over_lives_unless_one_has_shut_it_down) {
+  char path[64];
+  struct stat made, now;
+  int listener = -1;
+  snprintf(path, sizeof path, "%s/s.main", folder);
+  for (int how = 0; how < 3; how++) {
+    cr_assert_eq(listener_make(&listener, path), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(fstat(listener, &made), 0);
+    int waits = connect_to(path);
+    if (how) shutdown(listener, how == 1 ? SHUT_RD : SHUT_RDWR);
+    cr_assert_eq(listener_renew(&listener, path), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(fstat(listener, &now), 0);
+    cr_expect_eq(now.st_ino == made.st_ino, how == 0);
+    int later = how ? connect_to(path) : -1, taken = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    cr_expect_geq(taken, 0, "nobody waits");
+    close(taken), close(waits), close(later);
+    cr_expect_lt(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0);
+  }
+  listener_close(&listener);
+  cr_expect_eq(listener, -1);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- warden
+ */
+
+/* It has no place for more than two for each world; those that have ended give theirs to the next. */
+Test(supervise_parts, no_world_outlives_its_supervisor_however_many_have_ended_before) {
+  int ready[2];
+  char byte = 0;
+  begin_process(first);
+  cr_assert_eq(pipe(ready), 0);
+  pid_t supervisor = fork();
+  cr_assert(supervisor >= 0);
+  if (supervisor == 0) {
+    warden_begin(0);
+    pid_t ended = fork();
+    if (ended == 0) _exit(0);
+    siginfo_t how;
+    if (waitid(P_PID, (id_t)ended, &how, WEXITED | WNOWAIT)) _exit(1);
+    for (int i = 0; i < 2 * WORLDS_MAX; i++) AWAIT(warden_watch(ended));
+    AWAIT(warden_watch(first->process.pid));
+    _exit(write(ready[1], &byte, 1) == 1 ? 0 : 1);
+  }
+  int status;
+  cr_assert(waitpid(supervisor, &status, 0) == supervisor && status == 0);
+  cr_assert_eq(waitpid(first->process.pid, &status, 0), first->process.pid);
+  cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  first->has_process = false;
+  close(ready[0]), close(ready[1]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- states
@@ -411,4 +534,29 @@ Test(supervise_parts, each_world_gets_a_part_of_a_common_snapshot_the_newest_las
   }
   cr_assert_eq(division_make(&settings), MUSTER_OK, "nothing is left to do");
   cr_expect(!is_there("worlds.divided-3"));
+}
+
+/* Else its worlds would begin anew the next time, or go on from the common one again. */
+Test(supervise_parts, a_common_snapshot_that_cannot_be_put_aside_refuses_the_start) {
+  char name[247], path[300]; /* with what is put behind it, it is longer than a name may be */
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(settings.snapshot_file, sizeof settings.snapshot_file, "%s", path);
+  int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  cr_assert(file >= 0 && close(file) == 0);
+  cr_expect_eq(division_make(&settings), MUSTER_E_SYSTEM);
+  cr_expect(strstr(muster_last_error(), "cannot be renamed: File name too long"), "%s", muster_last_error());
+  cr_expect_eq(access(path, F_OK), 0);
+}
+
+/* Else it would begin anew, and the common one would be put aside. */
+Test(supervise_parts, a_world_that_cannot_have_its_part_refuses_the_start) {
+  char path[128];
+  make_file("worlds", 1);
+  snprintf(path, sizeof path, "%s/forest", folder);
+  cr_assert_eq(rmdir(path), 0);
+  cr_expect_eq(division_make(&settings), MUSTER_E_SYSTEM);
+  cr_expect(strstr(muster_last_error(), "world forest cannot have its part of /tmp/"), "%s", muster_last_error());
+  cr_expect(is_there("worlds") && !is_there("worlds.divided-1"));
 }

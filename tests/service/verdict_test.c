@@ -2,6 +2,7 @@
 #include "service/verdict.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A world that is well. */
@@ -258,4 +259,24 @@ Test(verdict, gathers_each_fact_from_its_own_place) {
   facts = verdict_gather(&published, seconds, 1, 3999);
   cr_expect_str_empty(facts.elapsed_type, "there is no such type");
   cr_expect(!facts.lost && !facts.problem && facts.silent_ns == 0 && facts.frames == 10 && facts.wants == 100);
+}
+
+/* Each number with the word that it has with one, and with more. */
+Test(verdict, tells_a_problem_of_a_module_by_its_numbers) {
+  static const struct {
+    module_problem problem;
+    const char *words;
+  } all[] = {
+      {{.count = 1, .places = 1}, "main.lua has failed 1 time: bad"},
+      {{.count = 2, .agents = 1, .places = 1}, "main.lua has failed 2 times, now in 1 NPC: bad"},
+      {{.count = 3, .agents = 2, .places = 2}, "main.lua has failed 3 times, now in 2 NPCs: bad; and 1 other place"},
+      {{.count = 1, .agents = 3, .places = 3}, "main.lua has failed 1 time, now in 3 NPCs: bad; and 2 other places"},
+      {{.count = 0, .places = 0}, "main.lua has failed 0 times: bad"}};
+  char words[VERDICT_PROBLEM_BYTES];
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    module_problem problem = all[i].problem;
+    snprintf(problem.where, sizeof problem.where, "main.lua");
+    snprintf(problem.what, sizeof problem.what, "bad");
+    cr_expect_str_eq(verdict_problem(&problem, words), all[i].words);
+  }
 }

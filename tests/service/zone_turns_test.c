@@ -1,6 +1,7 @@
 /* What a zone does between its frames: what it is told and tells, who comes, goes and waits, each the second time, too,
  * and with two neighbours. */
 #include "support/border_town.h"
+#include "support/log_lines.h"
 
 #include <muster/view.h>
 
@@ -736,6 +737,49 @@ static bool tells_many(void) {
 }
 
 /* Of two that wait each is looked at each time. */
+/* Of one neighbour, epoch and up to one number. */
+Test(zone_turns, what_a_neighbour_has_stored_waits_no_more_and_all_else_does, .init = begin, .fini = end) {
+  static const struct {
+    uint32_t to;
+    uint64_t epoch, number;
+    bool waits;
+  } parcels[] = {{TOWN_WEST, TOWN_EPOCH, 4, false},    {TOWN_WEST, TOWN_EPOCH, 5, false},
+                 {TOWN_WEST, TOWN_EPOCH, 6, true},     {TOWN_EAST, TOWN_EPOCH, 4, true},
+                 {TOWN_WEST, TOWN_EPOCH - 1, 4, true}, {TOWN_WEST, TOWN_EPOCH + 1, 5, true}};
+  enum { PARCELS = sizeof parcels / sizeof *parcels };
+  struct zone *zone = town.world.zone;
+  for (size_t i = 0; i < PARCELS; i++) put_waiting(parcels[i].to, parcels[i].epoch, parcels[i].number);
+  town_say(&town, (wire_head){.kind = WIRE_STORED, .zone = TOWN_WEST, .epoch = TOWN_EPOCH, .number = 5}, NULL);
+  zone_waiting *left = TAILQ_FIRST(&zone->waiting), *next;
+  for (size_t i = 0; i < PARCELS; i++) {
+    if (!parcels[i].waits) continue;
+    cr_assert_not_null(left, "parcel %zu", i);
+    parcel_head head = head_of(left);
+    cr_expect(left->to == parcels[i].to && head.epoch == parcels[i].epoch && head.number == parcels[i].number);
+    next = TAILQ_NEXT(left, link);
+    TAILQ_REMOVE(&zone->waiting, left, link);
+    free(left);
+    left = next;
+  }
+  cr_expect_null(left);
+}
+
+/* Of all that is well, also of what is of no neighbour, nothing is complained of. */
+Test(zone_turns, what_cannot_be_read_is_told_and_what_can_is_not, .init = begin, .fini = end) {
+  static const wire_kind kinds[] = {WIRE_STORED, WIRE_ALL_CAME, WIRE_DRAW, WIRE_SAFE, WIRE_OUTGOING, WIRE_INCOMING};
+  enum { KINDS = sizeof kinds / sizeof *kinds };
+  static const uint32_t zones[] = {TOWN_WEST, TOWN_EAST, 4711};
+  int before = log_lines_begin();
+  for (size_t i = 0; i < KINDS; i++)
+    for (size_t k = 0; k < sizeof zones / sizeof *zones; k++)
+      town_say(&town, (wire_head){.kind = (uint32_t)kinds[i], .zone = zones[k], .epoch = TOWN_EPOCH, .number = 3},
+               NULL);
+  const char *told = log_lines_end(before);
+  uint32_t complaints = 0; /* a parcel without bytes is none, whichever way it goes, and is told for both neighbours */
+  for (const char *at = told; (at = strstr(at, " cannot be read, and is passed over")) != NULL; at++) complaints++;
+  cr_expect_eq(complaints, 4, "%s", told);
+}
+
 Test(zone_turns, each_parcel_that_waits_for_long_counts, .init = begin, .fini = end) {
   struct zone *zone = town.world.zone;
   zone->caught_up = true;

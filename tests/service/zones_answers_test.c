@@ -2,6 +2,7 @@
  * that this test has made up. Each number has a value that no other one has, and the node tells little to nobody. */
 #include "own_server.h"
 #include "rows.h"
+#include "support/log_lines.h"
 
 #include "base/clock.h"
 
@@ -19,6 +20,7 @@ enum { NODES = 3, ZONES = 4, RUNS_HERE = 2 };
 static own_server server;
 static struct processes processes;
 static struct holder *holder;
+static bool has_broker; /* one that nobody answers */
 
 /* Node "a" is this one. */
 static const struct {
@@ -87,10 +89,22 @@ static void undo_drain(http_request *request) {
   holder_drain(holder, request, false);
 }
 
+static void move(http_request *request) {
+  holder_move_zone(holder, request, processes_find(&processes, http_path_value(request, "world")),
+                   http_path_value(request, "node"));
+}
+
+static void close_broker(void) {
+  broker_close(holder->broker, NULL, NULL);
+  http_destroy(server.http, NULL, NULL);
+  server.http = NULL;
+}
+
 static void start(void) {
   static const http_route routes[] = {{.method = "GET", .pattern = "/v1/nodes", .handle = list_nodes},
                                       {.method = "POST", .pattern = "/drain", .handle = drain},
                                       {.method = "POST", .pattern = "/undo", .handle = undo_drain},
+                                      {.method = "POST", .pattern = "/move/{world}/{node}", .handle = move},
                                       {0}};
   static const http_route *const tables[] = {routes, NULL};
   holder = calloc(1, sizeof *holder);
@@ -107,6 +121,11 @@ static void start(void) {
   make_zones();
   hear_nodes();
   own_server_prepare(&server);
+  static const broker_settings nowhere = {
+      .world = "land", .node = "a", .nats = "nats://127.0.0.1:1", .etcd = "http://127.0.0.1:1"};
+  if (has_broker)
+    cr_assert(holder->broker = broker_open(&server.loop, &nowhere, NULL, NULL), "%s", muster_last_error());
+  server.end = has_broker ? close_broker : NULL;
   http_options options = http_default_options();
   options.tables = tables;
   server.http = http_create(&server.loop, &options);
@@ -234,6 +253,48 @@ Test(zones_answers, a_drain_tells_what_leaves_and_what_stays, .init = start, .fi
   answer = control_ask(&server.asked, "POST", "/undo", NULL, 200);
   cr_expect(!control_is_true(answer, "drains") && !holder->balancer->drains);
   json_decref(answer);
+}
+
+/* Each change once, which is no trouble. */
+Test(zones_answers, a_drain_and_its_end_are_logged, .init = start, .fini = stop) {
+  static const char *const paths[] = {"/undo", "/drain", "/drain", "/undo"};
+  int before = log_lines_begin();
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    json_decref(control_ask(&server.asked, "POST", paths[i], NULL, 200));
+  const char *lines = log_lines_end(before),
+             *drains = strstr(lines, "musterd: cluster land: this node drains, as asked: "),
+             *over = strstr(lines, "musterd: cluster land: this node drains no longer, as asked\n");
+  cr_assert(drains && over && drains < over, "%s", lines);
+  cr_expect_null(strstr(strchr(over, '\n'), "this node"), "%s", lines);
+  cr_expect_eq(strstr(strchr(drains, '\n'), "this node"), strstr(over, "this node"), "%s", lines);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- moves
+ */
+
+static void start_with_broker(void) {
+  has_broker = true;
+  start();
+  holder->holdings[1].ground.number = 99; /* a zone that no node tells of */
+}
+
+Test(zones_answers, a_zone_is_moved_to_where_it_may_be_and_is_not, .init = start_with_broker, .fini = stop) {
+  static const struct {
+    const char *path, *code, *words;
+    int status;
+  } all[] = {{"/move/world1/b", "state", "node b may not run world world1: its nodes are a", 409},
+             {"/move/world3/d", "state", "node d is not heard", 409},
+             {"/move/world3/a", "state", "node a drains, and gets no zone", 409},
+             {"/move/world3/b", "state", "world world3 runs on node b already", 409},
+             {"/move/world3/c", "brokers", "etcd does not take that zone 3 is to move", 503},
+             {"/move/world2/b", "brokers", "etcd does not take that zone 99 is to move", 503}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    json_t *answer = control_ask(&server.asked, "POST", all[i].path, NULL, all[i].status);
+    cr_expect_str_eq(control_text(answer, "error.code"), all[i].code);
+    const char *words = control_text(answer, "error.message");
+    cr_expect_eq(strncmp(words, all[i].words, strlen(all[i].words)), 0, "%s: %s", all[i].path, words);
+    json_decref(answer);
+  }
 }
 
 /* -------------------------------------------------------------------------------------------------------- standstill

@@ -69,6 +69,10 @@ Test(zones_nodes, what_cannot_be_read_is_refused) {
       "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 1, \"epoch\": 0}]}",
       ("{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 1, \"epoch\": 1, "
        "\"load\": -1}]}"),
+      "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1000000000001}", /* millionths: more than a million */
+      "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": -1}",
+      ("{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [{\"zone\": 1, \"epoch\": 1, "
+       "\"load\": 1000000000001}]}"),
       "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"zones\": [1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8]}"};
   static const char good[] = "{\"node\": \"a\", \"life\": 1, \"count\": 1, \"capacity\": 1, \"what\": [\"is new\"]}";
   nodes_open(&table, 0);
@@ -110,6 +114,9 @@ Test(zones_nodes, who_is_not_heard_is_gone) {
   cr_expect_eq(table.count, 2);
   cr_expect_null(nodes_find(&table, "b"));
   cr_expect_not_null(nodes_find(&table, "c"));
+  nodes_forget(&table, 20 * second_ns);
+  cr_expect_eq(table.count, 0);
+  for (const char *name = "abc"; *name; name++) cr_expect_null(nodes_find(&table, (char[]){*name, '\0'}), "%s", name);
 }
 
 Test(zones_nodes, a_node_too_many_is_refused_and_leaves_the_others) {

@@ -90,6 +90,32 @@ Test(zones_parts, settings_that_contradict_are_told) {
   cr_expect(strstr(complaints, "[world d]: give four numbers") != NULL, "%s", complaints);
 }
 
+/* From the first zone that has a rectangle on, over gaps up to the border's width. */
+Test(zones_parts, a_zone_beyond_a_gap_is_out_of_reach_unless_others_lead_there) {
+  static const struct {
+    const char *rectangles[4];
+    int unreached;
+  } lands[] = {{{"0 0 100 100", "100 0 200 100", "200 0 300 100", "300 0 400 100"}, -1},
+               {{"200 0 300 100", "300 0 400 100", "0 0 100 100", "100 0 200 100"}, -1},
+               {{"0 0 100 100", "100 0 200 100", "220 0 300 100", "300 0 400 100"}, 2},
+               {{"0 0 100 100", "100 0 200 100", "200 0 300 100", "320 0 400 100"}, 3},
+               {{"0 0 100 100", "120 0 200 100", "120 100 200 200", "0 100 100 200"}, 1},
+               {{"none", "0 0 100 100", "100 0 200 100", "220 0 300 100"}, 3}};
+  static struct settings settings;
+  for (size_t i = 0; i < sizeof lands / sizeof *lands; i++) {
+    settings_default(&settings);
+    settings.border_mm = 10000;
+    for (uint32_t k = 0; k < 4; k++) {
+      world_settings *world = settings_add_world(&settings, (char[]){(char)('a' + k), '\0'});
+      world->zone = k + 1;
+      snprintf(world->rectangle, sizeof world->rectangle, "%s", lands[i].rectangles[k]);
+    }
+    const world_settings *from, *unreached = ground_find_unreached(&settings, &from);
+    cr_expect_eq(unreached ? unreached - settings.worlds : -1, lands[i].unreached, "land %zu", i);
+    cr_expect_eq(from - settings.worlds, i == 5);
+  }
+}
+
 /* ------------------------------------------------------------------------------------------------------------- pair */
 
 /* Rows of {epoch, number}; the answer is a text of what counts. */

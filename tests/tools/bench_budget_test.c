@@ -144,6 +144,21 @@ Test(bench_budget, runs_on_the_wall_clock_beside_a_load) {
   json_decref(json);
 }
 
+/* As many frames as were asked for, a few in a quick run, and none where the clock is left out. */
+Test(bench_budget, runs_so_many_frames_on_the_wall_clock) {
+  static const struct {
+    const char *options;
+    double frames;
+  } runs[] = {{"--quick", 30}, {"--quick --wall-frames 31", 31}, {"--quick --no-wall", 0}, {"--seconds 31", 120}};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    char line[128];
+    snprintf(line, sizeof line, "bench budget --shape noise --contender library --json - %s", runs[i].options);
+    json_t *json = program_json(line);
+    cr_expect_eq(program_number(json, "wall_frames"), runs[i].frames, "%s", runs[i].options);
+    json_decref(json);
+  }
+}
+
 Test(bench_budget, prints_tables_and_is_the_same_every_time) {
   static const char command[] =
       "bench budget --quick --no-wall --shape members,player-20,one-type --contender plan,sorted";

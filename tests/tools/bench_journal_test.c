@@ -35,6 +35,19 @@ Test(bench_journal, tells_what_each_kind_of_journal_costs_and_what_a_recovery_ta
   json_decref(json);
 }
 
+Test(bench_journal, prints_a_table_and_says_what_was_not_kept) {
+  json_t *json;
+  program_run *run = program_kept("bench journal --quick --agents 1500 --workers 2 --frames 15 --folder /tmp", &json);
+  static const char *const begins[] = {"\nwithout ", "\nnone ",           "\nsecond ",
+                                       "\nframe ",   "\na snapshot has ", "\na recovery of "};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    cr_expect(strstr(run->output, begins[i]), "'%s' is not in: %s", begins[i], run->output);
+  bool holds = json_is_true(program_member(json_array_get(program_member(json, "rows"), 1), "holds"));
+  cr_expect_eq(strstr(run->output, "the journal said that it cannot keep its bound") == NULL, holds, "%s", run->output);
+  json_decref(json);
+  free(run);
+}
+
 Test(bench_journal, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS({"bench journal sets", 2, "'sets' is too many"},
                           {"bench journal --speed", 2, "unknown option --speed"},

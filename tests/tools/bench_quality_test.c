@@ -105,6 +105,9 @@ Test(bench_quality, prints_a_table_and_is_the_same_every_time) {
   cr_expect(strstr(first->output, "importance   judged by k = 12 in every case") != NULL, "%s", first->output);
   cr_expect(strstr(first->output, "No spawn file: --spawns FILE.csv measures one, too.") != NULL, "%s", first->output);
   cr_expect_str_eq(first->output, second->output);
+  int verdicts = 0;
+  for (const char *next = first->output; (next = strstr(next, " judged by k = ")); next++) verdicts++;
+  cr_expect_eq(verdicts, JUDGES, "%s", first->output);
   free(first);
   free(second);
 }

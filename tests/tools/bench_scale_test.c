@@ -105,6 +105,37 @@ Test(bench_scale, prints_a_table_and_draws_a_figure) {
   cr_expect_eq(rmdir(folder), 0, "something was left behind");
 }
 
+/* Of each number of observers and of workers there is a curve, and each is drawn. */
+Test(bench_scale, draws_every_curve_that_it_has) {
+  char folder[] = "/tmp/muster-test-XXXXXX", path[64], line[256];
+  static char script[1 << 16];
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(line, sizeof line, "bench scale --quick --rounds 1 --agents 1000 --observers 0,1 --workers 1,2 --plots %s",
+           folder);
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  snprintf(path, sizeof path, "%s/scale.gp", folder);
+  FILE *file = fopen(path, "r");
+  cr_assert_not_null(file, "there is no script");
+  script[fread(script, 1, sizeof script - 1, file)] = '\0';
+  fclose(file);
+  for (int observers = 0; observers < 2; observers++)
+    for (int workers = 1; workers <= 2; workers++) {
+      char curve[64], drawn[128];
+      snprintf(curve, sizeof curve, "$observers%d_workers%d <<", observers, workers);
+      snprintf(drawn, sizeof drawn, "$observers%d_workers%d using 1:2", observers, workers);
+      cr_expect(strstr(script, curve), "%s is not in: %s", curve, script);
+      cr_expect(strstr(script, drawn), "%s is not in: %s", drawn, script);
+      snprintf(drawn, sizeof drawn, "title 'observers %d, workers %d'", observers, workers);
+      cr_expect(strstr(script, drawn), "%s is not in: %s", drawn, script);
+    }
+  free(run);
+  unlink(path);
+  snprintf(path, sizeof path, "%s/scale.png", folder);
+  unlink(path); /* only where gnuplot is installed */
+  cr_expect_eq(rmdir(folder), 0, "something was left behind");
+}
+
 /* A folder stands where the figure's script belongs. */
 Test(bench_scale, keeps_its_document_when_a_plot_fails) {
   char folder[] = "/tmp/muster-test-XXXXXX", path[64], result[64], line[256];
@@ -161,9 +192,14 @@ Test(bench_scale, refuses_lists_that_are_too_long) {
 }
 
 Test(bench_scale, is_in_the_help_and_explains_its_figures) {
-  static const char *const lines[] = {"bench --help", "bench scale --help", "bench scale --help", "--help"};
-  static const char *const tells[] = {"muster bench scale --help", "--agents N,...", "idle_frame_ns: wall time",
-                                      "what scheduling costs"};
+  static const char *const lines[] = {"bench --help", "bench scale --help", "bench scale --help",
+                                      "--help",       "bench scale --help", "bench scale --help"};
+  static const char *const tells[] = {"muster bench scale --help",
+                                      "--agents N,...",
+                                      "idle_frame_ns: wall time",
+                                      "what scheduling costs",
+                                      " 100000 agents at once, removed in random",
+                                      " 100 observers, every round in a new world"};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     program_run *run = program_start(lines[i]);
     cr_assert_eq(run->status, 0);

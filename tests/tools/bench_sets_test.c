@@ -40,6 +40,38 @@ Test(bench_sets, takes_the_time_of_an_atom) {
   json_decref(json);
 }
 
+/* Where it is not quick: each number of sets with each of atoms, and atoms of 1 to 3 us. */
+Test(bench_sets, has_every_row) {
+  enum { ATOMS = 3 };
+  json_t *json = program_json("bench sets --rounds 1 --agents 40 --json -");
+  json_t *lists = program_member(json, "over_list"), *loops = program_member(json, "scheduled");
+  cr_expect_eq(json_array_size(lists), 4 * ATOMS);
+  for (size_t i = 0; i < json_array_size(lists); i++) {
+    cr_expect_eq(program_number(json_array_get(lists, i), "sets"), 1 << i / ATOMS);
+    cr_expect_eq(program_number(json_array_get(lists, i), "atoms"), 1 << i % ATOMS);
+  }
+  cr_assert_eq(json_array_size(loops), 3);
+  for (size_t i = 0; i < 3; i++)
+    cr_expect_eq(program_number(json_array_get(loops, i), "atom_ns"), 1000.0 * (double)(i + 1));
+  json_decref(json);
+}
+
+/* Whatever was measured: what is more than wanted is called so, and nothing else is. */
+Test(bench_sets, says_of_each_row_whether_it_is_more_than_wanted) {
+  size_t i;
+  json_t *row, *json;
+  program_run *run = program_kept("bench sets --quick --rounds 1 --agents 40", &json);
+  int wanted = 0, said = 0;
+  json_array_foreach(program_member(json, "over_list"), i, row) wanted +=
+      program_number(row, "over_list_ns_per_atom") > program_number(json, "over_list_wanted_ns");
+  json_array_foreach(program_member(json, "scheduled"), i, row) wanted +=
+      program_number(row, "overhead") > program_number(json, "overhead_wanted");
+  for (const char *next = run->output; (next = strstr(next, "more than wanted\n")); next++) said++;
+  cr_expect_eq(said, wanted, "%s", run->output);
+  json_decref(json);
+  free(run);
+}
+
 Test(bench_sets, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
       {"bench sets scale", 2, "'scale' is too many"}, {"bench sets --speed", 2, "unknown option --speed"},

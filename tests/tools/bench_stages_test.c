@@ -107,8 +107,27 @@ Test(bench_stages, prints_tables) {
   cr_expect(strstr(run->output, "1 MiB written before cold frames") != NULL, "%s", run->output);
   cr_expect(strstr(run->output, "meanwhile other processes took") != NULL);
   cr_expect(strstr(run->output, "release     rank   commit  helpers") != NULL);
-  cr_expect(strstr(run->output, "budget pressure") != NULL);
+  cr_expect(strstr(run->output,
+                   "\nrow               updates    carried    frames     apart     budget pressure    bytes\n"
+                   "                per frame  per frame per round") != NULL,
+            "%s", run->output);
   for (size_t i = 0; i < ROWS; i++) cr_expect(strstr(run->output, expected[i].name) != NULL, "%s", expected[i].name);
+  free(run);
+}
+
+/* Each in both tables: what it takes, and its frames. */
+Test(bench_stages, prints_the_wanted_rows_alone) {
+  program_run *run = program_start("bench stages --quick --agents 1000 --evict 1 --only idle-cold,burst");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  for (size_t i = 0; i < ROWS; i++) {
+    bool wanted = strcmp(expected[i].name, "idle-cold") == 0 || strcmp(expected[i].name, "burst") == 0;
+    char begin[32];
+    snprintf(begin, sizeof begin, "\n%s ", expected[i].name);
+    const char *first = strstr(run->output, begin), *second = first ? strstr(first + 1, begin) : NULL;
+    cr_expect_eq(first != NULL, wanted, "%s: %s", expected[i].name, run->output);
+    cr_expect_eq(second != NULL, wanted, "%s: %s", expected[i].name, run->output);
+    cr_expect(!second || !strstr(second + 1, begin), "%s: %s", expected[i].name, run->output);
+  }
   free(run);
 }
 

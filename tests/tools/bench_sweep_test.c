@@ -1,6 +1,9 @@
 /* `muster bench sweep`: virtual time, so the figures are the same everywhere and can be tested. */
 #include "program.h"
 
+#include <math.h>
+#include <signal.h>
+
 enum { LOADS = 40, RULES = 2 };
 
 static double of(json_t *row, const char *path) {
@@ -26,16 +29,10 @@ static void expect_table(const program_run *run) {
 
 /* Both from one run, which takes its time: the table, and what is kept for machines. */
 static json_t *measure(void) {
-  char path[] = "/tmp/muster-sweep-XXXXXX", line[128];
-  json_error_t error;
-  cr_assert_geq(mkstemp(path), 0);
-  snprintf(line, sizeof line, "bench sweep --quick --json %s", path);
-  program_run *run = program_start(line);
+  json_t *json;
+  program_run *run = program_kept("bench sweep --quick", &json);
   expect_table(run);
   free(run);
-  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  cr_assert_not_null(json, "line %d: %s", error.line, error.text);
-  remove(path);
   return json;
 }
 
@@ -59,6 +56,33 @@ Test(bench_sweep, finds_no_cliff_by_the_law_of_importance_and_one_by_the_papers_
   cr_expect_geq(program_number(json, "papers.cliffs"), 3);
   cr_expect_geq(program_number(json, "papers.growth_most"), 0.4);
   json_decref(json);
+}
+
+/* Each load is a tenth above the one before, from 0.3 on, whichever it is when it first says so. */
+Test(bench_sweep, says_which_load_it_measures) {
+  char text[4096] = "", words[] = "bench sweep --quick", *arguments[PROGRAM_ARGUMENTS_MAX];
+  posix_spawn_file_actions_t actions;
+  size_t length = 0;
+  int ends[2], status;
+  pid_t child;
+  cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+  program_split(words, arguments);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  cr_assert_eq(posix_spawn(&child, program_path(), &actions, NULL, arguments, environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  for (ssize_t more = 1; more > 0 && length < sizeof text - 1 && !strstr(text, " to 12"); text[length] = '\0')
+    if ((more = read(ends[0], text + length, sizeof text - 1 - length)) > 0) length += (size_t)more;
+  kill(child, SIGKILL);
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  close(ends[0]);
+  const char *said = strstr(text, "load ");
+  cr_assert(said && strstr(said, " of 0.3 to 12"), "%s", text);
+  double load = strtod(said + strlen("load "), NULL), next = 0.3;
+  while (round(next * 100) < round(load * 100)) next *= 1.1;
+  cr_expect_float_eq(round(next * 100), load * 100, 1e-6, "no load is %g", load);
 }
 
 Test(bench_sweep, refuses_what_it_does_not_know_in_one_line) {

@@ -171,14 +171,24 @@ Test(bench, prints_a_table_that_says_who_is_ahead) {
   free(run);
 }
 
+/* Beside whom nobody stands, nobody is ahead of. */
+Test(bench, prints_no_verdicts_of_muster_alone) {
+  program_run *run = program_start("bench dispatch --quick --workers 2 --only muster --measure submit");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_expect(strstr(run->output, "submit and run an empty job") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "muster is") == NULL, "%s", run->output);
+  free(run);
+}
+
 Test(bench, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
       {"bench", 2, "give a bench, such as `muster bench dispatch`"}, {"bench dispach", 2, "did you mean 'dispatch'"},
       {"bench speed", 2, "unknown bench 'speed'; did you mean 'sweep'? Known: dispatch, priority"},
-      {"bench dispatch priority", 2, "one bench at a time"}, {"bench dispatch --workers 0", 2, "--workers is '0'"},
-      {"bench dispatch --workers 257", 2, "from 1 to 256"}, {"bench dispatch --workers 1..", 2, "--workers is ''"},
-      {"bench dispatch --workers ..4", 2, "--workers is ''"}, {"bench dispatch --workers 3..2", 2, "from 3 to 256"},
-      {"bench dispatch --rounds 0", 2, "--rounds is '0'"}, {"bench dispatch --rounds 65", 2, "from 1 to 64"},
+      {"bench dispatch priority", 2, "one bench at a time: 'priority' is too many"},
+      {"bench dispatch --workers 0", 2, "--workers is '0'"}, {"bench dispatch --workers 257", 2, "from 1 to 256"},
+      {"bench dispatch --workers 1..", 2, "--workers is ''"}, {"bench dispatch --workers ..4", 2, "--workers is ''"},
+      {"bench dispatch --workers 3..2", 2, "from 3 to 256"}, {"bench dispatch --rounds 0", 2, "--rounds is '0'"},
+      {"bench dispatch --rounds 65", 2, "from 1 to 64"},
       {"bench dispatch --only tbx", 2, "unknown system 'tbx'; did you mean 'tbb'"},
       {"bench dispatch --only muster,", 2, "unknown system ''"},
       {"bench dispatch --measure submitt", 2, "did you mean 'submit'"},

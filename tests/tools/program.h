@@ -127,6 +127,22 @@ static inline json_t *program_json(const char *line) {
   return json;
 }
 
+/* Starts it with its document in a file, so that its table is there, too. The caller releases both. */
+static inline program_run *program_kept(const char *line, json_t **json) {
+  char path[] = "/tmp/muster-test-XXXXXX", whole[256];
+  json_error_t error;
+  int file = mkstemp(path);
+  cr_assert_geq(file, 0);
+  close(file);
+  snprintf(whole, sizeof whole, "%s --json %s", line, path);
+  program_run *run = program_start(whole);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  cr_assert_not_null(*json, "line %d: %s", error.line, error.text);
+  remove(path);
+  return run;
+}
+
 /* A member by its path, such as "promise.kept_share". Fails the test when there is none. */
 static inline json_t *program_member(json_t *json, const char *path) {
   char names[256];

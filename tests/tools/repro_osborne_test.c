@@ -74,6 +74,22 @@ static void expect_kept(json_t *json) {
   cr_expect_gt(program_number(found, "individuals"), 0);
 }
 
+/* Statements about a cycle: in each there are some, and no more than the 128 herds. */
+static void expect_of_each_cycle(json_t *json) {
+  size_t i;
+  json_t *check;
+  int seen = 0;
+  json_array_foreach(program_member(json, "checks"), i, check) {
+    const char *what = json_string_value(program_member(check, "what")), *number = strchr(what, '(');
+    double moved, folded;
+    if (strncmp(what, "every folded herd", 17) != 0) continue;
+    cr_assert(number && sscanf(number, "(%lf of %lf)", &moved, &folded) == 2, "%s", what);
+    cr_expect(moved >= 1 && moved == folded && folded <= 128, "%s", what);
+    seen++;
+  }
+  cr_expect_eq(seen, 1);
+}
+
 Test(repro_osborne, counts_what_it_represents_and_what_it_simulates) {
   static const repro_statements none[] = {{NULL, 0}};
   static const repro_statements checks[] = {{"4,096 agents are represented", 1},
@@ -99,6 +115,7 @@ Test(repro_osborne, counts_what_it_represents_and_what_it_simulates) {
   expect_comparison(json);
   expect_sizes(json);
   expect_kept(json);
+  expect_of_each_cycle(json);
   cr_expect_leq(program_number(json, "bytes_per_folded_herd"), 24);
   cr_assert(json_is_true(program_member(json, "quick")));
   json_decref(json);
@@ -137,6 +154,10 @@ Test(repro_osborne, draws_its_figures) {
   cr_assert_eq(run->status, 0, "status %d: %s", run->status, run->errors);
   cr_expect(strstr(run->output, "4,096") != NULL, "the table names the agents represented: %s", run->output);
   cr_expect(strstr(run->output, "simulated") != NULL, "and the leaves simulated: %s", run->output);
+  const char *part = strstr(run->output, "as the paper's, it is");
+  cr_assert_not_null(part, "%s", run->output);
+  double percent = strtod(part + strlen("as the paper's, it is"), NULL);
+  cr_expect(percent > 0 && percent < 100, "level of detail takes %g %% of what it takes without", percent);
   cr_expect(script_has(folder, "osborne-compare.gp", "4096 agents"));
   cr_expect(script_has(folder, "osborne-scale.gp", "leaves simulated"));
   cr_expect(script_has(folder, "osborne-herds.gp", "$depth5"));

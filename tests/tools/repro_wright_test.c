@@ -118,6 +118,29 @@ Test(repro_wright, holds) {
   json_decref(json);
 }
 
+/* In virtual time: what a quick run shows is the same everywhere, and has no figures of what it leaves out. */
+Test(repro_wright, shows_its_versions_and_its_peaks_in_a_quick_run) {
+  static const char *const lines[] = {
+      "paper                13              4             12              1\n",
+      "ours                 13              4             12              1\n",
+      "agents, of the frame              9.1 %     30.3 %     60.6 %\n",
+      "sets, of the update              10.0 %     30.0 %     60.0 %\n",
+      "suspendable                           3         30          0\n",
+      "sliceable                             1         30          1\n",
+      "naive                                             66.7 %  0.33    83.3 %  0.17                \n",
+      "unscheduled                   67                  25.0 %  0.75    45.5 %  0.55                \n",
+      "scheduled, delay <= 2        169                   0.0 %  1.00    27.3 %  0.71                \n",
+      "ours on 4 workers                                  0.0 %  0.99     0.0 %  0.99                \n",
+      "\n  24   507 ##############################  168 ##########",
+      "\n  28   169 ##########                       56 ###"};
+  program_run *run = program_start("repro wright --quick");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    cr_expect(strstr(run->output, lines[i]), "'%s' is not in: %s", lines[i], run->output);
+  cr_expect(!strstr(run->output, "The overhead is what Muster takes"), "it was left out");
+  free(run);
+}
+
 Test(repro_wright, measures_only_what_is_modelled) {
   PROGRAM_EXPECT_REFUSALS({"repro tan-wong --measure", 2, "tan-wong has no costs to measure"},
                           {"repro wrigth", 2, "did you mean 'wright'"});

@@ -239,6 +239,16 @@ Test(stress, explains_its_criteria_and_every_cause) {
   free(all);
 }
 
+/* Of so many frames in a second, so many seconds, after a second that does not count. */
+Test(stress, measures_seconds_as_frames_of_the_wanted_rate) {
+  json_t *json = program_json("stress --axes agents --steps 1 --agents 16 --max-agents 16 --observers 1 --messages 1 "
+                              "--workers 1 --hz 10 --seconds 2 --json -");
+  cr_expect_eq(program_number(json, "frame_period_ns"), 100000000);
+  cr_expect_eq(program_number(json, "frames"), 20);
+  cr_expect_eq(program_number(json, "warm_up"), 10);
+  json_decref(json);
+}
+
 /* --------------------------------------------------------------------------------------------------------- compared */
 
 /* Writes a report of one axis. */
@@ -383,6 +393,8 @@ Test(stress, refuses_what_it_does_not_know_in_one_line) {
       {"stres", 2, "did you mean 'stress'"}, {"stress agents", 2, "'agents' is no option"},
       {"stress --xyzzy", 2, "unknown option --xyzzy; see `muster stress --help`"},
       {"stress --axes agents,wake", 2, "unknown axis 'wake'; did you mean 'wakes'"},
+      {"stress --axes zzzz", 2,
+       "unknown axis 'zzzz'; known: agents, crowd, observers, messages, spawns, wakes, workers, all\n"},
       {"stress --agents 15", 2, "--agents is '15'; give a whole number from 16"},
       {"stress --max-agents 9000000", 2, "--max-agents is '9000000'"},
       {"stress --agents 4000 --max-agents 2000", 2, "--max-agents is 2000, less than the baseline of 4000"},
@@ -394,6 +406,9 @@ Test(stress, refuses_what_it_does_not_know_in_one_line) {
       {"stress --seconds 5 --frames 9", 2, "leave out one of them"}, {"stress --memory 0", 2, "--memory is '0'"},
       {"stress --again", 2, "add --compare FILE"},
       {"stress --again --quick --compare x.json", 2, "leave out --json, --plots, --quick and --axes"},
+      {"stress --again --json r.json --compare x.json", 2, "leave out --json, --plots, --quick and --axes"},
+      {"stress --again --plots /tmp --compare x.json", 2, "leave out --json, --plots, --quick and --axes"},
+      {"stress --again --axes agents --compare x.json", 2, "leave out --json, --plots, --quick and --axes"},
       {"stress --json - --compare x.json", 2, "--json - wants standard output"},
       {"stress --json /tmp/x.json --compare /tmp/x.json", 2, "--json would overwrite the report '/tmp/x.json'"},
       {"stress --quick --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});

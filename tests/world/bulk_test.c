@@ -1,5 +1,8 @@
 /* Positions and factors in arrays. */
 #include "support/little_world.h"
+#include "support/walled.h"
+#include "world/world.h"
+#include "world/world_sound.h"
 
 #include <muster/bulk.h>
 
@@ -87,6 +90,32 @@ Test(bulk, agents_are_where_the_array_says_at_once_and_importance_follows) {
       check_places(fixture);
       settle(fixture);
       check_importance(fixture);
+    }
+    destroy(fixture);
+  }
+}
+
+/* Who was moved is found where it is now, also when nobody sees it: by the cells of the place, which are sound. */
+Test(bulk, agents_are_found_where_the_array_put_them) {
+  static const double spans_m[] = {4000, 12, 12, 11, 600}; /* far apart, or a crowd in one place */
+  for (uint32_t observed = 0; observed < 2; observed++) {
+    struct fixture *fixture = create(2, nothing, NULL);
+    if (observed) observe_the_middle(fixture);
+    for (uint32_t frame = 0; frame < sizeof spans_m / sizeof *spans_m; frame++) {
+      soundness found = {0};
+      scatter(fixture, frame, spans_m[frame]);
+      cr_assert_eq(move(fixture, AGENTS), AGENTS);
+      world_is_sound(fixture->little.world, WORLD_RESTS, &found);
+      cr_assert(!found.broken, "%s", found.trouble);
+      for (uint32_t i = 0; i < AGENTS; i += 61) {
+        muster_nearby_query query = muster_nearby_query_default();
+        muster_nearby_agent near[1];
+        query.position = fixture->places[i];
+        query.radius_m = 1;
+        cr_assert_geq(muster_agents_nearby(fixture->little.world, &query, near, 1, NULL), 1, "agent %u", i);
+        cr_assert_lt(near[0].neighbour.distance_m, 0.01, "agent %u", i);
+      }
+      run_frame(&fixture->little);
     }
     destroy(fixture);
   }
@@ -276,5 +305,26 @@ Test(bulk, calls_inside_a_frame_and_without_arrays_do_nothing) {
   cr_assert_eq(muster_agents_move(NULL, fixture->agents, fixture->places, 3), 0);
   cr_assert_eq(muster_observers_move(world, NULL, fixture->places, 3), 0);
   cr_assert_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, fixture->agents, NULL, 3), 0);
+  destroy(fixture);
+}
+
+/* What is fetched ahead is fetched of agents that were named, however many these are: a few, or so many that workers
+ * share them. */
+Test(bulk, looks_at_nothing_behind_the_arrays) {
+  struct fixture *fixture = create(2, nothing, NULL);
+  walled ids = walled_create(sizeof fixture->agents), positions = walled_create(sizeof fixture->places);
+  walled shares = walled_create(sizeof(float[AGENTS]));
+  for (uint32_t count = 1; count <= AGENTS; count += count < 40 ? 1 : 1240) {
+    muster_agent *agents = WALLED_ARRAY(ids, muster_agent, count);
+    muster_position *places = WALLED_ARRAY(positions, muster_position, count);
+    float *values = WALLED_ARRAY(shares, float, count);
+    memcpy(agents, fixture->agents, count * sizeof *agents);
+    for (uint32_t i = 0; i < count; i++) places[i] = (muster_position){i, 0.25, 0}, values[i] = 0.5f;
+    cr_assert_eq(muster_agents_move(fixture->little.world, agents, places, count), count);
+    cr_assert_eq(muster_agents_set_factor(fixture->little.world, MUSTER_FACTOR_BULK, agents, values, count), count);
+  }
+  walled_destroy(&ids);
+  walled_destroy(&positions);
+  walled_destroy(&shares);
   destroy(fixture);
 }

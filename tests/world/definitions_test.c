@@ -1,6 +1,8 @@
 /* Definitions that make no sense are refused with a message that names the field; nothing is left behind. */
+#include "run/runner.h"
 #include "support/counted_memory.h"
 #include "support/little_world.h"
+#include "world/world.h"
 
 #include <muster/tune.h>
 
@@ -171,5 +173,22 @@ Test(definitions, a_reserved_part_that_is_set_is_refused) {
   tuning.priority.reserved[4] = 1;
   cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_not_null(strstr(muster_last_error(), "reserved"), "%s", muster_last_error());
+  little_world_destroy(&little);
+}
+
+/* What takes longer than the least limit of all types is looked at: whose it was is known then. */
+Test(definitions, the_least_limit_of_all_types_counts) {
+  static const uint64_t limits_ns[] = {500000, 700000, 300000, 300000, 900000, 200000}, least_ns[] = {5, 5, 3, 3, 3, 2};
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  for (uint32_t i = 0; i < sizeof limits_ns / sizeof *limits_ns; i++) {
+    muster_type_def type = type_with(&atom, 1);
+    type.limit_ns = limits_ns[i];
+    register_type(&little, &type);
+    cr_expect_eq(little.world->runner->limit_ns, least_ns[i] * 100000, "with %u types", i + 1);
+    type.limit_ns = 1; /* one that is refused does not count */
+    cr_expect_eq(muster_type_register(little.world, &type).index, 0);
+    cr_expect_eq(little.world->runner->limit_ns, least_ns[i] * 100000, "with %u types", i + 1);
+  }
   little_world_destroy(&little);
 }

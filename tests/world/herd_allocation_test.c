@@ -85,3 +85,37 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   for (uint32_t i = 0; i < sizeof pages; i++) cr_assert(pages[i] & 1);
   little_world_destroy(&little);
 }
+
+/* Wherever memory is refused to a type of herds, the world goes on without it, and has it when there is memory again.
+ */
+Test(herd_allocation, a_type_that_finds_no_memory_can_be_registered_later) {
+  counted_memory counted = {0};
+  muster_world_def world = muster_world_def_default();
+  muster_type_def deer = deer_def(&walk);
+  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  world.limits.agents_max = 500;
+  world.allocator = counted_allocator(&counted);
+  herd_world herds = {.little = little_world_create(1, &world)};
+  register_type(&herds.little, &deer);
+  spawn_at(&herds.little, 0);
+  muster_herd_type_def def = muster_herd_type_def_default();
+  def.member = herds.little.type;
+  def.totals = 1;
+  def.run_block = walk_block_on;
+  uint32_t attempts = 0;
+  for (; !herds.type.index && attempts < 100; attempts++) {
+    counted.limited = true;
+    counted.left = attempts;
+    herds.type = muster_herd_type_register(herds.little.world, &def);
+    counted.limited = false;
+    cr_expect_not(herds.little.world->arena.failed, "attempt %u", attempts);
+    run_frame(&herds.little);
+  }
+  cr_assert(attempts > 5 && attempts < 100, "%u attempts", attempts);
+  add_herd(&herds, 0, 0, 32);
+  observe(&herds, 0, 0);
+  run_frames(&herds.little, 20);
+  cr_expect_eq(run_frame(&herds.little).represented, 33);
+  herd_world_destroy(&herds);
+  cr_expect_eq(counted.allocations, counted.releases);
+}

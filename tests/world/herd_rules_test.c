@@ -70,6 +70,24 @@ Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
   herd_world_destroy(&herds);
 }
 
+/* Without a number a herd has as many members as its tree has places. */
+Test(herd_rules, a_herd_of_no_number_is_whole) {
+  static const struct { uint32_t branching, depth, members; } trees[] = {{2, 5, 32}, {3, 2, 9}, {2, 1, 2}};
+  for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+    muster_herd_type_def type = muster_herd_type_def_default();
+    type.branching = trees[i].branching;
+    type.depth = trees[i].depth;
+    herd_world herds = herd_world_create(1, NULL, &type);
+    const muster_herd_def defs[2] = {{.totals = {3.0f}}, {.members = 1}};
+    muster_herd ids[2];
+    cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 2, ids), 2, "%s", muster_last_error());
+    cr_expect_eq(herd_info_of(&herds, ids[0]).members, trees[i].members);
+    cr_expect_eq(herd_info_of(&herds, ids[1]).members, 1);
+    cr_expect_eq(run_frame(&herds.little).represented, trees[i].members + 1);
+    herd_world_destroy(&herds);
+  }
+}
+
 Test(herd_rules, planner_worlds_have_no_herds_and_recorded_ones_no_more_of_them) {
   muster_world_def def = muster_world_def_default();
   def.planner_workers = 1;

@@ -337,3 +337,139 @@ Test(herd_takes, take_nothing_without_room_and_nobody_twice) {
   little.provokes_idle = true;
   little_world_destroy(&little);
 }
+
+struct slaughter {
+  muster_herd herd;
+  muster_position place;
+  uint32_t taken, acts_before, acts_after;
+  bool hungry;
+};
+
+/* A herd of them; agents that are spawned from now on are of its members' type. */
+static void add_herd(little_world *little, struct slaughter *scene, const muster_atom atoms[2], uint32_t members) {
+  muster_type_def beast = actors_def(atoms, MUSTER_ACT_SERIAL, scene);
+  beast.published_bytes = sizeof(struct beast);
+  register_type(little, &beast);
+  muster_herd_type_def type = muster_herd_type_def_default();
+  type.member = little->type;
+  muster_herd_def def = {.members = members};
+  muster_herd_type herds = muster_herd_type_register(little->world, &type);
+  cr_assert_eq(muster_herds_add(little->world, herds, &def, 1, &scene->herd), 1, "%s", muster_last_error());
+}
+
+static muster_atom_result graze(muster_update *update) {
+  struct slaughter *scene = update->type_user;
+  if (scene->taken)
+    scene->acts_after++;
+  else
+    scene->acts_before++;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result slaughter(muster_update *update) {
+  struct slaughter *scene = update->type_user;
+  for (uint32_t more = 1; scene->hungry && more;)
+    scene->taken += more = muster_update_herd_take(update, scene->herd, 1, NULL);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A leaf of which the last member was taken acts no more, not even in the frame in which it was. */
+Test(herd_takes, those_of_whom_nobody_is_left_act_no_more) {
+  struct slaughter scene = {0};
+  little_world little = little_world_create(1, NULL);
+  const muster_atom of_beast[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {graze, MUSTER_ROLE_ACTION, 1000}};
+  const muster_atom of_wolf[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {slaughter, MUSTER_ROLE_ACTION, 1000}};
+  muster_type_def wolf = actors_def(of_wolf, MUSTER_ACT_SERIAL, &scene);
+  register_type(&little, &wolf);
+  spawn_at(&little, 0); /* acts before all leaves */
+  run_frame(&little);
+  add_herd(&little, &scene, of_beast, 4);
+  muster_observer_def eye = muster_observer_def_default();
+  muster_observer_add(little.world, &eye);
+  run_frames(&little, 12);
+  cr_assert_eq(muster_herd_leaves(little.world, scene.herd, NULL, NULL, 0), 4);
+  cr_assert_geq(scene.acts_before, 4);
+  scene.hungry = true;
+  run_frames(&little, 4);
+  cr_expect_eq(scene.taken, 4);
+  cr_expect_eq(scene.acts_after, 0, "%u actions of the dead", scene.acts_after);
+  little.provokes_idle = true;
+  little_world_destroy(&little);
+}
+
+static muster_atom_result pick(muster_update *update) {
+  struct slaughter *scene = update->type_user;
+  if (!scene->hungry) return MUSTER_ATOM_NEXT;
+  scene->taken = muster_update_herd_take(update, scene->herd, 1, NULL);
+  scene->hungry = false;
+  return MUSTER_ATOM_NEXT;
+}
+
+static double distance_m(const little_world *little, muster_agent agent, muster_position from) {
+  muster_position at = info_of(little, agent).position;
+  return hypot(at.x - from.x, at.y - from.y);
+}
+
+/* From wherever the hunter stands: of the leaves, the one that is nearest loses its member. */
+Test(herd_takes, the_nearest_leaf_is_taken_from) {
+  static const double places[][2] = {{0, 0}, {90, 0}, {-90, 0}, {0, 90}, {0, -90}, {60, 60}, {-60, -60}};
+  for (uint32_t place = 0; place < sizeof places / sizeof *places; place++) {
+    struct slaughter scene = {0};
+    little_world little = little_world_create(1, NULL);
+    add_herd(&little, &scene, of_beasts, 8);
+    muster_observer_def eye = muster_observer_def_default();
+    muster_observer_add(little.world, &eye);
+    const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {pick, MUSTER_ROLE_ACTION, 1000}};
+    muster_type_def hunter = actors_def(atoms, MUSTER_ACT_SERIAL, &scene);
+    register_type(&little, &hunter);
+    spawn_in(&little, (muster_position){places[place][0], places[place][1], 0}, 0);
+    run_frames(&little, 12);
+    muster_agent leaves[8], left[8];
+    uint32_t count = muster_herd_leaves(little.world, scene.herd, leaves, NULL, 8), nearest = 0;
+    cr_assert_eq(count, 8);
+    scene.place = (muster_position){places[place][0], places[place][1], 0};
+    for (uint32_t i = 1; i < count; i++)
+      if (distance_m(&little, leaves[i], scene.place) < distance_m(&little, leaves[nearest], scene.place)) nearest = i;
+    scene.hungry = true;
+    run_frames(&little, 3);
+    cr_assert_eq(scene.taken, 1);
+    cr_assert_eq(muster_herd_leaves(little.world, scene.herd, left, NULL, 8), 7);
+    cr_expect_not(muster_agent_exists(little.world, leaves[nearest]), "from place %u", place);
+    little.provokes_idle = true;
+    little_world_destroy(&little);
+  }
+}
+
+static muster_atom_result ask_at_the_wrong_time(muster_update *update) {
+  struct slaughter *scene = update->type_user;
+  muster_herd_near near[2];
+  float totals[MUSTER_HERD_TOTALS];
+  static const char *const calls[] = {"herds nearby", "herd take", "herd push"};
+  for (uint32_t call = 0; call < 3; call++) {
+    if (call == 0) cr_expect_eq(muster_update_herds_nearby(update, 1000.0f, near, 2), 0);
+    if (call == 1) cr_expect_eq(muster_update_herd_take(update, scene->herd, 1, totals), 0);
+    if (call == 2) cr_expect_eq(muster_update_herd_push(update, scene->herd, 1.0f, 1.0f), MUSTER_E_STATE);
+    cr_expect(strstr(muster_last_error(), calls[call]), "%s: %s", calls[call], muster_last_error());
+  }
+  scene->acts_before++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Whoever asks about herds while they are updated is refused: what is found would depend on workers. */
+Test(herd_takes, are_for_serial_actions) {
+  struct slaughter scene = {0};
+  little_world little = little_world_create(1, NULL);
+  add_herd(&little, &scene, of_beasts, 8);
+  const muster_atom atom = {ask_at_the_wrong_time, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_type_def asker = type_with(&atom, 1);
+  asker.user = &scene;
+  register_type(&little, &asker);
+  spawn_at(&little, 0);
+  run_frames(&little, 20);
+  cr_expect_gt(scene.acts_before, 0);
+  muster_herd_info info = muster_herd_info_default();
+  cr_assert_eq(muster_herd_read(little.world, scene.herd, &info), MUSTER_OK);
+  cr_expect(info.members == 8 && info.velocity_x == 0.0f);
+  little.provokes_idle = true;
+  little_world_destroy(&little);
+}

@@ -1,7 +1,9 @@
 /* The planner's rules: what is refused, and that a refusal changes nothing; budgets; updates that are continued; that
  * no callback is called and no thread is started. */
+#include "run/runner.h"
 #include "support/papers_rules.h"
 #include "support/planned_world.h"
+#include "world/world.h"
 
 #include <muster/bulk.h>
 #include <muster/planner.h>
@@ -408,4 +410,63 @@ Test(planner_rules, plans_of_several_worlds_may_be_open_at_once) {
   report(one, 0);
   planned_world_destroy(one);
   planned_world_destroy(other);
+}
+
+/* ------------------------------------------------------------------------------------ what seems to be forgotten */
+
+static void count_unrun(muster_log_level level, const char *message, void *user) {
+  *(uint32_t *)user += level == MUSTER_LOG_WARNING && strstr(message, "nothing ran of the last") != NULL;
+}
+
+/* Runs plans of which so many entries are reported as finished, and as continued. Returns how often the log says that
+ * nothing ran. */
+static uint32_t warnings_of(uint32_t plans, uint32_t finished, uint32_t continued) {
+  enum { AGENTS = 8, STEPS = 4 };
+  uint32_t said = 0;
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.log = (muster_log_sink){count_unrun, &said};
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = parts_type(STEPS);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&planned->little, i);
+  while (plan(planned) < AGENTS) report(planned, 0);
+  for (uint32_t number = 0; number < plans; number++) {
+    uint32_t all = finished + continued;
+    cr_assert_geq(planned->plan.count, all);
+    for (uint32_t i = 0; i < all; i++) {
+      planned->results[i] = result_as_planned(&planned->entries[i], planned->entries[i].part_end);
+      if (i < finished) continue;
+      planned->results[i].outcome = MUSTER_PLAN_CONTINUED;
+      planned->results[i].part_next = STEPS - 1;
+    }
+    muster_frame_report told = report(planned, all);
+    cr_assert(told.completed == finished && told.preempted == continued);
+    plan(planned);
+  }
+  report(planned, 0);
+  planned->little.provokes_idle = true;
+  planned_world_destroy(planned);
+  return said;
+}
+
+Test(planner_rules, plans_of_which_anything_ran_are_none_of_which_nothing_did) {
+  enum { OFTEN = 128 };
+  cr_expect_eq(warnings_of(OFTEN + 2, 0, 0), 1);
+  cr_expect_eq(warnings_of(OFTEN * 2, 0, 0), 1, "once");
+  cr_expect_eq(warnings_of(OFTEN / 2, 0, 0), 0);
+  cr_expect_eq(warnings_of(OFTEN + 2, 1, 0), 0);
+  cr_expect_eq(warnings_of(OFTEN + 2, 0, 1), 0);
+  cr_expect_eq(warnings_of(OFTEN + 2, 2, 2), 0);
+}
+
+/* What an audit measures would be the host's own work. */
+Test(planner_rules, what_hosts_run_is_not_audited) {
+  muster_world_def def = muster_world_def_default();
+  def.audit = true;
+  planned_world *planned = planned_world_create(&def);
+  cr_expect_not(planned->little.world->def.audit);
+  cr_expect_not(planned->little.world->runner->audit);
+  planned_world_destroy(planned);
 }

@@ -7,6 +7,8 @@
 
 #include <muster/overruns.h>
 
+#include <stdio.h>
+
 /* --------------------------------------------------------------------------------------------------------- overruns */
 
 Test(reads, of_overruns_are_each_of_its_own_type_and_kind) {
@@ -112,6 +114,56 @@ Test(reads, of_a_zone_tell_each_number_in_its_place) {
   store_relaxed_u32(&zone->ids.resting_count, 0);
   store_relaxed_u32(&zone->observer_ids.resting_count, 0);
   little_world_destroy(&little);
+}
+
+struct refused {
+  char said[512];
+};
+
+static muster_atom_result bear_too_many(muster_update *update) {
+  struct refused *refused = update->type_user;
+  muster_agent_def def = muster_agent_def_default();
+  def.type = update->type;
+  cr_expect(muster_agent_is_null(muster_update_spawn(update, &def)));
+  snprintf(refused->said, sizeof refused->said, "%s", muster_last_error());
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Who finds no id is told how many of them rest, be it a host or an update. */
+Test(reads, of_refused_births_say_how_many_ids_rest) {
+  static const muster_atom atom = {bear_too_many, MUSTER_ROLE_BEHAVIOUR, 1000};
+  struct refused refused;
+  for (uint32_t zone = 0; zone < 2; zone++) {
+    muster_world_def world = zone ? zone_world_def(3) : muster_world_def_default();
+    muster_type_def type = type_with(&atom, 1);
+    type.user = &refused;
+    type.period_ns = type.period_max_ns = FRAME_NS;
+    world.clock.kind = MUSTER_CLOCK_VIRTUAL;
+    world.limits.agents_max = 8;
+    world.limits.observers_max = 2;
+    little_world little = zone_world_of(1, &world, &type);
+    muster_agent_def agent = muster_agent_def_default();
+    muster_observer_def observer = muster_observer_def_default();
+    agent.type = little.type;
+    if (zone) store_relaxed_u32(&little.world->zone->ids.resting_count, 5);
+    if (zone) store_relaxed_u32(&little.world->zone->observer_ids.resting_count, 1);
+    memset(&refused, 0, sizeof refused);
+    while (!muster_agent_is_null(muster_agent_spawn(little.world, &agent))) continue;
+    const char *rest = zone ? "agents_max = 8, 5 rest: " : "each id of agents_max = 8 is an agent's";
+    cr_expect(strstr(muster_last_error(), rest), "%s", muster_last_error());
+    if (zone) cr_expect(strstr(muster_last_error(), "in epoch 1, "), "%s", muster_last_error());
+    if (zone) cr_expect(strstr(muster_last_error(), "; 3 are agents'"), "%s", muster_last_error());
+    while (muster_observer_generation(muster_observer_add(little.world, &observer))) continue;
+    rest = zone ? "observers_max = 2, 1 rest: " : "observers_max = 2 observers exist";
+    cr_expect(strstr(muster_last_error(), rest), "%s", muster_last_error());
+    run_frames(&little, 3);
+    rest = zone ? "; 5 rest until another epoch" : "; 0 rest until another epoch";
+    cr_expect(strstr(refused.said, rest), "%s", refused.said);
+    if (zone) store_relaxed_u32(&little.world->zone->ids.resting_count, 0);
+    if (zone) store_relaxed_u32(&little.world->zone->observer_ids.resting_count, 0);
+    little.provokes_idle = true;
+    little_world_destroy(&little);
+  }
 }
 
 Test(reads, of_a_zones_epoch_and_offset_are_what_was_set_last) {

@@ -326,6 +326,44 @@ Test(record_begin, attempts_that_fail_share_their_memory) {
   recorded_forget(&into.run);
 }
 
+/* Whatever it is for that there is no memory; and the world may still do anything else. */
+Test(record_begin, a_replay_that_has_no_memory_begins_nothing_and_the_next_one_is_whole) {
+  static counted_memory counted;
+  static sink into;
+  muster_type_def type = type_def();
+  little_world little = new_world(MUSTER_CLOCK_VIRTUAL);
+  recorded_begin(&into.run, little.world);
+  register_type(&little, &type);
+  spawn_at(&little, 1);
+  recorded_note(&into.run, &little, run_frame(&little));
+  recorded_end(&into.run, little.world);
+  little_world_destroy(&little);
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.agents_max = 300;
+  def.allocator = counted_allocator(&counted);
+  little = little_world_create(1, &def);
+  muster_replay_def replay = muster_replay_def_default();
+  replay.bytes = into.run.bytes;
+  replay.count = into.run.count;
+  muster_result result = MUSTER_E_MEMORY;
+  uint32_t left = 0;
+  for (counted.limited = true; result == MUSTER_E_MEMORY; left++) {
+    counted.left = left;
+    result = muster_replay_begin(little.world, &replay);
+    cr_expect_eq(muster_world_is_replaying(little.world), result == MUSTER_OK, "%u allocations", left);
+  }
+  counted.limited = false;
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  cr_expect_geq(left, 5, "%u allocations", left);
+  register_type(&little, &type);
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(little.world), into.run.hashes[0]);
+  little_world_destroy(&little);
+  cr_expect_eq(counted.allocations, counted.releases);
+  recorded_forget(&into.run);
+}
+
 /* ------------------------------------------------------------------------------------------------------- frames */
 
 static muster_atom_result run_off(muster_update *update) {

@@ -2,6 +2,8 @@
  * factors of importance, company, reactions, further cycles, levels under pressure. */
 #include "frame/frame_record.h"
 #include "record/recorder.h"
+#include "run/runner.h"
+#include "support/await.h"
 #include "support/recording.h"
 #include "support/sanitized.h"
 #include "world/world.h"
@@ -190,6 +192,81 @@ Test(record_choices, give_the_same_world_on_1_to_8_workers) {
     recorded_forget(&many);
   }
   recorded_forget(&one);
+}
+
+/* ------------------------------------------------------------------------------------------------- on fewer workers */
+
+enum { MEETING_FRAME = 4, ASKS = RUNNER_LOG_MAX - 7 };
+
+/* Two agents, which ask for much in one frame: in the recorded run each on a worker of its own. */
+typedef struct meeting {
+  muster_agent agents[2];
+  bool asks, meets;
+  shared_u32 here;
+} meeting;
+
+static muster_atom_result ask_much(muster_update *update) {
+  meeting *of = update->type_user;
+  uint64_t *taken = update->state;
+  muster_agent other = of->agents[muster_agent_equal(update->agent, of->agents[0])];
+  if (!of->asks) return MUSTER_ATOM_NEXT;
+  if (of->meets) {
+    fetch_add_relaxed_u32(&of->here, 1);
+    AWAIT(load_acquire_u32(&of->here) == 2);
+  }
+  for (uint32_t i = 0; i < ASKS; i++) *taken += muster_update_wake_at(update, other, MUSTER_WAKE_NEVER) == MUSTER_OK;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world meeting_world(uint32_t workers) {
+  muster_world_def def = muster_world_def_default();
+  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  def.limits.commands_max = 4 * RUNNER_LOG_MAX;
+  little_world little = little_world_create(workers, &def);
+  little.provokes_idle = true;
+  return little;
+}
+
+static void meeting_type(little_world *little, meeting *of) {
+  static const muster_atom atom = {ask_much, MUSTER_ROLE_BEHAVIOUR, 1000000};
+  muster_type_def type = type_with(&atom, 1);
+  type.state_bytes = sizeof(uint64_t);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.elasticity = 0;
+  type.limit_ns = 1000000000;
+  type.user = of;
+  register_type(little, &type);
+}
+
+/* One worker takes in what all of the recorded run did. */
+Test(record_choices, one_worker_has_room_for_what_several_asked_for) {
+  static struct recorded run;
+  meeting of = {.meets = true};
+  little_world little = meeting_world(2);
+  recorded_begin(&run, little.world);
+  meeting_type(&little, &of);
+  for (uint32_t i = 0; i < 2; i++) of.agents[i] = spawn_at(&little, i);
+  for (uint32_t i = 0; i < 2 * MEETING_FRAME; i++) {
+    of.asks = i == MEETING_FRAME;
+    recorded_note(&run, &little, run_frame_with(&little, 100000000));
+  }
+  for (uint32_t i = 0; i < 2; i++)
+    cr_assert_eq(*(const uint64_t *)info_of(&little, of.agents[i]).state, ASKS, "they were not on two workers");
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  of.meets = false;
+  for (uint32_t workers = 1; workers <= 2; workers++) {
+    little = meeting_world(workers);
+    recorded_replay(&run, little.world);
+    meeting_type(&little, &of);
+    for (uint32_t i = 0; i < 2 * MEETING_FRAME; i++) {
+      of.asks = i == MEETING_FRAME;
+      cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
+      cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "%u workers, frame %u", workers, i + 1);
+    }
+    little_world_destroy(&little);
+  }
+  recorded_forget(&run);
 }
 
 /* ------------------------------------------------------------------------------------------ what cannot be measured */

@@ -330,6 +330,38 @@ Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) 
   recorded_forget(&run);
 }
 
+static void expect_no_replay(const little_world *little, const char *of) {
+  uint64_t hash = muster_world_hash(little->world);
+  cr_expect_eq(muster_replay_frame(little->world), MUSTER_E_STATE, "%s", of);
+  cr_expect_str_eq(muster_last_error(), "replay: this world does not replay", "%s", of);
+  cr_expect_not(muster_world_is_replaying(little->world));
+  cr_expect_eq(muster_world_hash(little->world), hash, "%s", of);
+}
+
+/* Of any other world there is none, and it goes on: before its recording, in it and after it. */
+Test(record_refusals, a_frame_of_a_record_is_run_in_a_world_that_replays_alone) {
+  static struct recorded run;
+  uint32_t frames;
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  little_world little = little_world_create(1, &def);
+  expect_no_replay(&little, "new");
+  recorded_begin(&run, little.world);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 4; i++) {
+    spawn_at(&little, i);
+    expect_no_replay(&little, "that records");
+    recorded_note(&run, &little, run_frame_with(&little, 600000));
+  }
+  recorded_end(&run, little.world);
+  expect_no_replay(&little, "that has recorded");
+  run_frame_with(&little, 600000);
+  little_world_destroy(&little);
+  cr_expect_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
+  cr_expect_eq(frames, 4, "%s", muster_last_error());
+  recorded_forget(&run);
+}
+
 /* The first frames fit into the buffer, one that moves too many agents does not. */
 Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_whole) {
   enum { WHOLE = 4, MANY = 4000 };

@@ -235,27 +235,29 @@ static void importance(const muster_importance_query *queries, float *answers, u
 
 enum { CALLBACKS = 4 };
 
-static given_type *type_with_callback(uint32_t which, bool catches_up) {
+/* Those of the bits of `which`. */
+static given_type *type_with_callbacks(uint32_t which, bool catches_up) {
   given_type *given = type_of_atoms();
   if (catches_up) given->def.elapsed.contract = MUSTER_ELAPSED_ANALYTIC;
   if (catches_up) given->def.elapsed.step_ns = 1000000;
   if (catches_up) given->def.elapsed.catch_up = callback;
-  if (which == 1) given->def.on_spawned = callback;
-  if (which == 2) given->def.on_removed = callback;
-  if (which == 3) given->def.models.cost_ns = cost;
-  if (which == 4) given->def.models.importance = importance;
+  if (which & 1) given->def.on_spawned = callback;
+  if (which & 2) given->def.on_removed = callback;
+  if (which & 4) given->def.models.cost_ns = cost;
+  if (which & 8) given->def.models.importance = importance;
   return given;
 }
 
+/* One alone, and one beside all others. */
 Test(record_types, each_callback_is_there_or_not_as_it_was) {
-  for (uint32_t i = 0; i < 2 * (CALLBACKS + 1); i++) {
+  static const uint32_t some[] = {0, 1, 2, 4, 8, 15, 14, 13, 11, 7};
+  for (uint32_t i = 0; i < 2 * sizeof some / sizeof *some; i++) {
     static struct recorded run;
-    uint32_t one = i % (CALLBACKS + 1);
-    bool catches_up = i > CALLBACKS;
-    record_type(&run, &type_with_callback(one, catches_up)->def);
-    expect_replayed(&run, &type_with_callback(one, catches_up)->def);
-    for (uint32_t other = 0; other <= CALLBACKS; other++)
-      if (one != other) expect_refused(&run, &type_with_callback(other, catches_up)->def, "callbacks");
+    uint32_t which = some[i / 2];
+    record_type(&run, &type_with_callbacks(which, i % 2)->def);
+    expect_replayed(&run, &type_with_callbacks(which, i % 2)->def);
+    for (uint32_t k = 0; k < CALLBACKS; k++)
+      expect_refused(&run, &type_with_callbacks(which ^ 1u << k, i % 2)->def, "callbacks");
     recorded_forget(&run);
   }
 }

@@ -1,5 +1,7 @@
 /* Types with sets: what is refused, and with which words. */
+#include "run/runner.h"
 #include "support/set_world.h"
+#include "world/world.h"
 
 #include <muster/overruns.h>
 #include <muster/record.h>
@@ -197,5 +199,33 @@ Test(sets_rules, an_atom_over_its_limit_is_named) {
   cr_assert_eq(overrun.atom, 3);
   cr_assert_eq(overrun.duration_ns, 2000000u);
   cr_assert(muster_agent_equal(overrun.agent, agent));
+  little_world_destroy(&little);
+}
+
+/* Each worker counts for itself: what is read is what all have run and cut. */
+Test(sets_rules, runs_of_all_workers_are_told) {
+  muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 50), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  little_world little = little_world_create(3, NULL);
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frame(&little);
+  const struct runner *runner = little.world->runner;
+  uint64_t runs[2] = {0}, cuts[2] = {0};
+  cr_assert_geq(runner->state_count, 3);
+  for (uint32_t i = 0; i < runner->state_count; i++)
+    for (uint32_t set = 0; set < 2; set++) {
+      struct set_counts *counts = &runner->states[i].set_counts[(little.type.index - 1) * MUSTER_SETS_MAX + set];
+      counts->runs = 10 * (i + 1) + set;
+      counts->cuts = i + 3 * set;
+      runs[set] += counts->runs;
+      cuts[set] += counts->cuts;
+    }
+  for (uint32_t set = 0; set < 2; set++) {
+    muster_set_info info = muster_set_info_default();
+    cr_assert_eq(muster_agent_set_read(little.world, agent, set, &info), MUSTER_OK, "%s", muster_last_error());
+    cr_expect(info.runs == runs[set] && info.cuts == cuts[set], "set %u", set);
+  }
+  little.provokes_idle = true;
   little_world_destroy(&little);
 }

@@ -325,3 +325,42 @@ Test(update_calls, that_are_refused_change_nothing_and_structs_have_their_size) 
   cr_assert_float_eq(info_of(&little, agent).position.x, 7, 1e-3);
   little_world_destroy(&little);
 }
+
+/* ------------------------------------------------------------------------------------------- who is not there yet */
+
+struct born {
+  muster_agent child;
+  uint32_t asked;
+};
+
+static muster_atom_result bear(muster_update *update) {
+  struct born *born = update->type_user;
+  muster_agent_def def = muster_agent_def_default();
+  muster_position position = {77, 77, 77};
+  if (born->asked) return MUSTER_ATOM_NEXT;
+  def.type = update->type;
+  born->child = muster_update_spawn(update, &def);
+  cr_assert(!muster_agent_is_null(born->child), "%s", muster_last_error());
+  cr_expect_not(muster_update_position_of(update, born->child, &position));
+  cr_expect_eq(position.x, 77);
+  cr_expect_null(muster_update_published_of(update, born->child));
+  cr_expect_null(muster_update_published_as(update, born->child, 8));
+  cr_expect_null(muster_update_state_of(update, born->child));
+  cr_expect_null(muster_update_state_as(update, born->child, 8));
+  born->asked++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A child has an id at once, and is there from its intake on. */
+Test(update_calls, see_nothing_of_a_child_before_its_intake) {
+  for (uint32_t acts = 0; acts < 2; acts++) {
+    struct born born = {0};
+    little_world little =
+        world_of(bear, acts ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, NULL, &born);
+    spawn_at(&little, 0);
+    run_frames(&little, 4);
+    cr_expect_eq(born.asked, 1);
+    cr_expect(muster_agent_exists(little.world, born.child));
+    little_world_destroy(&little);
+  }
+}

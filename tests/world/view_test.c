@@ -217,6 +217,47 @@ Test(view, an_extent_is_where_the_agents_of_a_partition_are) {
   cr_expect(extent.agents == 0 && cursor == MUSTER_VIEW_END);
 }
 
+/* Wherever all of them are, also when zero is not among their places. */
+Test(view, an_extent_has_no_place_where_nobody_is) {
+  static const double sides[4][2] = {{1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
+  for (uint32_t side = 0; side < 4; side++) {
+    little_world corner = little_world_create(1, NULL);
+    const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+    muster_type_def type = type_with(&atom, 1);
+    register_type(&corner, &type);
+    for (uint32_t i = 0; i < 5; i++)
+      spawn_in(&corner, (muster_position){sides[side][0] * (100 + i), sides[side][1] * (240 - i), 0}, 0);
+    run_frame(&corner);
+    for (uint32_t looks = 1; looks <= 6; looks++) {
+      muster_extent extent = {0};
+      for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;)
+        cr_assert_eq(muster_agents_extent(corner.world, 0, looks, &extent, &cursor), MUSTER_OK);
+      cr_expect_eq(extent.agents, 5);
+      cr_expect(extent.x0 == (sides[side][0] > 0 ? 100 : -104) && extent.x1 == (sides[side][0] > 0 ? 104 : -100));
+      cr_expect(extent.y0 == (sides[side][1] > 0 ? 236 : -240) && extent.y1 == (sides[side][1] > 0 ? 240 : -236));
+    }
+    little_world_destroy(&corner);
+  }
+}
+
+/* Who is outside of a raster, or on its edge as floats round it, counts in the nearest cell. */
+Test(view, a_raster_has_everybody_in_its_cells) {
+  enum { COLUMNS = 4, ROWS = 3, APART = COLUMNS * ROWS };
+  static const float along[] = {-7.0f, 0.0f, 0.5f, 9.99f, 10.0f, 39.99f, 40.0f, 40.01f, 4000.0f};
+  static const uint32_t column_of[] = {0, 0, 0, 0, 1, 3, 3, 3, 3}, row_of[] = {0, 0, 0, 0, 1, 2, 2, 2, 2};
+  enum { PLACES = sizeof along / sizeof *along };
+  for (uint32_t i = 0; i < PLACES; i++)
+    for (uint32_t k = 0; k < PLACES; k++) {
+      muster_raster_cell cells[3 * APART] = {0};
+      muster_raster raster = {.columns = COLUMNS, .rows = ROWS, .width_m = 40, .height_m = 30, .cells = cells + APART};
+      muster_view_agent agent = {.x = along[i], .y = along[k], .period_s = 1.0f};
+      muster_raster_add(&raster, &agent, 1);
+      for (uint32_t n = 0; n < 3 * APART; n++)
+        cr_expect_eq(cells[n].count, n == APART + row_of[k] * COLUMNS + column_of[i], "%g, %g: cell %u",
+                     (double)along[i], (double)along[k], n);
+    }
+}
+
 Test(view, refuses_what_it_cannot_look_at_and_is_through) {
   muster_view good = all(), empty = good, endless = good, blank = {0};
   empty.x1 = empty.x0;

@@ -346,3 +346,47 @@ Test(zone_ghosts, are_saved_where_an_agent_left_that_had_moved) {
   little_world_destroy(&again);
   little_world_destroy(&other);
 }
+
+struct stranger {
+  muster_agent ghost;
+  uint32_t asked;
+};
+
+static muster_atom_result look_for_strangers(muster_update *update) {
+  struct stranger *stranger = update->type_user;
+  const muster_agent none[] = {{0}, muster_agent_make(0, 1), muster_agent_make(5, 9), {stranger->ghost.value + 1}};
+  muster_position position = {77, 77, 77};
+  for (uint32_t i = 0; i < sizeof none / sizeof *none; i++) {
+    cr_expect_not(muster_update_position_of(update, none[i], &position), "id %u", i);
+    cr_expect_eq(position.x, 77, "id %u", i);
+    cr_expect_null(muster_update_published_of(update, none[i]), "id %u", i);
+    cr_expect_null(muster_update_published_as(update, none[i], sizeof(uint64_t)), "id %u", i);
+  }
+  cr_expect(muster_update_position_of(update, stranger->ghost, &position));
+  cr_expect_not_null(muster_update_published_of(update, stranger->ghost));
+  stranger->asked++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Whoever is nowhere is not taken for the ghost that has the first place of all. */
+Test(zone_ghosts, are_not_who_is_nowhere) {
+  static const muster_atom look = {look_for_strangers, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world here = zone_world(1), other = zone_world(2);
+  struct stranger stranger = {.ghost = spawn_at(&other, 40)};
+  run_frames(&here, 4);
+  run_frames(&other, 4);
+  zone_bytes bytes = packed(&other, &stranger.ghost, 1);
+  show(&here, 2, &bytes, true);
+  cr_assert(zone_ids_is_ghost(here.world->agents.zone, 0), "it has the first place");
+  muster_type_def looker = type_with(&look, 1);
+  looker.user = &stranger;
+  looker.period_ns = looker.period_max_ns = FRAME_NS;
+  register_type(&here, &looker);
+  spawn_at(&here, 10);
+  run_frames(&here, 4);
+  cr_assert_gt(stranger.asked, 0);
+  free(bytes.bytes);
+  here.provokes_idle = true;
+  little_world_destroy(&here);
+  little_world_destroy(&other);
+}

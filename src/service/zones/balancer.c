@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SETTLE_NS: behind the end of a move its zone may not be told of yet. OVERDUE_NS: a move that nobody gives up, since
- * its zone has no owner, is taken back. */
+/* SETTLE_NS: behind the end of a move its zone may not be told of yet. */
 enum { LEASE_TURNS = 4, NAME_TURNS = 2 };
 
-#define SETTLE_NS  10000000000u
-#define OVERDUE_NS 120000000000u
-#define QUIET_NS   60000000000u
+#define SETTLE_NS 10000000000u
+#define QUIET_NS  60000000000u
 
 /* ---------------------------------------------------------------------------------------------------------- telling */
 
@@ -79,12 +77,6 @@ static void hear(const void *bytes, size_t count, void *user) {
 
 /* ------------------------------------------------------------------------------------------------------------ moves */
 
-static const balancer_wanted *find_wanted(const balancer_wanted *wanted, uint32_t count, uint32_t zone) {
-  for (uint32_t i = 0; i < count; i++)
-    if (wanted[i].zone == zone) return &wanted[i];
-  return NULL;
-}
-
 /* What this node has named is over: the zone is where it was to go, or it was given up, for a reason that the log of
  * its owner has. */
 static void end_named(struct balancer *balancer, bool is_there) {
@@ -94,15 +86,15 @@ static void end_named(struct balancer *balancer, bool is_there) {
   balancer->moves_failed += !is_there;
   log_line(is_there ? MUSTER_LOG_INFO : MUSTER_LOG_WARNING, "cluster %s: zone %u %s node %s", holder->settings.cluster,
            balancer->named.zone, is_there ? "has moved to" : "was given up on its way to", balancer->named.node);
-  balancer->named = (balancer_wanted){0};
+  balancer->named = (move_order){0};
   balancer->over_ns = 0;
 }
 
 static void look_at_named(struct balancer *balancer) {
-  const balancer_wanted *named = &balancer->named;
+  const move_order *named = &balancer->named;
   const zone_seat *seat = nodes_seat(&balancer->nodes, named->zone);
   if (!named->zone) return;
-  if (find_wanted(balancer->wanted, balancer->wanted_count, named->zone)) {
+  if (orders_find(&balancer->wanted, named->zone)) {
     balancer->over_ns = 0;
     return;
   }
@@ -112,14 +104,11 @@ static void look_at_named(struct balancer *balancer) {
 }
 
 static void take_back_overdue(struct balancer *balancer) {
-  for (uint32_t i = 0; i < balancer->wanted_count; i++) {
-    balancer_wanted *wanted = &balancer->wanted[i];
-    if (clock_boot() - wanted->since_ns < OVERDUE_NS) continue;
-    wanted->since_ns = clock_boot();
+  for (const move_order *late; (late = orders_take_overdue(&balancer->wanted, clock_boot()));) {
     log_line(MUSTER_LOG_WARNING,
              "cluster %s: zone %u does not come to node %s, and nobody says why: it is wanted there no more",
-             balancer->holder->settings.cluster, wanted->zone, wanted->node);
-    broker_move_want(balancer->holder->broker, wanted->zone, "", NULL, NULL);
+             balancer->holder->settings.cluster, late->zone, late->node);
+    broker_move_want(balancer->holder->broker, late->zone, "", NULL, NULL);
   }
 }
 
@@ -132,7 +121,7 @@ static void take_named(muster_result result, void *user) {
   }
   log_line(MUSTER_LOG_WARNING, "cluster %s: zone %u cannot be told to move: %s", balancer->holder->settings.cluster,
            balancer->named.zone, muster_last_error());
-  balancer->named = (balancer_wanted){0}; /* where it was told all the same, it is seen among those that are wanted */
+  balancer->named = (move_order){0}; /* where it was told all the same, it is seen among those that are wanted */
   balancer->words[0] = '\0';
 }
 
@@ -143,7 +132,7 @@ static void name_move(struct balancer *balancer, const balance_land *land, const
   double pressures[BALANCE_NODES_MAX];
   balance_pressures(land, pressures);
   if (broker_move_want(holder->broker, zone, to->name, take_named, balancer)) return; /* the next turn tries again */
-  balancer->named = (balancer_wanted){.zone = zone, .since_ns = clock_boot()};
+  balancer->named = (move_order){.zone = zone, .since_ns = clock_boot()};
   memcpy(balancer->named.node, to->name, NAME_BYTES);
   snprintf(balancer->words, sizeof balancer->words,
            "zone %u (%.2f processors) is to go from node %s (pressure %.2f) to %s (%.2f)", zone,
@@ -163,7 +152,7 @@ static void name_next(struct balancer *balancer) {
   for (uint32_t i = 0; i < holder->count; i++) {
     uint32_t zone = holder->holdings[i].ground.number;
     land.zones[i].failed_ns = balancer->failed_ns[i];
-    land.zones[i].goes = zone == balancer->named.zone || find_wanted(balancer->wanted, balancer->wanted_count, zone);
+    land.zones[i].goes = zone == balancer->named.zone || orders_find(&balancer->wanted, zone);
     if (land.zones[i].goes) return;
   }
   balancer->words[0] = '\0';
@@ -174,12 +163,7 @@ static void name_next(struct balancer *balancer) {
 
 static void take_wanted_move(uint32_t zone, const char *node, void *user) {
   struct balancer *balancer = user;
-  if (balancer->read_count == BALANCE_ZONES_MAX) return;
-  const balancer_wanted *known = find_wanted(balancer->wanted, balancer->wanted_count, zone);
-  balancer_wanted *wanted = &balancer->read[balancer->read_count++];
-  *wanted = (balancer_wanted){.zone = zone, .since_ns = clock_boot()};
-  snprintf(wanted->node, sizeof wanted->node, "%s", node);
-  if (known && strcmp(known->node, node) == 0) wanted->since_ns = known->since_ns;
+  orders_add(&balancer->read, &balancer->wanted, zone, node, clock_boot());
 }
 
 static void take_all_moves(muster_result result, void *user) {
@@ -190,8 +174,7 @@ static void take_all_moves(muster_result result, void *user) {
     snprintf(balancer->words, sizeof balancer->words, "etcd does not tell which moves are wanted");
     return;
   }
-  memcpy(balancer->wanted, balancer->read, sizeof balancer->wanted);
-  balancer->wanted_count = balancer->read_count;
+  balancer->wanted = balancer->read;
   look_at_named(balancer);
   take_back_overdue(balancer);
   name_next(balancer);
@@ -199,7 +182,7 @@ static void take_all_moves(muster_result result, void *user) {
 
 static void ask_what_is_wanted(struct balancer *balancer) {
   if (balancer->reads || !balancer_has_lease(balancer)) return;
-  balancer->read_count = 0;
+  balancer->read.count = 0;
   balancer->reads =
       broker_moves_read(balancer->holder->broker, take_wanted_move, take_all_moves, balancer) == MUSTER_OK;
 }

@@ -16,13 +16,7 @@
 
 #include "service/zones/holder_parts.h"
 #include "service/zones/nodes.h"
-
-/* A move that etcd says is wanted. */
-typedef struct balancer_wanted {
-  uint32_t zone;
-  char node[NAME_BYTES];
-  uint64_t since_ns; /* as far as this node has seen */
-} balancer_wanted;
+#include "service/zones/orders.h"
 
 struct balancer {
   struct holder *holder;
@@ -40,9 +34,8 @@ struct balancer {
   uint64_t seen_ns;             /* since when */
 
   bool reads; /* what is wanted */
-  uint32_t wanted_count, read_count;
-  balancer_wanted wanted[BALANCE_ZONES_MAX], read[BALANCE_ZONES_MAX];
-  balancer_wanted named;          /* by this node; zone 0 = none that is not over */
+  move_orders wanted, read;
+  move_order named;               /* by this node; zone 0 = none that is not over */
   uint64_t over_ns;               /* since when it is wanted no more; 0 = it is */
   uint64_t failed_ns[WORLDS_MAX]; /* by the places of the zones: when a move was given up last */
   uint64_t moves_named, moves_failed;

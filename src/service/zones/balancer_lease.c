@@ -18,8 +18,8 @@ bool balancer_has_lease(const struct balancer *balancer) {
 
 static void lose_lease(struct balancer *balancer) {
   balancer->leased = false;
-  balancer->named = (balancer_wanted){0};
-  balancer->wanted_count = 0;
+  balancer->named = (move_order){0};
+  balancer->wanted.count = 0;
   log_line(MUSTER_LOG_WARNING, "cluster %s: this node balances no longer: its lease was not renewed in time",
            balancer->holder->settings.cluster);
 }
