@@ -3,13 +3,7 @@
 #define TESTS_AGENTS_GRID_H
 
 #include "agents/nearby.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/arenas.h"
 
 enum { AGENTS_MAX = 400, FOUND_MAX = 512, EIGHTHS = 8, TYPES = 3, PARTITIONS_USED = 3 };
 
@@ -24,9 +18,7 @@ struct fixture {
 
 /* A store of `agents` and a grid that was made for `agents_max`. */
 static struct fixture *create_for(uint32_t agents, uint32_t agents_max, double cell_m) {
-  struct fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  arena_create(&fixture->arena, &allocator);
+  struct fixture *fixture = new_fixture(sizeof *fixture);
   store_create(&fixture->store, agents, &fixture->arena);
   space_create(&fixture->space, agents_max, cell_m, &fixture->arena);
   fixture->expected = arena_reserve(&fixture->arena, agents, sizeof *fixture->expected);
@@ -36,11 +28,6 @@ static struct fixture *create_for(uint32_t agents, uint32_t agents_max, double c
 
 static inline struct fixture *create(uint32_t agents_max, double cell_m) {
   return create_for(AGENTS_MAX, agents_max, cell_m);
-}
-
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
 }
 
 static inline uint32_t draw(struct fixture *fixture, uint32_t below) {
@@ -80,6 +67,12 @@ static inline muster_position draw_eighths(struct fixture *fixture, uint32_t spa
   return (muster_position){x, y, (double)draw(fixture, 1000)};
 }
 
+/* Anywhere on a square, in one of a few partitions, of one of the types. */
+static inline void put_anywhere(struct fixture *fixture, uint32_t index, uint32_t span_m) {
+  put(fixture, index, draw_eighths(fixture, span_m), (uint16_t)draw(fixture, PARTITIONS_USED),
+      (uint16_t)draw(fixture, TYPES));
+}
+
 struct query {
   uint32_t index, type, capacity;
   float radius_m;
@@ -92,11 +85,12 @@ struct answer {
   struct neighbour found[FOUND_MAX];
 };
 
-static void ask(const struct fixture *fixture, const struct query *query, struct answer *answer) {
-  memset(answer, 0xee, sizeof *answer);
+static struct answer ask(const struct fixture *fixture, const struct query *query) {
+  struct answer answer;
+  memset(&answer, 0xee, sizeof answer);
   nearby_query nearby = {.index = query->index, .type = query->type, .radius_m = query->radius_m};
-  answer->count =
-      nearby_find(&fixture->space, &fixture->store, &nearby, answer->found, query->capacity, &answer->looks);
+  answer.count = nearby_find(&fixture->space, &fixture->store, &nearby, answer.found, query->capacity, &answer.looks);
+  return answer;
 }
 
 static int compare(const void *a, const void *b) {
@@ -133,8 +127,7 @@ static void check_cut(const struct neighbour *everybody, uint32_t count, const s
 }
 
 static inline void check_query(struct fixture *fixture, const struct query *query) {
-  struct answer answer;
-  ask(fixture, query, &answer);
+  struct answer answer = ask(fixture, query);
   uint32_t all = look_at_everybody(fixture, query, fixture->expected);
   uint32_t wanted = all < query->capacity ? all : query->capacity;
   cr_assert_leq(answer.looks.looked, NEARBY_LOOKS);

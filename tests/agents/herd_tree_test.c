@@ -1,10 +1,6 @@
 /* The mathematics of a herd's tree. */
 #include "agents/herd_tree.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
+#include "support/arenas.h"
 
 static herd_tree tree_of(uint32_t branching, uint32_t depth) {
   herd_tree tree;
@@ -91,7 +87,7 @@ static void expect_conserved(const herd_tree *tree, uint64_t seed, uint32_t node
 
 Test(herd_tree, split_and_merged_bodies_keep_number_centroid_momentum_and_totals) {
   const uint32_t shapes[][2] = {{2, 5}, {2, 10}, {3, 4}, {5, 3}, {32, 2}};
-  for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+  for (uint32_t i = 0; i < COUNT_OF(shapes); i++) {
     herd_tree tree = tree_of(shapes[i][0], shapes[i][1]);
     for (uint32_t k = 0; k < 2000; k++)
       expect_conserved(&tree, k, (uint32_t)(random_at(k, 9, 0, 0) % tree.first[tree.depth]));

@@ -1,9 +1,5 @@
 /* Where herds of a type are at home, and what stands in the lanes of an unfolded one. */
-#include "agents/herds.h"
-
-#include <muster/herd.h>
-
-#include <criterion/criterion.h>
+#include "support/herd_lanes.h"
 
 enum { BLOCKS = 4, AGENTS = 8 };
 
@@ -13,25 +9,10 @@ struct fixture {
   struct herd_type type;
 };
 
-static void create(struct fixture *fixture) {
-  cr_assert_eq(arena_create(&fixture->arena, &(muster_allocator){0}), MUSTER_OK);
-  struct herd_type *type = &fixture->type;
-  *type = (struct herd_type){.def = muster_herd_type_def_default(), .blocks_max = BLOCKS};
-  type->def.unfolded_max = BLOCKS;
-  cr_assert(herd_tree_make(&type->tree, 2, 5));
-  herds_lay_out(type);
-  size_t herds = BLOCKS * MUSTER_HERD_BLOCK;
-  type->x = arena_reserve(&fixture->arena, herds, sizeof(float));
-  type->y = arena_reserve(&fixture->arena, herds, sizeof(float));
-  type->velocity_x = arena_reserve(&fixture->arena, herds, sizeof(float));
-  type->velocity_y = arena_reserve(&fixture->arena, herds, sizeof(float));
-  type->members = arena_reserve(&fixture->arena, herds, sizeof(uint16_t));
-  type->blocks = arena_reserve(&fixture->arena, BLOCKS, sizeof(herd_block));
-  type->open = arena_reserve(&fixture->arena, 1u << 16, sizeof(uint32_t));
-  type->pool = arena_reserve(&fixture->arena, BLOCKS, type->stride);
-  fixture->table = (herd_table){.count = 1, .types = type};
-  fixture->table.links = arena_reserve(&fixture->arena, AGENTS, sizeof(herd_link));
-  cr_assert_not(fixture->arena.failed);
+static struct fixture *create(void) {
+  struct fixture *fixture = new_fixture(sizeof *fixture);
+  lay_out_herds(&fixture->table, &fixture->type, BLOCKS, AGENTS, &fixture->arena);
+  return fixture;
 }
 
 /* A block whose every slot has a herd. */
@@ -49,9 +30,8 @@ static void take_away(struct herd_type *type, uint32_t number, uint32_t slot) {
 }
 
 Test(herds, gaps_of_a_block_are_filled_before_another_is_begun) {
-  static struct fixture fixture;
-  create(&fixture);
-  struct herd_type *type = &fixture.type;
+  SCOPED(free_fixture) struct fixture *fixture = create();
+  struct herd_type *type = &fixture->type;
   for (uint32_t i = 0; i < 3; i++) open_full_block(type);
   cr_assert_eq(herds_find_block(type, 0), 3, "all are full");
   take_away(type, 1, 5);
@@ -60,19 +40,17 @@ Test(herds, gaps_of_a_block_are_filled_before_another_is_begun) {
   take_away(type, 2, 9); /* the last that was opened */
   cr_assert_eq(herds_take_slot(type, herds_find_block(type, 0)), MUSTER_HERD_BLOCK + 5);
   cr_assert_eq(herds_find_block(type, 0), 1);
-  arena_destroy(&fixture.arena);
 }
 
 Test(herds, leaves_are_where_they_were_put_however_far_the_herd_is_from_zero) {
-  static struct fixture fixture;
-  create(&fixture);
-  struct herd_type *type = &fixture.type;
+  SCOPED(free_fixture) struct fixture *fixture = create();
+  struct herd_type *type = &fixture->type;
   herds_open_block(type, 0, 0.0, 0.0);
   herds_write(type, herds_take_slot(type, 0), &(herd_body){.members = 32});
   uint32_t number = herds_take_entry(type, 0, 3000.0, -7000.0), agents[2] = {0, 1};
   herd_body bodies[2] = {{.x = 3010, .y = -6980, .velocity_x = 1, .node = 1, .members = 16},
                          {.x = 2990, .y = -7020, .velocity_y = 2, .node = 2, .members = 16}};
-  herds_insert(&fixture.table, type, number, 0, bodies, agents, 2);
+  herds_insert(&fixture->table, type, number, 0, bodies, agents, 2);
   herd_lanes lanes = herds_lanes(type, number);
   for (uint32_t i = 0; i < 2; i++) {
     herd_body leaf = herds_leaf(type, &lanes, i);
@@ -80,5 +58,4 @@ Test(herds, leaves_are_where_they_were_put_however_far_the_herd_is_from_zero) {
     cr_assert(leaf.velocity_x == bodies[i].velocity_x && leaf.velocity_y == bodies[i].velocity_y);
     cr_assert(leaf.node == bodies[i].node && leaf.members == bodies[i].members);
   }
-  arena_destroy(&fixture.arena);
 }

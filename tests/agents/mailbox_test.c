@@ -1,20 +1,34 @@
 /* Boxes against a plain list, and the mailbox's three bitmaps and losses. */
 #include "agents/mailbox.h"
+#include "support/arenas.h"
 
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { SLOTS = 3, CAPACITY = 5, BYTES = 12 };
 
-static struct arena arena_of_test(void) {
-  struct arena arena;
-  muster_allocator allocator = {0};
-  arena_create(&arena, &allocator);
-  return arena;
+static struct arena arena;
+
+static void begin(void) {
+  arena = begin_arena();
+}
+
+static void end(void) {
+  arena_destroy(&arena);
+}
+
+TestSuite(mailbox, .init = begin, .fini = end);
+
+static box_table few_boxes(void) {
+  box_table table;
+  boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
+  return table;
+}
+
+static struct mailbox mailbox_of(uint32_t agents) {
+  struct mailbox mailbox = {0};
+  mailbox_create(&mailbox, agents, 16, &arena);
+  return mailbox;
 }
 
 static bool put(box_table *table, uint32_t slot, uint32_t number) {
@@ -52,7 +66,6 @@ static size_t pages_touched(void *array, size_t bytes) {
 
 Test(mailbox, boxes_of_one_message_touch_no_memory_for_more) {
   enum { AGENTS = 20000 };
-  struct arena arena = arena_of_test();
   box_table table;
   boxes_create(&table, AGENTS, CAPACITY, BYTES, &arena);
   for (int turn = 0; turn < 3; turn++)
@@ -63,15 +76,12 @@ Test(mailbox, boxes_of_one_message_touch_no_memory_for_more) {
   size_t one = (size_t)AGENTS * table.stride, all = one * CAPACITY * 2;
   size_t pages = pages_touched(table.messages, all), page = (size_t)sysconf(_SC_PAGESIZE);
   cr_assert(pages <= one / page + 1, "%zu pages for %zu bytes of messages", pages, one);
-  arena_destroy(&arena);
 }
 
 Test(mailbox, boxes_hold_what_was_put_in_order_until_the_update_that_could_read_it_completes) {
-  struct arena arena = arena_of_test();
-  box_table table;
+  box_table table = few_boxes();
   struct expected expected[SLOTS] = {0};
   uint32_t refused = 0, left = 0;
-  boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
   for (uint32_t step = 0; step < 20000; step++) {
     uint64_t random = random_at(5, step, 0, 0);
     uint32_t slot = (uint32_t)(random % SLOTS), what = (uint32_t)(random >> 8) % 8;
@@ -95,49 +105,38 @@ Test(mailbox, boxes_hold_what_was_put_in_order_until_the_update_that_could_read_
     for (uint32_t i = 0; i < box->end - box->first; i++) check_message(&table, slot, i, box->first + i);
   }
   cr_assert(refused > 100 && left > 100, "%u refused, %u left", refused, left);
-  arena_destroy(&arena);
 }
 
 Test(mailbox, an_update_that_began_with_an_empty_box_takes_nothing_out) {
-  struct arena arena = arena_of_test();
-  box_table table;
-  boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
+  box_table table = few_boxes();
   boxes_begin(&table, 1);
   put(&table, 1, 7);
   cr_assert_eq(boxes_complete(&table, 1, true), 1);
   check_message(&table, 1, 0, 7);
   cr_assert_eq(boxes_complete(&table, 1, false), 0, "the next one reads it");
-  arena_destroy(&arena);
 }
 
 Test(mailbox, a_cleared_box_is_as_new) {
-  struct arena arena = arena_of_test();
-  box_table table;
+  box_table table = few_boxes();
   const struct box empty = {0};
-  boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
   for (uint32_t i = 0; i < CAPACITY; i++) put(&table, 2, i);
   boxes_begin(&table, 2);
   boxes_clear(&table, 2);
   cr_assert_eq(memcmp(&table.boxes[2], &empty, sizeof empty), 0);
-  arena_destroy(&arena);
 }
 
 Test(mailbox, a_type_without_boxes_reserves_nothing) {
-  struct arena arena = arena_of_test();
   box_table table;
   boxes_create(&table, 1000000, 0, 0, &arena);
   cr_assert_eq(arena.block_count, 0);
   cr_assert_null(table.boxes);
-  arena_destroy(&arena);
 }
 
 Test(mailbox, senders_are_taken_in_agent_order_with_the_entry_that_they_named) {
   enum { AGENTS = 700 };
   const uint32_t agents[] = {699, 0, 63, 64, 65, 400, 1, 128, 127};
   const uint32_t sorted[] = {0, 1, 63, 64, 65, 127, 128, 400, 699};
-  struct arena arena = arena_of_test();
-  struct mailbox mailbox = {0};
-  mailbox_create(&mailbox, AGENTS, 16, &arena);
+  struct mailbox mailbox = mailbox_of(AGENTS);
   for (uint32_t round = 0; round < 2; round++) {
     uint32_t from = 0;
     for (uint32_t i = 0; i < 9; i++) mailbox_add_sender(&mailbox, agents[i], agents[i] * 3);
@@ -148,13 +147,10 @@ Test(mailbox, senders_are_taken_in_agent_order_with_the_entry_that_they_named) {
     }
     cr_assert_eq(mailbox.sender_count, 0);
   }
-  arena_destroy(&arena);
 }
 
 Test(mailbox, an_agent_is_woken_once_and_not_when_it_is_gone) {
-  struct arena arena = arena_of_test();
-  struct mailbox mailbox = {0};
-  mailbox_create(&mailbox, 200, 16, &arena);
+  struct mailbox mailbox = mailbox_of(200);
   for (uint32_t i = 0; i < 5; i++) mailbox_wake(&mailbox, 150);
   mailbox_wake(&mailbox, 3);
   mailbox_wake(&mailbox, 64);
@@ -164,13 +160,10 @@ Test(mailbox, an_agent_is_woken_once_and_not_when_it_is_gone) {
   cr_assert_eq(mailbox_take_wake(&mailbox, 0), 64);
   cr_assert_eq(mailbox_take_wake(&mailbox, 64), 150);
   cr_assert_eq(mailbox.wake_count, 0);
-  arena_destroy(&arena);
 }
 
 Test(mailbox, losses_are_told_by_the_update_that_began_with_them) {
-  struct arena arena = arena_of_test();
-  struct mailbox mailbox = {0};
-  mailbox_create(&mailbox, 10, 16, &arena);
+  struct mailbox mailbox = mailbox_of(10);
   mailbox_lose(&mailbox, 4);
   mailbox_lose(&mailbox, 4);
   mailbox_lose(&mailbox, 5);
@@ -186,5 +179,4 @@ Test(mailbox, losses_are_told_by_the_update_that_began_with_them) {
   mailbox_forget(&mailbox, 5);
   cr_assert_eq(mailbox.losses[5].count, 0);
   cr_assert_eq(mailbox.owed_count, 0);
-  arena_destroy(&arena);
 }

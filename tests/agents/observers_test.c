@@ -1,149 +1,129 @@
 /* Which observers wait to be written, and which are found near agents: against a look at every observer. */
 #include "agents/observer_query.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
+#include "support/arenas.h"
 
 enum { MAXIMUM = 500 };
 
-struct fixture {
-  struct arena arena;
-  observer_table table;
-  uint64_t draws;
-};
+static struct arena arena;
+static observer_table table;
+static uint64_t draws;
 
-static struct fixture *create(void) {
-  struct fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  arena_create(&fixture->arena, &allocator);
-  observers_create(&fixture->table, MAXIMUM, &fixture->arena);
-  cr_assert_not(fixture->arena.failed);
-  return fixture;
+static void end(void) {
+  arena_destroy(&arena);
 }
 
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
+static void begin(void) {
+  end();
+  arena = begin_arena();
+  table = (observer_table){0};
+  observers_create(&table, MAXIMUM, &arena);
+  cr_assert_not(arena.failed);
 }
 
-static double draw(struct fixture *fixture, double below) {
-  return (double)muster_random_share(random_at(3, 0, 0, ++fixture->draws)) * below;
+TestSuite(observers, .init = begin, .fini = end);
+
+static double draw(double below) {
+  return (double)muster_random_share(random_at(3, 0, 0, ++draws)) * below;
 }
 
-static void add(struct fixture *fixture, uint32_t index, muster_position position, uint32_t partition, float near_m,
-                float far_m) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position = position;
-  def.partition = partition;
-  def.near_m = near_m;
-  def.far_m = far_m;
-  observers_add(&fixture->table, index, &def);
+static void add(uint32_t index, muster_position position, uint32_t partition, float near_m, float far_m) {
+  muster_observer_def def =
+      WITH(muster_observer_def, it.position = position, it.partition = partition, it.near_m = near_m, it.far_m = far_m);
+  observers_add(&table, index, &def);
 }
 
-static void add_usual(struct fixture *fixture, uint32_t index, double x) {
-  add(fixture, index, (muster_position){x, 0, 0}, 0, 25, 250);
+static void add_usual(uint32_t index, double x) {
+  add(index, (muster_position){x, 0, 0}, 0, 25, 250);
 }
 
-static uint32_t next(observer_table *table) {
-  uint32_t index = observers_next(table, OBSERVER_LEAPS);
-  return index == OBSERVER_NONE ? observers_next(table, OBSERVER_WALKS) : index;
+static uint32_t next(void) {
+  uint32_t index = observers_next(&table, OBSERVER_LEAPS);
+  return index == OBSERVER_NONE ? observers_next(&table, OBSERVER_WALKS) : index;
 }
 
-static void write_all(struct fixture *fixture) {
+static void write_all(void) {
   uint32_t index;
-  observers_count(&fixture->table);
-  while ((index = next(&fixture->table)) != OBSERVER_NONE) observers_write(&fixture->table, index);
+  observers_count(&table);
+  while ((index = next()) != OBSERVER_NONE) observers_write(&table, index);
 }
 
 Test(observers, wait_in_the_order_in_which_they_came_each_once) {
-  struct fixture *fixture = create();
-  observer_table *table = &fixture->table;
-  for (uint32_t i = 10; i-- > 0;) add_usual(fixture, i, i);
-  observers_move(table, 9, (muster_position){1e6, 0, 0});
-  observers_remove(table, 5);
-  add_usual(fixture, 5, 77);
-  observers_count(table);
+  for (uint32_t i = 10; i-- > 0;) add_usual(i, i);
+  observers_move(&table, 9, (muster_position){1e6, 0, 0});
+  observers_remove(&table, 5);
+  add_usual(5, 77);
+  observers_count(&table);
   for (uint32_t i = 10; i-- > 0;) {
-    cr_assert_eq(next(table), i);
-    observers_write(table, i);
+    cr_assert_eq(next(), i);
+    observers_write(&table, i);
   }
-  cr_assert_eq(next(table), OBSERVER_NONE);
-  cr_assert_eq(table->sources[5].position.x, 77);
-  cr_assert_eq(table->sources[9].position.x, 1e6);
-  destroy(fixture);
+  cr_assert_eq(next(), OBSERVER_NONE);
+  cr_assert_eq(table.sources[5].position.x, 77);
+  cr_assert_eq(table.sources[9].position.x, 1e6);
 }
 
 Test(observers, wait_only_when_they_came_far_enough_from_where_they_were_written) {
-  struct fixture *fixture = create();
-  observer_table *table = &fixture->table;
-  add_usual(fixture, 3, 0);
-  write_all(fixture);
+  add_usual(3, 0);
+  write_all();
   const double step_m = (double)OBSERVER_STEP * 225;
-  for (double x = 0; x < step_m; x += 0.25) observers_move(table, 3, (muster_position){x, 0, 0});
-  cr_assert_eq(next(table), OBSERVER_NONE);
-  observers_move(table, 3, (muster_position){0, 0, step_m * 1.01}); /* height counts */
-  cr_assert_eq(table->sources[3].position.z, 0);
-  cr_assert_eq(next(table), 3);
-  observers_write(table, 3);
-  cr_assert_float_eq(table->sources[3].position.z, step_m * 1.01, 1e-9);
-  destroy(fixture);
+  for (double x = 0; x < step_m; x += 0.25) observers_move(&table, 3, (muster_position){x, 0, 0});
+  cr_assert_eq(next(), OBSERVER_NONE);
+  observers_move(&table, 3, (muster_position){0, 0, step_m * 1.01}); /* height counts */
+  cr_assert_eq(table.sources[3].position.z, 0);
+  cr_assert_eq(next(), 3);
+  observers_write(&table, 3);
+  cr_assert_float_eq(table.sources[3].position.z, step_m * 1.01, 1e-9);
 }
 
 Test(observers, who_leap_come_before_those_who_walk_and_are_written_once) {
-  struct fixture *fixture = create();
-  observer_table *table = &fixture->table;
-  for (uint32_t i = 0; i < 4; i++) add_usual(fixture, i, 0);
-  write_all(fixture);
-  for (uint32_t i = 0; i < 4; i++) observers_move(table, i, (muster_position){10, 0, 0});
-  observers_move(table, 2, (muster_position){100, 0, 0});
-  cr_assert_eq(observers_waiting(table), 5);
-  cr_assert_eq(observers_next(table, OBSERVER_LEAPS), 2);
-  observers_write(table, 2);
-  observers_move(table, 1, (muster_position){1, 0, 0}); /* comes back */
-  cr_assert_eq(observers_next(table, OBSERVER_WALKS), 0);
-  observers_write(table, 0);
-  cr_assert_eq(observers_next(table, OBSERVER_WALKS), 3);
-  observers_write(table, 3);
-  cr_assert_eq(observers_next(table, OBSERVER_LEAPS), OBSERVER_NONE);
-  cr_assert_eq(observers_waiting(table), 0);
-  destroy(fixture);
+  for (uint32_t i = 0; i < 4; i++) add_usual(i, 0);
+  write_all();
+  for (uint32_t i = 0; i < 4; i++) observers_move(&table, i, (muster_position){10, 0, 0});
+  observers_move(&table, 2, (muster_position){100, 0, 0});
+  cr_assert_eq(observers_waiting(&table), 5);
+  cr_assert_eq(observers_next(&table, OBSERVER_LEAPS), 2);
+  observers_write(&table, 2);
+  observers_move(&table, 1, (muster_position){1, 0, 0}); /* comes back */
+  cr_assert_eq(observers_next(&table, OBSERVER_WALKS), 0);
+  observers_write(&table, 0);
+  cr_assert_eq(observers_next(&table, OBSERVER_WALKS), 3);
+  observers_write(&table, 3);
+  cr_assert_eq(observers_next(&table, OBSERVER_LEAPS), OBSERVER_NONE);
+  cr_assert_eq(observers_waiting(&table), 0);
 }
 
 Test(observers, who_walked_and_then_left_is_due_whichever_queue_is_asked_first) {
-  struct fixture *fixture = create();
-  observer_table *table = &fixture->table;
-  add_usual(fixture, 0, 0);
-  write_all(fixture);
-  observers_move(table, 0, (muster_position){10, 0, 0});
-  observers_remove(table, 0);
-  observers_count(table);
-  cr_assert_eq(observers_next(table, OBSERVER_WALKS), 0);
-  observers_write(table, 0);
-  cr_assert_not(table->sources[0].written);
-  destroy(fixture);
+  add_usual(0, 0);
+  write_all();
+  observers_move(&table, 0, (muster_position){10, 0, 0});
+  observers_remove(&table, 0);
+  observers_count(&table);
+  cr_assert_eq(observers_next(&table, OBSERVER_WALKS), 0);
+  observers_write(&table, 0);
+  cr_assert_not(table.sources[0].written);
 }
 
 Test(observers, the_nearest_is_told_whoever_came_first) {
-  struct fixture *fixture = create();
   const double places[] = {70, -20, 30, -90};
-  for (uint32_t i = 0; i < 4; i++) add_usual(fixture, i, places[i]);
-  cr_assert_eq(observers_nearest(&fixture->table, (muster_position){0, 0, 0}, 0), 1);
-  cr_assert_eq(observers_nearest(&fixture->table, (muster_position){60, 0, 0}, 0), 0);
-  cr_assert_eq(observers_nearest(&fixture->table, (muster_position){0, 0, 0}, 1), OBSERVER_NONE);
-  destroy(fixture);
+  for (uint32_t i = 0; i < 4; i++) add_usual(i, places[i]);
+  cr_assert_eq(observers_nearest(&table, (muster_position){0, 0, 0}, 0), 1);
+  cr_assert_eq(observers_nearest(&table, (muster_position){60, 0, 0}, 0), 0);
+  cr_assert_eq(observers_nearest(&table, (muster_position){0, 0, 0}, 1), OBSERVER_NONE);
 }
 
 /* Most see 16 m, but too many see 256 m to be called few: the typical far_m becomes 64 m, a quarter of that. */
 Test(observers, what_is_usual_lets_few_see_more_than_four_times_as_far) {
-  struct fixture *fixture = create();
-  for (uint32_t i = 0; i < 100; i++) add(fixture, i, (muster_position){0, 0, 0}, 0, 5, i < 60 ? 16 : 256);
-  write_all(fixture);
-  cr_assert_float_eq(fixture->table.typical_far_m, 64.0f, 1e-3);
-  cr_assert_eq(fixture->table.far_sighted_count, 0);
-  destroy(fixture);
+  for (uint32_t i = 0; i < 100; i++) add(i, (muster_position){0, 0, 0}, 0, 5, i < 60 ? 16 : 256);
+  write_all();
+  cr_assert_float_eq(table.typical_far_m, 64.0f, 1e-3);
+  cr_assert_eq(table.far_sighted_count, 0);
+}
+
+/* What may be near a box. */
+static observer_query gather(query_box box) {
+  observer_query list;
+  observer_query_gather(&table, &box, &list);
+  return list;
 }
 
 static float importance_at(const observer_source *row, double x, double y, double z) {
@@ -153,57 +133,53 @@ static float importance_at(const observer_source *row, double x, double y, doubl
   return (float)fmin(fmax(share, 0.0), 1.0);
 }
 
-static float best_of(const struct fixture *fixture, uint32_t partition, double x, double y, double z) {
+static float best_of(uint32_t partition, double x, double y, double z) {
   float best = 0.0f;
-  for (uint32_t i = 0; i < fixture->table.high; i++) {
-    const observer_source *row = &fixture->table.sources[i];
+  for (uint32_t i = 0; i < table.high; i++) {
+    const observer_source *row = &table.sources[i];
     if (row->written && row->partition == partition) best = fmaxf(best, importance_at(row, x, y, z));
   }
   return best;
 }
 
 /* At points in the box, the best of those that were found is the best of all. */
-static uint32_t check_box(struct fixture *fixture, double span_m, float edge_m, double height_m) {
+static uint32_t check_box(double span_m, float edge_m, double height_m) {
   observer_query list;
-  query_box box = {
-      draw(fixture, span_m) - span_m / 2, draw(fixture, span_m) - span_m / 2, {0}, {0}, (uint32_t)draw(fixture, 2)};
+  query_box box = {draw(span_m) - span_m / 2, draw(span_m) - span_m / 2, {0}, {0}, (uint32_t)draw(2)};
   for (uint32_t i = 0; i < 3; i++) {
-    box.low[i] = (float)draw(fixture, i < 2 ? (double)edge_m : height_m);
-    box.high[i] = box.low[i] + (float)draw(fixture, (double)edge_m);
+    box.low[i] = (float)draw(i < 2 ? (double)edge_m : height_m);
+    box.high[i] = box.low[i] + (float)draw((double)edge_m);
   }
-  observer_query_gather(&fixture->table, &box, &list);
+  observer_query_gather(&table, &box, &list);
   if (list.crowded) return 0;
   for (uint32_t k = 0; k < 20; k++) {
     float point[3], found = 0.0f;
-    for (uint32_t i = 0; i < 3; i++) point[i] = box.low[i] + (float)draw(fixture, (double)(box.high[i] - box.low[i]));
+    for (uint32_t i = 0; i < 3; i++) point[i] = box.low[i] + (float)draw((double)(box.high[i] - box.low[i]));
     for (uint32_t i = 0; i < list.count; i++) {
       const struct seen_observer *seen = &list.seen[i];
       float dx = point[0] - seen->x, dy = point[1] - seen->y, dz = point[2] - seen->z;
       found = fmaxf(found, seen_observer_importance(seen, sqrtf(dx * dx + dy * dy + dz * dz)));
     }
-    float best = best_of(fixture, box.partition, box.corner_x + (double)point[0], box.corner_y + (double)point[1],
-                         (double)point[2]);
+    float best =
+        best_of(box.partition, box.corner_x + (double)point[0], box.corner_y + (double)point[1], (double)point[2]);
     cr_assert_float_eq(found, best, 1e-3, "%g of %u found, %g", (double)found, list.count, (double)best);
   }
   return 1;
 }
 
 static void check_world(uint32_t observers, double span_m, bool alike, double height_m) {
-  struct fixture *fixture = create();
+  begin();
   uint32_t checked = 0;
-  fixture->draws = (uint64_t)(span_m * 1000) + observers;
+  draws = (uint64_t)(span_m * 1000) + observers;
   for (uint32_t i = 0; i < observers; i++) {
-    float near_m = alike ? 25.0f : (float)draw(fixture, 50),
-          far_m = alike ? 250.0f : near_m + (float)draw(fixture, 400);
-    muster_position position = {draw(fixture, span_m) - span_m / 2, draw(fixture, span_m) - span_m / 2,
-                                draw(fixture, height_m)};
+    float near_m = alike ? 25.0f : (float)draw(50), far_m = alike ? 250.0f : near_m + (float)draw(400);
+    muster_position position = {draw(span_m) - span_m / 2, draw(span_m) - span_m / 2, draw(height_m)};
     if (!alike && i % 50 == 7) far_m = 5000.0f; /* far-sighted ones stand apart */
-    add(fixture, i, position, i % 2, near_m, far_m + 0.5f);
+    add(i, position, i % 2, near_m, far_m + 0.5f);
   }
-  write_all(fixture);
-  for (uint32_t i = 0; i < 300; i++) checked += check_box(fixture, span_m, 32.0f, height_m);
+  write_all();
+  for (uint32_t i = 0; i < 300; i++) checked += check_box(span_m, 32.0f, height_m);
   cr_assert_gt(checked, 250);
-  destroy(fixture);
 }
 
 Test(observers, that_matter_are_found_whatever_they_see_and_how_high_they_are) {
@@ -217,93 +193,76 @@ Test(observers, that_matter_are_found_whatever_they_see_and_how_high_they_are) {
 }
 
 Test(observers, on_top_of_each_other_are_one_to_whoever_looks) {
-  struct fixture *fixture = create();
-  for (uint32_t i = 0; i < MAXIMUM; i++) add_usual(fixture, i, 100);
-  write_all(fixture);
-  observer_query list;
-  observer_query_gather(&fixture->table, &(query_box){0, 0, {0, 0, 0}, {30, 30, 2}, 0}, &list);
+  for (uint32_t i = 0; i < MAXIMUM; i++) add_usual(i, 100);
+  write_all();
+  observer_query list = gather((query_box){0, 0, {0, 0, 0}, {30, 30, 2}, 0});
   cr_assert_not(list.crowded);
   cr_assert_eq(list.count, 1);
-  destroy(fixture);
 }
 
 Test(observers, of_which_too_many_may_matter_are_asked_for_one_by_one) {
-  struct fixture *fixture = create();
   for (uint32_t i = 0; i < MAXIMUM; i++) { /* a ring around the box: each is nearest to some point of it */
     double angle = i * 6.283185307 / MAXIMUM;
-    add(fixture, i, (muster_position){100 * cos(angle), 100 * sin(angle), 0}, 0, 25, 250);
+    add(i, (muster_position){100 * cos(angle), 100 * sin(angle), 0}, 0, 25, 250);
   }
-  write_all(fixture);
-  observer_query list;
-  observer_query_gather(&fixture->table, &(query_box){0, 0, {-20, -20, 0}, {20, 20, 0}, 0}, &list);
+  write_all();
+  observer_query list = gather((query_box){0, 0, {-20, -20, 0}, {20, 20, 0}, 0});
   cr_assert(list.crowded);
-  observer_query_gather(&fixture->table, &(query_box){0, 0, {20, 1, 0}, {20, 1, 0}, 0}, &list);
+  list = gather((query_box){0, 0, {20, 1, 0}, {20, 1, 0}, 0});
   cr_assert_not(list.crowded);
   cr_assert_eq(list.count, 1);
-  cr_assert_float_eq(list.lowest, best_of(fixture, 0, 20, 1, 0), 1e-4);
-  destroy(fixture);
+  cr_assert_float_eq(list.lowest, best_of(0, 20, 1, 0), 1e-4);
 }
 
 Test(observers, stay_findable_while_they_come_move_and_go_and_see_more_or_less) {
-  struct fixture *fixture = create();
-  observer_table *table = &fixture->table;
   for (uint32_t step = 0; step < 300; step++) {
     float far_m = step < 100 ? 100.0f : step < 200 ? 1500.0f : 30.0f;
     for (uint32_t i = 0; i < 20; i++) {
-      uint32_t index = (uint32_t)draw(fixture, 100);
-      muster_position position = {draw(fixture, 1000) - 500, draw(fixture, 1000) - 500, 0};
-      if (!table->rows[index].present)
-        add(fixture, index, position, index % 2, 5, far_m);
+      uint32_t index = (uint32_t)draw(100);
+      muster_position position = {draw(1000) - 500, draw(1000) - 500, 0};
+      if (!table.rows[index].present)
+        add(index, position, index % 2, 5, far_m);
       else if (i % 2)
-        observers_remove(table, index);
+        observers_remove(&table, index);
       else
-        observers_move(table, index, position);
+        observers_move(&table, index, position);
     }
-    write_all(fixture);
-    check_box(fixture, 1000, 20, 1);
+    write_all();
+    check_box(1000, 20, 1);
   }
-  destroy(fixture);
 }
 
 Test(observers, are_found_at_either_end_of_a_line) {
   for (uint32_t axis = 0; axis < 2; axis++)
     for (int side = -1; side <= 1; side += 2) {
-      struct fixture *fixture = create();
+      begin();
       observer_query list;
       query_box box = {0, 0, {0, 0, 0}, {0, 0, 0}, 0};
       box.low[axis] = -5000;
       box.high[axis] = 5000;
       double at = 4990.0 * side;
-      add(fixture, 0, (muster_position){axis ? 0 : at, axis ? at : 0, 0}, 0, 5, 25);
-      write_all(fixture);
-      observer_query_gather(&fixture->table, &box, &list);
+      add(0, (muster_position){axis ? 0 : at, axis ? at : 0, 0}, 0, 5, 25);
+      write_all();
+      observer_query_gather(&table, &box, &list);
       cr_assert_eq(list.count, 1, "axis %u, side %d", axis, side);
-      destroy(fixture);
     }
 }
 
 /* An observer that sees half a metre far is found for a box around its place, and for a box of that very point. */
 Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
-  struct fixture *fixture = create();
-  observer_query list;
-  add(fixture, 0, (muster_position){5, 5, 5}, 0, 0.25f, 0.5f);
-  write_all(fixture);
-  observer_query_gather(&fixture->table, &(query_box){0, 0, {0, 0, 0}, {10, 10, 10}, 0}, &list);
+  add(0, (muster_position){5, 5, 5}, 0, 0.25f, 0.5f);
+  write_all();
+  observer_query list = gather((query_box){0, 0, {0, 0, 0}, {10, 10, 10}, 0});
   cr_assert_eq(list.count, 1);
   cr_assert_eq(list.seen[0].highest, 1.0f);
-  observer_query_gather(&fixture->table, &(query_box){0, 0, {5, 5, 5}, {5, 5, 5}, 0}, &list);
+  list = gather((query_box){0, 0, {5, 5, 5}, {5, 5, 5}, 0});
   cr_assert_eq(list.count, 1);
   cr_assert_eq(list.lowest, 1.0f);
-  destroy(fixture);
 }
 
 /* No observer sees the middle of the line; its northern end lies at the corner. */
 Test(observers, are_found_at_the_far_end_of_a_line_that_ends_at_the_corner) {
-  struct fixture *fixture = create();
-  observer_query list;
-  add(fixture, 0, (muster_position){0, -4990, 0}, 0, 5, 25);
-  write_all(fixture);
-  observer_query_gather(&fixture->table, &(query_box){0, 0, {0, -5000, 0}, {0, 0, 0}, 0}, &list);
-  cr_assert_eq(list.count, 1);
-  destroy(fixture);
+  add(0, (muster_position){0, -4990, 0}, 0, 5, 25);
+  write_all();
+  cr_assert_eq(gather((query_box){0, 0, {0, -5000, 0}, {0, 0, 0}, 0}).count, 1);
 }

@@ -1,7 +1,6 @@
 /* Many moves at once: against moves one by one, in any order of chunks and parts, with crowds that come to be. */
-#include "agents/space_moves.h"
-
 #include "agents/agents_sound.h"
+#include "agents/space_moves.h"
 #include "grid.h"
 #include "support/backwards.h"
 
@@ -22,9 +21,9 @@ static struct movers *create_moving(double span_m) {
   return moving;
 }
 
-static void destroy_moving(struct movers *moving) {
-  destroy(moving->fixture);
-  free(moving);
+static void destroy_moving(struct movers **moving) {
+  free_fixture(&(*moving)->fixture);
+  free(*moving);
 }
 
 /* Sets places of agents that come to other lists; moves the others. */
@@ -70,7 +69,7 @@ static void check_same_lists(const struct space *one, const struct space *other)
 }
 
 static void check_rounds(double span_m) {
-  struct movers *one = create_moving(span_m), *other = create_moving(span_m);
+  SCOPED(destroy_moving) struct movers *one = create_moving(span_m), *other = create_moving(span_m);
   cr_assert_gt(space_parts(&one->fixture->space), 8);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t count = set_places(one, round, span_m);
@@ -81,8 +80,6 @@ static void check_rounds(double span_m) {
     check_sound(one->fixture);
     check_same_lists(&one->fixture->space, &other->fixture->space);
   }
-  destroy_moving(one);
-  destroy_moving(other);
 }
 
 Test(space_moves, lists_are_the_same_whatever_the_order_of_chunks_and_parts) {
@@ -90,7 +87,7 @@ Test(space_moves, lists_are_the_same_whatever_the_order_of_chunks_and_parts) {
 }
 
 Test(space_moves, cells_become_crowds_and_agents_enter_them) {
-  struct movers *moving = create_moving(1.0);
+  SCOPED(destroy_moving) struct movers *moving = create_moving(1.0);
   uint32_t entered = 0;
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t count = set_places(moving, round, 1.0);
@@ -99,12 +96,10 @@ Test(space_moves, cells_become_crowds_and_agents_enter_them) {
     for (uint32_t i = 0; i < count; i++) entered += moving->fixture->store.places[moving->moved[i]].depth > 0;
   }
   cr_assert_gt(entered, 100);
-  destroy_moving(moving);
 }
 
 Test(space_moves, none_is_nothing) {
-  struct movers *moving = create_moving(2.0);
+  SCOPED(destroy_moving) struct movers *moving = create_moving(2.0);
   space_moves_run(&moving->moves, moving->moved, 0, NULL);
   check_sound(moving->fixture);
-  destroy_moving(moving);
 }

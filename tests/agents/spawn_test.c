@@ -1,77 +1,56 @@
 /* What an agent definition may say, and what a pending agent is made of. */
 #include "agents/spawn.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
+#include "support/arenas.h"
+#include "support/nothing.h"
 
 enum { AGENTS_MAX = 8, STATE_BYTES = 20, PUBLISHED_BYTES = 12 };
 
-struct fixture {
-  struct arena arena;
-  agent_store store;
-  type_table types;
-  struct space space;
-};
+static struct arena arena;
+static agent_store store;
+static type_table types;
+static struct space space;
 
-static muster_atom_result think(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
+static void end(void) {
+  arena_destroy(&arena);
 }
 
 /* Type 1 keeps state, type 2 has none. */
-static struct fixture create(void) {
-  struct fixture fixture;
-  muster_allocator allocator = {0};
-  arena_create(&fixture.arena, &allocator);
-  store_create(&fixture.store, AGENTS_MAX, &fixture.arena);
-  types_create(&fixture.types, 2, &fixture.arena);
-  space_create(&fixture.space, AGENTS_MAX, 32.0, &fixture.arena);
-  const muster_atom atom = {think, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def def = muster_type_def_default();
-  def.atoms = &atom;
-  def.atom_count = 1;
-  def.state_bytes = STATE_BYTES;
-  def.published_bytes = PUBLISHED_BYTES;
-  cr_assert_eq(types_register(&fixture.types, &def, AGENTS_MAX, &fixture.arena), 0);
+static void begin(void) {
+  arena = begin_arena();
+  store_create(&store, AGENTS_MAX, &arena);
+  types_create(&types, 2, &arena);
+  space_create(&space, AGENTS_MAX, 32.0, &arena);
+  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def def = WITH(muster_type_def, it.atoms = &atom, it.atom_count = 1, it.state_bytes = STATE_BYTES,
+                             it.published_bytes = PUBLISHED_BYTES);
+  cr_assert_eq(types_register(&types, &def, AGENTS_MAX, &arena), 0);
   def.state_bytes = def.published_bytes = 0;
-  cr_assert_eq(types_register(&fixture.types, &def, AGENTS_MAX, &fixture.arena), 1);
-  return fixture;
+  cr_assert_eq(types_register(&types, &def, AGENTS_MAX, &arena), 1);
 }
 
+TestSuite(spawn, .init = begin, .fini = end);
+
 static muster_agent_def valid(void) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type.index = 1;
-  return def;
+  return WITH(muster_agent_def, it.type.index = 1);
 }
 
 static muster_result check(const muster_agent_def *def, muster_agent_def *out) {
-  struct fixture fixture = create();
-  muster_result result = spawn_check(def, fixture.types.count, out);
-  arena_destroy(&fixture.arena);
-  return result;
+  return spawn_check(def, types.count, out);
 }
 
-static void check_refused(const muster_agent_def *def, const char *field) {
+static void check_refused(muster_agent_def def, const char *field) {
   muster_agent_def out;
-  cr_assert_eq(check(def, &out), MUSTER_E_ARGUMENT, "%s was accepted", field);
+  cr_assert_eq(check(&def, &out), MUSTER_E_ARGUMENT, "%s was accepted", field);
   cr_assert_not_null(strstr(muster_last_error(), field), "'%s' does not name %s", muster_last_error(), field);
 }
 
-#define REFUSED(FIELD, NAMED, ...)                                                                                     \
-  do {                                                                                                                 \
-    muster_agent_def refused = valid();                                                                                \
-    refused.FIELD = __VA_ARGS__;                                                                                       \
-    check_refused(&refused, NAMED);                                                                                    \
-  } while (0)
+static void check_accepted(muster_agent_def def, const char *what) {
+  muster_agent_def out;
+  cr_assert_eq(check(&def, &out), MUSTER_OK, "%s: %s", what, muster_last_error());
+}
 
-#define ACCEPTED(FIELD, ...)                                                                                           \
-  do {                                                                                                                 \
-    muster_agent_def accepted = valid(), out;                                                                          \
-    accepted.FIELD = __VA_ARGS__;                                                                                      \
-    cr_assert_eq(check(&accepted, &out), MUSTER_OK, "%s = %s: %s", #FIELD, #__VA_ARGS__, muster_last_error());         \
-  } while (0)
+#define REFUSED(FIELD, NAMED, ...) check_refused(CHANGED(valid(), it.FIELD = __VA_ARGS__), NAMED)
+#define ACCEPTED(FIELD, ...)       check_accepted(CHANGED(valid(), it.FIELD = __VA_ARGS__), #FIELD " = " #__VA_ARGS__)
 
 Test(spawn, refuses_a_type_that_is_not_registered) {
   REFUSED(type.index, "type", 0);
@@ -147,31 +126,25 @@ Test(spawn, reads_a_longer_definition_of_a_newer_program_when_the_rest_is_zero) 
 }
 
 Test(spawn, writes_a_pending_agent_over_whatever_was_there) {
-  struct fixture fixture = create();
   const uint32_t index = 5, slot = 2;
-  memset(&fixture.store.rows[index], 0xff, sizeof *fixture.store.rows);
-  memset(&fixture.store.places[index], 0xff, sizeof *fixture.store.places);
+  memset(&store.rows[index], 0xff, sizeof *store.rows);
+  memset(&store.places[index], 0xff, sizeof *store.places);
   int host = 0;
-  muster_agent_def def = valid();
-  def.position = (muster_position){-100.25, 64.5, 7.0};
-  def.partition = 65535;
-  def.importance_floor = 0.75f;
-  def.elasticity = 0.0f;
-  def.user = &host;
-  spawn_write(&fixture.store, &fixture.types, &fixture.space, index, slot, &def);
+  muster_agent_def def = WITH(muster_agent_def, it.type.index = 1, it.position = (muster_position){-100.25, 64.5, 7.0},
+                              it.partition = 65535, it.importance_floor = 0.75f, it.elasticity = 0.0f, it.user = &host);
+  spawn_write(&store, &types, &space, index, slot, &def);
 
-  const agent_row *row = &fixture.store.rows[index];
+  const agent_row *row = &store.rows[index];
   cr_assert_eq(row->status, AGENT_PENDING);
   cr_assert(row->type == 0 && row->state_slot == slot && row->atom_next == 0);
   cr_assert(row->woken == 0 && row->removal_pending == 0 && row->front == 0);
   cr_assert(row->scheduled == 0 && row->queued == 0);
   cr_assert(row->runs == 0 && row->last_update_ns == 0);
-  const agent_place *place = &fixture.store.places[index];
-  muster_position position = space_position(&fixture.space, place);
+  const agent_place *place = &store.places[index];
+  muster_position position = space_position(&space, place);
   cr_assert(position.x == -100.25 && position.y == 64.5 && position.z == 7.0);
   cr_assert(place->partition == 65535 && place->type == 0 && place->spot == 0);
   cr_assert(row->floor == share_of(0.75f) && row->elasticity_step == 0 && row->user == &host);
-  arena_destroy(&fixture.arena);
 }
 
 static bool all_are(const unsigned char *bytes, uint32_t count, unsigned char value) {
@@ -181,8 +154,7 @@ static bool all_are(const unsigned char *bytes, uint32_t count, unsigned char va
 }
 
 Test(spawn, copies_state_and_published_state_into_its_own_slot_and_no_further) {
-  struct fixture fixture = create();
-  const agent_type *type = &fixture.types.types[0];
+  const agent_type *type = &types.types[0];
   unsigned char state[STATE_BYTES], published[PUBLISHED_BYTES];
   memset(state, 1, sizeof state);
   memset(published, 2, sizeof published);
@@ -191,40 +163,31 @@ Test(spawn, copies_state_and_published_state_into_its_own_slot_and_no_further) {
     memset(type_published(type, slot, 0), 0xee, PUBLISHED_BYTES);
     memset(type_published(type, slot, 1), 0xee, PUBLISHED_BYTES);
   }
-  muster_agent_def def = valid();
-  def.state = state;
-  def.published = published;
-  spawn_write(&fixture.store, &fixture.types, &fixture.space, 0, 3, &def);
+  muster_agent_def def = WITH(muster_agent_def, it.type.index = 1, it.state = state, it.published = published);
+  spawn_write(&store, &types, &space, 0, 3, &def);
   for (uint32_t slot = 0; slot < AGENTS_MAX; slot++) {
     cr_assert(all_are(type_state(type, slot), STATE_BYTES, slot == 3 ? 1 : 0xee));
     cr_assert(all_are(type_published(type, slot, 0), PUBLISHED_BYTES, slot == 3 ? 2 : 0xee));
     cr_assert(all_are(type_published(type, slot, 1), PUBLISHED_BYTES, slot == 3 ? 2 : 0xee));
   }
-  arena_destroy(&fixture.arena);
 }
 
 Test(spawn, zeroes_the_state_that_an_earlier_agent_left) {
-  struct fixture fixture = create();
-  const agent_type *type = &fixture.types.types[0];
+  const agent_type *type = &types.types[0];
   memset(type_state(type, 1), 0xee, STATE_BYTES);
   memset(type_published(type, 1, 0), 0xee, PUBLISHED_BYTES);
   memset(type_published(type, 1, 1), 0xee, PUBLISHED_BYTES);
   muster_agent_def def = valid();
-  spawn_write(&fixture.store, &fixture.types, &fixture.space, 0, 1, &def);
+  spawn_write(&store, &types, &space, 0, 1, &def);
   cr_assert(all_are(type_state(type, 1), STATE_BYTES, 0));
   cr_assert(all_are(type_published(type, 1, 0), PUBLISHED_BYTES, 0));
   cr_assert(all_are(type_published(type, 1, 1), PUBLISHED_BYTES, 0));
-  arena_destroy(&fixture.arena);
 }
 
 Test(spawn, of_a_type_without_state_needs_none) {
-  struct fixture fixture = create();
   unsigned char ignored[64] = {9};
-  muster_agent_def def = valid();
-  def.type.index = 2;
-  def.state = def.published = ignored;
-  spawn_write(&fixture.store, &fixture.types, &fixture.space, 1, 0, &def);
-  cr_assert_eq(fixture.store.rows[1].type, 1);
-  cr_assert_null(type_state(&fixture.types.types[1], 0));
-  arena_destroy(&fixture.arena);
+  muster_agent_def def = WITH(muster_agent_def, it.type.index = 2, it.state = it.published = ignored);
+  spawn_write(&store, &types, &space, 1, 0, &def);
+  cr_assert_eq(store.rows[1].type, 1);
+  cr_assert_null(type_state(&types.types[1], 0));
 }

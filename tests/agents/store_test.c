@@ -1,11 +1,6 @@
 /* The active agents and the counts per level against a plain array. */
 #include "agents/store.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/arenas.h"
 
 enum { MAXIMUM = 300 };
 
@@ -35,26 +30,20 @@ static struct fixture *create(uint32_t maximum) {
   return fixture;
 }
 
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
-}
-
 static uint32_t next_of(const bool *active, uint32_t maximum, uint32_t from) {
   while (from < maximum && !active[from]) from++;
   return from < maximum ? from : UINT32_MAX;
 }
 
 Test(store, is_empty_at_first) {
-  struct fixture *fixture = create(MAXIMUM);
+  SCOPED(free_fixture) struct fixture *fixture = create(MAXIMUM);
   cr_assert_eq(fixture->store.active_count, 0);
   cr_assert_eq(store_next_active(&fixture->store, 0), UINT32_MAX);
   for (uint32_t i = 0; i < MAXIMUM; i++) cr_assert_not(store_is_active(&fixture->store, i));
-  destroy(fixture);
 }
 
 Test(store, lists_the_active_agents_in_order_whatever_comes_and_goes) {
-  struct fixture *fixture = create(MAXIMUM);
+  SCOPED(free_fixture) struct fixture *fixture = create(MAXIMUM);
   agent_store *store = &fixture->store;
   bool active[MAXIMUM] = {false};
   uint32_t count = 0;
@@ -71,13 +60,12 @@ Test(store, lists_the_active_agents_in_order_whatever_comes_and_goes) {
     uint32_t from = (uint32_t)(random_at(1, step, 1, 0) % MAXIMUM);
     cr_assert_eq(store_next_active(store, from), next_of(active, MAXIMUM, from));
   }
-  destroy(fixture);
 }
 
 Test(store, finds_every_active_agent_once_from_the_first_to_the_last) {
   static const uint32_t maxima[] = {1, 2, 63, 64, 65, 127, 128, 129, MAXIMUM};
-  for (uint32_t m = 0; m < sizeof maxima / sizeof *maxima; m++) {
-    struct fixture *fixture = create(maxima[m]);
+  for (uint32_t m = 0; m < COUNT_OF(maxima); m++) {
+    SCOPED(free_fixture) struct fixture *fixture = create(maxima[m]);
     uint32_t expected = 0;
     for (uint32_t i = 0; i < maxima[m]; i += 1 + i % 3) store_activate(&fixture->store, i);
     for (uint32_t i = 0; (i = store_next_active(&fixture->store, i)) != UINT32_MAX; i++) {
@@ -86,12 +74,11 @@ Test(store, finds_every_active_agent_once_from_the_first_to_the_last) {
     }
     cr_assert_geq(expected, maxima[m]);
     cr_assert_eq(store_next_active(&fixture->store, maxima[m]), UINT32_MAX);
-    destroy(fixture);
   }
 }
 
 Test(store, every_active_index_is_below_high) {
-  struct fixture *fixture = create(MAXIMUM);
+  SCOPED(free_fixture) struct fixture *fixture = create(MAXIMUM);
   store_activate(&fixture->store, 5);
   cr_assert_eq(fixture->store.high, 6);
   store_activate(&fixture->store, MAXIMUM - 1);
@@ -99,11 +86,10 @@ Test(store, every_active_index_is_below_high) {
   store_activate(&fixture->store, 200);
   cr_assert_gt(fixture->store.high, 200);
   cr_assert_leq(fixture->store.high, MAXIMUM);
-  destroy(fixture);
 }
 
 Test(store, counts_active_agents_per_level) {
-  struct fixture *fixture = create(MAXIMUM);
+  SCOPED(free_fixture) struct fixture *fixture = create(MAXIMUM);
   agent_store *store = &fixture->store;
   for (uint32_t i = 0; i < MAXIMUM; i++) {
     store->rows[i].level = (uint8_t)(i % MUSTER_LEVELS);
@@ -120,18 +106,14 @@ Test(store, counts_active_agents_per_level) {
       if (store_is_active(store, i)) expected[store->rows[i].level]++;
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++) cr_assert_eq(store->level_counts[level], expected[level]);
   }
-  destroy(fixture);
 }
 
 Test(store, tells_when_memory_is_refused) {
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   agent_store store;
-  muster_allocator allocator = {0};
-  arena_create(&arena, &allocator);
   arena.block_count = ARENA_BLOCKS_MAX - 1; /* room for one block of the four */
   store_create(&store, MAXIMUM, &arena);
   cr_assert(arena.failed);
   arena.blocks[0] = arena.blocks[ARENA_BLOCKS_MAX - 1];
   arena.block_count = 1;
-  arena_destroy(&arena);
 }

@@ -1,14 +1,9 @@
 /* Memory taken as a whole and given back as a whole, from the operating system and from a host that counts. */
-#include "base/arena.h"
-
-#include "base/random.h"
+#include "support/arenas.h"
 #include "support/skip.h"
 
 #include <muster/common.h>
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { HOST_BLOCKS_MAX = 64 };
@@ -33,15 +28,11 @@ static void *host_allocate(size_t bytes, size_t alignment, void *user) {
   return memory;
 }
 
-static bool is_expected(const struct host *host, void *memory, size_t bytes, uint32_t block) {
-  return host->memory[block] == memory && host->bytes[block] == bytes;
-}
-
 /* Blocks come back last first, but for the arena's own table, which was first and comes last. */
 static void host_release(void *memory, size_t bytes, void *user) {
   struct host *host = user;
   uint32_t block = 0;
-  while (block < host->held && !is_expected(host, memory, bytes, block)) block++;
+  while (block < host->held && (host->memory[block] != memory || host->bytes[block] != bytes)) block++;
   if (block == host->held) {
     host->wrong_releases++;
     return;
@@ -53,8 +44,10 @@ static void host_release(void *memory, size_t bytes, void *user) {
   free(memory);
 }
 
-static muster_allocator allocator_of(struct host *host) {
-  return (muster_allocator){host_allocate, host_release, host};
+static struct arena arena_of(struct host *host) {
+  struct arena arena;
+  cr_assert_eq(arena_create(&arena, &(muster_allocator){host_allocate, host_release, host}), MUSTER_OK);
+  return arena;
 }
 
 static bool is_zero(const unsigned char *memory, size_t bytes) {
@@ -64,10 +57,8 @@ static bool is_zero(const unsigned char *memory, size_t bytes) {
 }
 
 Test(arena, blocks_are_zeroed_aligned_and_apart) {
-  struct arena arena;
-  muster_allocator system = {0};
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   unsigned char *blocks[40];
-  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
   for (uint32_t i = 0; i < 40; i++) {
     size_t bytes = (i + 1) * 100;
     blocks[i] = arena_reserve(&arena, i + 1, 100);
@@ -79,19 +70,15 @@ Test(arena, blocks_are_zeroed_aligned_and_apart) {
   for (uint32_t i = 0; i < 40; i++)
     for (uint32_t k = 0; k < (i + 1) * 100; k++) cr_assert_eq(blocks[i][k], i + 1);
   cr_assert_not(arena.failed);
-  arena_destroy(&arena);
 }
 
 Test(arena, a_large_block_costs_address_space_only) {
-  struct arena arena;
-  muster_allocator system = {0};
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   const size_t bytes = (size_t)8 << 30;
-  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
   unsigned char *block = arena_reserve(&arena, bytes / 4096, 4096);
   cr_assert_not_null(block, "%s", muster_last_error());
   block[0] = block[bytes / 2] = block[bytes - 1] = 1;
   cr_assert_eq(block[0] + block[bytes / 2] + block[bytes - 1] + block[bytes / 2 + 1], 3);
-  arena_destroy(&arena);
 }
 
 static uint32_t resident_pages(unsigned char *memory, size_t bytes) {
@@ -105,9 +92,7 @@ static uint32_t resident_pages(unsigned char *memory, size_t bytes) {
 
 Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) {
   enum { BYTES = 16 << 20 };
-  struct arena arena;
-  muster_allocator system = {0};
-  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   unsigned char *before = arena_reserve(&arena, 1, BYTES);
   if (madvise(before, 4096, MADV_POPULATE_WRITE)) SKIP_TEST("this kernel commits nothing ahead");
   arena.ready = 0.5;
@@ -117,14 +102,11 @@ Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) 
   cr_assert_eq(resident_pages(before + BYTES / 4, BYTES / 4), 0);
   arena_make_ready(&arena, before, BYTES);
   cr_assert_eq(resident_pages(before, BYTES / 2), BYTES / 2 / 4096);
-  arena_destroy(&arena);
 }
 
 Test(arena, what_frames_touch_first_comes_by_small_pages) {
   enum { BYTES = 16 << 20 };
-  struct arena arena;
-  muster_allocator system = {0};
-  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   unsigned char *block = arena_reserve_for_frames(&arena, 1, BYTES);
   block[BYTES / 2] = 1;
   cr_assert_leq(resident_pages(block, BYTES), 64, "the operating system may bring in neighbours, but no huge page");
@@ -133,14 +115,11 @@ Test(arena, what_frames_touch_first_comes_by_small_pages) {
   unsigned char *half = arena_reserve_for_frames(&arena, 1, BYTES);
   cr_assert_eq(resident_pages(half, BYTES / 2), BYTES / 2 / 4096);
   cr_assert_eq(resident_pages(half + BYTES / 2, BYTES / 2), 0);
-  arena_destroy(&arena);
 }
 
 Test(arena, a_host_allocator_gets_everything_back_in_the_size_that_was_asked_for) {
   struct host host = {.allowed = UINT32_MAX};
-  muster_allocator allocator = allocator_of(&host);
-  struct arena arena;
-  cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
+  struct arena arena = arena_of(&host);
   for (uint32_t i = 1; i <= 20; i++) {
     unsigned char *block = arena_reserve(&arena, i, 24);
     cr_assert_not_null(block);
@@ -157,12 +136,9 @@ Test(arena, a_host_allocator_gets_everything_back_in_the_size_that_was_asked_for
 Test(arena, a_refusal_is_remembered_and_what_was_taken_is_given_back) {
   for (uint32_t allowed = 1; allowed < 8; allowed++) {
     struct host host = {.allowed = allowed};
-    muster_allocator allocator = allocator_of(&host);
-    struct arena arena;
-    cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
+    struct arena arena = arena_of(&host);
     for (uint32_t i = 1; i < 8; i++) {
-      void *block = arena_reserve(&arena, i, 1000);
-      cr_assert_eq(block == NULL, i >= allowed);
+      cr_assert_eq(arena_reserve(&arena, i, 1000) == NULL, i >= allowed);
       cr_assert_eq(arena.failed, i >= allowed);
     }
     cr_assert_not_null(strstr(muster_last_error(), "1000"), "%s", muster_last_error());
@@ -174,9 +150,8 @@ Test(arena, a_refusal_is_remembered_and_what_was_taken_is_given_back) {
 
 Test(arena, a_refused_table_leaves_nothing_behind) {
   struct host host = {.allowed = 0};
-  muster_allocator allocator = allocator_of(&host);
   struct arena arena;
-  cr_assert_eq(arena_create(&arena, &allocator), MUSTER_E_MEMORY);
+  cr_assert_eq(arena_create(&arena, &(muster_allocator){host_allocate, host_release, &host}), MUSTER_E_MEMORY);
   arena_destroy(&arena);
   cr_assert_eq(host.calls, 1);
   cr_assert_eq(host.wrong_releases, 0);
@@ -184,30 +159,23 @@ Test(arena, a_refused_table_leaves_nothing_behind) {
 
 Test(arena, sizes_that_overflow_or_are_empty_are_refused_without_asking_the_host) {
   struct host host = {.allowed = UINT32_MAX};
-  muster_allocator allocator = allocator_of(&host);
-  struct arena arena;
-  cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
-  cr_assert_null(arena_reserve(&arena, SIZE_MAX / 2, 3));
-  cr_assert(arena.failed);
-  arena.failed = false;
-  cr_assert_null(arena_reserve(&arena, (size_t)1 << 63, 2));
-  cr_assert(arena.failed);
-  arena.failed = false;
-  cr_assert_null(arena_reserve(&arena, 0, 8));
-  cr_assert(arena.failed);
+  struct arena arena = arena_of(&host);
+  static const size_t refused[][2] = {{SIZE_MAX / 2, 3}, {(size_t)1 << 63, 2}, {0, 8}};
+  for (size_t i = 0; i < COUNT_OF(refused); i++) {
+    arena.failed = false;
+    cr_assert_null(arena_reserve(&arena, refused[i][0], refused[i][1]), "row %zu", i);
+    cr_assert(arena.failed, "row %zu", i);
+  }
   cr_assert_eq(host.calls, 1);
   arena_destroy(&arena);
 }
 
 Test(arena, one_block_more_than_it_has_room_for_is_refused) {
-  struct arena arena;
-  muster_allocator system = {0};
-  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   for (uint32_t i = 0; i < ARENA_BLOCKS_MAX; i++) cr_assert_not_null(arena_reserve(&arena, 1, 8));
   cr_assert_not(arena.failed);
   cr_assert_null(arena_reserve(&arena, 1, 8));
   cr_assert(arena.failed);
-  arena_destroy(&arena);
 }
 
 static void *borrow(size_t bytes, size_t alignment, void *user) {

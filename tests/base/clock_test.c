@@ -11,6 +11,13 @@ static uint64_t system_now(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Runs a function on a thread of its own to its end. */
+static void run_elsewhere(void *(*function)(void *), void *argument) {
+  pthread_t thread;
+  cr_assert_eq(pthread_create(&thread, NULL, function, argument), 0);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
 /* Work that no optimiser removes. */
 static uint64_t work(uint64_t steps) {
   volatile uint64_t value = 1;
@@ -36,8 +43,8 @@ Test(clock, runs_at_the_pace_of_the_system_clock) {
     uint64_t before = system_now(), now = clock_now(&source), after = system_now();
     /* The calibration of 2 ms may be off by a microsecond, which is a part in 2000. */
     uint64_t drift = 20000 + (after - start) / 100;
-    cr_assert_geq(now + drift, before, "%llu is before %llu", (unsigned long long)now, (unsigned long long)before);
-    cr_assert_leq(now, after + drift, "%llu is after %llu", (unsigned long long)now, (unsigned long long)after);
+    cr_assert_geq(now + drift, before, "%lu is before %lu", now, before);
+    cr_assert_leq(now, after + drift, "%lu is after %lu", now, after);
     work(100000);
   }
 }
@@ -61,7 +68,7 @@ struct reading {
   uint64_t now;
 };
 
-static void *read_on_another_thread(void *argument) {
+static void *read_clock(void *argument) {
   struct reading *reading = argument;
   reading->now = clock_now(reading->source);
   return NULL;
@@ -71,19 +78,16 @@ Test(clock, values_of_one_source_are_comparable_between_threads) {
   clock_source source = clock_calibrate();
   for (uint32_t i = 0; i < 200; i++) {
     struct reading reading = {&source, 0};
-    pthread_t thread;
     uint64_t before = clock_now(&source);
-    cr_assert_eq(pthread_create(&thread, NULL, read_on_another_thread, &reading), 0);
-    pthread_join(thread, NULL);
-    uint64_t after = clock_now(&source);
-    cr_assert(before <= reading.now && reading.now <= after);
+    run_elsewhere(read_clock, &reading);
+    cr_assert(before <= reading.now && reading.now <= clock_now(&source));
   }
 }
 
-static void *work_on_another_thread(void *argument) {
-  uint64_t *spent = argument, before = clock_thread_cpu();
+static void *work_long(void *spent) {
+  uint64_t before = clock_thread_cpu();
   work(20000000);
-  *spent = clock_thread_cpu() - before;
+  *(uint64_t *)spent = clock_thread_cpu() - before;
   return NULL;
 }
 
@@ -92,10 +96,7 @@ Test(clock, thread_cpu_counts_the_work_of_the_calling_thread_alone) {
   work(1000000);
   uint64_t after = clock_thread_cpu();
   cr_assert_gt(after, before);
-
-  pthread_t thread;
-  cr_assert_eq(pthread_create(&thread, NULL, work_on_another_thread, &of_other), 0);
-  pthread_join(thread, NULL);
+  run_elsewhere(work_long, &of_other);
   cr_assert_lt(clock_thread_cpu() - after, of_other, "waiting for the other thread counted as work");
 }
 
@@ -115,11 +116,9 @@ static void *read_thread_cpu(void *cpu_ns) {
 
 Test(clock, tells_thread_cpu_to_one_thread_until_it_stops) {
   uint64_t told_ns = UINT64_MAX, other_ns = 0;
-  pthread_t other;
   clock_tell_thread_cpu(&told_ns);
   cr_assert_eq(clock_thread_cpu(), UINT64_MAX);
-  cr_assert_eq(pthread_create(&other, NULL, read_thread_cpu, &other_ns), 0);
-  cr_assert_eq(pthread_join(other, NULL), 0);
+  run_elsewhere(read_thread_cpu, &other_ns);
   cr_assert(other_ns > 0 && other_ns < UINT64_MAX, "another thread reads its own");
   clock_tell_thread_cpu(NULL);
   cr_assert_lt(clock_thread_cpu(), UINT64_MAX);

@@ -1,12 +1,12 @@
 /* The last error of each thread, and the log. */
 #include "base/error.h"
+#include "support/with.h"
 
 #include <muster/module.h>
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 Test(error, is_empty_until_something_fails) {
@@ -99,47 +99,44 @@ Test(error, a_message_too_long_is_cut_and_stays_a_string) {
   cr_assert_eq(strncmp(muster_last_error(), text, length), 0);
 }
 
-typedef struct thread_case {
+struct seen {
   bool empty_at_first, own_in_the_end;
-} thread_case;
+};
 
 static void *fail_on_another_thread(void *argument) {
-  thread_case *result = argument;
-  result->empty_at_first = strcmp(muster_last_error(), "") == 0;
+  struct seen *seen = argument;
+  seen->empty_at_first = strcmp(muster_last_error(), "") == 0;
   error_set(MUSTER_E_SYSTEM, "of the other thread");
-  result->own_in_the_end = strcmp(muster_last_error(), "of the other thread") == 0;
+  seen->own_in_the_end = strcmp(muster_last_error(), "of the other thread") == 0;
   return NULL;
 }
 
 Test(error, each_thread_has_its_own) {
-  thread_case result = {false, false};
+  struct seen seen = {false, false};
   pthread_t thread;
   error_set(MUSTER_E_SYSTEM, "of this thread");
-  cr_assert_eq(pthread_create(&thread, NULL, fail_on_another_thread, &result), 0);
+  cr_assert_eq(pthread_create(&thread, NULL, fail_on_another_thread, &seen), 0);
   pthread_join(thread, NULL);
-  cr_assert(result.empty_at_first);
-  cr_assert(result.own_in_the_end);
+  cr_assert(seen.empty_at_first);
+  cr_assert(seen.own_in_the_end);
   cr_assert_str_eq(muster_last_error(), "of this thread");
 }
 
 Test(error, every_result_has_the_name_that_the_header_gives_it) {
-  static const struct {
-    muster_result result;
-    const char *name;
-  } names[] = {
-      {MUSTER_OK, "MUSTER_OK"},
-      {MUSTER_E_ARGUMENT, "MUSTER_E_ARGUMENT"},
-      {MUSTER_E_NOT_INITIALISED, "MUSTER_E_NOT_INITIALISED"},
-      {MUSTER_E_STALE, "MUSTER_E_STALE"},
-      {MUSTER_E_FULL, "MUSTER_E_FULL"},
-      {MUSTER_E_MEMORY, "MUSTER_E_MEMORY"},
-      {MUSTER_E_STATE, "MUSTER_E_STATE"},
-      {MUSTER_E_TIME, "MUSTER_E_TIME"},
-      {MUSTER_E_SYSTEM, "MUSTER_E_SYSTEM"},
-      {MUSTER_E_INPUT, "MUSTER_E_INPUT"},
+  static const char *const names[] = {
+      [MUSTER_OK] = "MUSTER_OK",
+      [MUSTER_E_ARGUMENT] = "MUSTER_E_ARGUMENT",
+      [MUSTER_E_NOT_INITIALISED] = "MUSTER_E_NOT_INITIALISED",
+      [MUSTER_E_STALE] = "MUSTER_E_STALE",
+      [MUSTER_E_FULL] = "MUSTER_E_FULL",
+      [MUSTER_E_MEMORY] = "MUSTER_E_MEMORY",
+      [MUSTER_E_STATE] = "MUSTER_E_STATE",
+      [MUSTER_E_TIME] = "MUSTER_E_TIME",
+      [MUSTER_E_SYSTEM] = "MUSTER_E_SYSTEM",
+      [MUSTER_E_INPUT] = "MUSTER_E_INPUT",
   };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    cr_assert_str_eq(muster_result_name(names[i].result), names[i].name);
+  for (int i = MUSTER_OK; i < (int)COUNT_OF(names); i++)
+    cr_assert_str_eq(muster_result_name((muster_result)i), names[i]);
   cr_assert_not_null(muster_result_name((muster_result)(MUSTER_E_INPUT + 1)));
 }
 
@@ -180,7 +177,8 @@ Test(log, cuts_a_line_at_511_bytes) {
 }
 
 /* What arrives on standard error while `level` is logged without a sink. */
-static size_t capture_standard_error(muster_log_level level, char *text, size_t size) {
+static const char *standard_error_of(muster_log_level level) {
+  static char text[100];
   muster_log_sink none = {0};
   FILE *file = tmpfile();
   cr_assert_not_null(file);
@@ -192,17 +190,13 @@ static size_t capture_standard_error(muster_log_level level, char *text, size_t 
   dup2(saved, STDERR_FILENO);
   close(saved);
   rewind(file);
-  size_t length = fread(text, 1, size - 1, file);
-  text[length] = '\0';
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
-  return length;
+  return text;
 }
 
 Test(log, without_a_sink_drops_information_and_sends_the_rest_to_standard_error) {
-  char text[100];
-  cr_assert_eq(capture_standard_error(MUSTER_LOG_INFO, text, sizeof text), 0);
-  capture_standard_error(MUSTER_LOG_WARNING, text, sizeof text);
-  cr_assert_str_eq(text, "muster: a line\n");
-  capture_standard_error(MUSTER_LOG_ERROR, text, sizeof text);
-  cr_assert_str_eq(text, "muster: a line\n");
+  cr_assert_str_eq(standard_error_of(MUSTER_LOG_INFO), "");
+  cr_assert_str_eq(standard_error_of(MUSTER_LOG_WARNING), "muster: a line\n");
+  cr_assert_str_eq(standard_error_of(MUSTER_LOG_ERROR), "muster: a line\n");
 }

@@ -1,12 +1,11 @@
 /* Only regular files are opened; opening anything else never blocks. */
 #include "base/files.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -28,25 +27,21 @@ static void make_socket(const char *path) {
   close(descriptor);
 }
 
-static void fill(const char *name, const char *text) {
-  FILE *file = fopen(in_folder(name), "we");
-  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 static void make_all(void) {
   strcpy(folder, "/tmp/muster-files-XXXXXX");
   cr_assert_not_null(mkdtemp(folder));
   cr_assert_eq(mkfifo(in_folder("fifo"), 0600), 0);
   cr_assert_eq(mkdir(in_folder("folder"), 0700), 0);
   make_socket(in_folder("socket"));
-  fill("file", "twelve bytes");
+  FILE *file = fopen(in_folder("file"), "we");
+  cr_assert(file && fputs("twelve bytes", file) >= 0 && fclose(file) == 0);
   cr_assert_eq(symlink("file", in_folder("link")), 0);
   cr_assert_eq(symlink("fifo", in_folder("way")), 0);
 }
 
 static void remove_all(void) {
   static const char *const names[] = {"fifo", "socket", "file", "link", "way", "fresh"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(in_folder(names[i]));
+  for (size_t i = 0; i < COUNT_OF(names); i++) unlink(in_folder(names[i]));
   rmdir(in_folder("folder"));
   cr_assert_eq(rmdir(folder), 0);
 }
@@ -61,7 +56,7 @@ static void expect_refused(const char *path, int flags, const char *says) {
 
 Test(files, what_is_none_is_refused_with_words_however_it_is_opened) {
   static const int flags[] = {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_CREAT | O_TRUNC, O_RDONLY | O_NOFOLLOW};
-  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+  for (size_t i = 0; i < COUNT_OF(flags); i++) {
     expect_refused(in_folder("fifo"), flags[i], "it is a FIFO, not a regular file");
     expect_refused(in_folder("folder"), flags[i], "it is a folder");
     expect_refused(in_folder("socket"), flags[i], "it is a socket");

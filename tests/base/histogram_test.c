@@ -1,18 +1,12 @@
 /* Quantiles against sorted arrays. */
 #include "base/histogram.h"
-
 #include "base/random.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { VALUES_MAX = 5000 };
-
-static int compare(const void *a, const void *b) {
-  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-  return left < right ? -1 : left > right;
-}
 
 /* The smallest value that `share` of the sorted values do not exceed. */
 static uint64_t exact_quantile(const uint64_t *sorted, uint32_t count, double share) {
@@ -22,13 +16,11 @@ static uint64_t exact_quantile(const uint64_t *sorted, uint32_t count, double sh
 
 static void check_quantiles(const struct histogram *histogram, uint64_t *values, uint32_t count) {
   static const double shares[] = {0.0, 0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0};
-  qsort(values, count, sizeof *values, compare);
-  for (uint32_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+  qsort(values, count, sizeof *values, compare_numbers);
+  for (uint32_t i = 0; i < COUNT_OF(shares); i++) {
     uint64_t exact = exact_quantile(values, count, shares[i]), told = histogram_quantile(histogram, shares[i]);
-    cr_assert_geq(told, exact, "share %g of %u values: %llu, exactly %llu", shares[i], count, (unsigned long long)told,
-                  (unsigned long long)exact);
-    cr_assert_leq(told - exact, exact / 32, "share %g of %u values: %llu, exactly %llu", shares[i], count,
-                  (unsigned long long)told, (unsigned long long)exact);
+    cr_assert_geq(told, exact, "share %g of %u values: %lu, exactly %lu", shares[i], count, told, exact);
+    cr_assert_leq(told - exact, exact / 32, "share %g of %u values: %lu, exactly %lu", shares[i], count, told, exact);
     cr_assert_leq(told, values[count - 1]);
   }
   cr_assert_eq(histogram_quantile(histogram, 1.0), values[count - 1]);
@@ -77,8 +69,7 @@ Test(histogram, holds_values_on_both_sides_of_every_power_of_two) {
       histogram_add(&histogram, value);
       histogram_add(&histogram, UINT64_MAX);
       uint64_t told = histogram_quantile(&histogram, 0.5);
-      cr_assert(told >= value && told - value <= value / 32, "%llu is told as %llu", (unsigned long long)value,
-                (unsigned long long)told);
+      cr_assert(told >= value && told - value <= value / 32, "%lu is told as %lu", value, told);
     }
 }
 

@@ -1,19 +1,25 @@
 #include "base/json.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 static char buffer[1024];
 
-static json_writer started(void) {
-  json_writer writer;
+static json_writer writer;
+
+static void start(void) {
   json_start(&writer, buffer, sizeof buffer);
-  return writer;
+}
+
+TestSuite(json, .init = start);
+
+static void expect(const char *wanted) {
+  cr_assert(json_finish(&writer));
+  cr_assert_str_eq(buffer, wanted);
 }
 
 Test(json, writes_every_member_on_a_line_of_its_own) {
-  json_writer writer = started();
   json_begin_object(&writer, NULL);
   json_uint(&writer, "agents", 48031);
   json_begin_array(&writer, "levels");
@@ -22,50 +28,41 @@ Test(json, writes_every_member_on_a_line_of_its_own) {
   json_end_array(&writer);
   json_null(&writer, "own");
   json_end_object(&writer);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "{\n  \"agents\": 48031,\n  \"levels\": [\n    1,\n    true\n  ],\n  \"own\": null\n}\n");
+  expect("{\n  \"agents\": 48031,\n  \"levels\": [\n    1,\n    true\n  ],\n  \"own\": null\n}\n");
   cr_assert_eq(writer.length, strlen(buffer));
 }
 
 Test(json, writes_empty_objects_and_arrays_on_one_line) {
-  json_writer writer = started();
   json_begin_object(&writer, NULL);
   json_begin_object(&writer, "world");
   json_end_object(&writer);
   json_begin_array(&writer, "rows");
   json_end_array(&writer);
   json_end_object(&writer);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "{\n  \"world\": {},\n  \"rows\": []\n}\n");
+  expect("{\n  \"world\": {},\n  \"rows\": []\n}\n");
 }
 
 Test(json, escapes_quotes_backslashes_and_control_characters) {
-  json_writer writer = started();
   json_string(&writer, NULL, "a\"b\\c\n\x01/");
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "\"a\\\"b\\\\c\\u000a\\u0001/\"\n");
+  expect("\"a\\\"b\\\\c\\u000a\\u0001/\"\n");
 }
 
 Test(json, keeps_utf8_and_replaces_what_is_not) {
-  json_writer writer = started();
   json_string(&writer, NULL, "h\xc3\xa4she \xf0\x9f\x90\x87 \xff \xc3 \xc0\xaf \xed\xa0\x80");
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "\"h\xc3\xa4she \xf0\x9f\x90\x87 \xef\xbf\xbd \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd "
-                           "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n");
+  expect("\"h\xc3\xa4she \xf0\x9f\x90\x87 \xef\xbf\xbd \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd "
+         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n");
 }
 
 Test(json, does_not_read_past_a_text_that_ends_inside_a_sequence) {
-  json_writer writer = started();
   char cut[] = {(char)0xf0, '\0', (char)0x9f, '\0'};
   json_string(&writer, NULL, cut);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "\"\xef\xbf\xbd\"\n");
+  expect("\"\xef\xbf\xbd\"\n");
 }
 
 Test(json, writes_numbers_that_read_back_the_same) {
   static const double values[] = {0.1, 1.0 / 3.0, 1e300, 46.666667, 5e-324, -2.5, 0.0};
-  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-    json_writer writer = started();
+  for (size_t i = 0; i < COUNT_OF(values); i++) {
+    start();
     json_number(&writer, NULL, values[i]);
     cr_assert(json_finish(&writer));
     cr_assert(strtod(buffer, NULL) == values[i], "%s does not read back as %a", buffer, values[i]);
@@ -73,41 +70,34 @@ Test(json, writes_numbers_that_read_back_the_same) {
 }
 
 Test(json, writes_the_short_form_where_it_suffices) {
-  json_writer writer = started();
   json_number(&writer, NULL, 0.1);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "0.1\n");
+  expect("0.1\n");
 }
 
 Test(json, writes_a_float_in_its_own_digits_as_far_as_they_read_back) {
   static const float values[] = {0.1f, 1.0f / 3.0f, 16777217.0f, -2.5f, 1e-45f};
-  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-    json_writer writer = started();
+  for (size_t i = 0; i < COUNT_OF(values); i++) {
+    start();
     json_float(&writer, NULL, values[i]);
     cr_assert(json_finish(&writer));
     cr_assert(strtof(buffer, NULL) == values[i], "%s does not read back as %a", buffer, (double)values[i]);
   }
-  json_writer writer = started();
+  start();
   json_print(&writer, "[ %f %f ]", 0.1f, (float)INFINITY);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "[\n  0.1,\n  null\n]\n");
+  expect("[\n  0.1,\n  null\n]\n");
 }
 
 Test(json, writes_null_for_what_is_not_finite) {
-  json_writer writer = started();
   json_begin_array(&writer, NULL);
   json_number(&writer, NULL, (double)NAN);
   json_number(&writer, NULL, (double)INFINITY);
   json_end_array(&writer);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "[\n  null,\n  null\n]\n");
+  expect("[\n  null,\n  null\n]\n");
 }
 
 Test(json, writes_the_largest_whole_number_exactly) {
-  json_writer writer = started();
   json_uint(&writer, NULL, UINT64_MAX);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "18446744073709551615\n");
+  expect("18446744073709551615\n");
 }
 
 /* For every capacity: either the whole document, or a refusal, and never a byte past the end. */
@@ -116,7 +106,6 @@ Test(json, refuses_a_document_that_does_not_fit_and_stays_inside_its_buffer) {
   for (size_t capacity = 1; capacity <= sizeof whole + 4; capacity++) {
     char small[64];
     memset(small, '#', sizeof small);
-    json_writer writer;
     json_start(&writer, small, capacity);
     json_begin_object(&writer, NULL);
     json_string(&writer, "name", "hare");
@@ -131,13 +120,11 @@ Test(json, refuses_a_document_that_does_not_fit_and_stays_inside_its_buffer) {
 }
 
 Test(json, prints_members_by_a_format) {
-  json_writer writer = started();
   json_print(&writer, "{ hares=%u old=%d share=%g of{ ns=%lu name=%s } %s[ %u %g ]", 7u, true, 0.5, UINT64_MAX,
              "a \"b\"", "ages", 3u, (double)NAN);
   const char *volatile none = NULL;
   json_print(&writer, "last=%s none{ } }", none);
-  cr_assert(json_finish(&writer));
-  cr_assert_str_eq(buffer, "{\n  \"hares\": 7,\n  \"old\": true,\n  \"share\": 0.5,\n  \"of\": {\n"
-                           "    \"ns\": 18446744073709551615,\n    \"name\": \"a \\\"b\\\"\"\n  },\n  \"ages\": [\n"
-                           "    3,\n    null\n  ],\n  \"last\": null,\n  \"none\": {}\n}\n");
+  expect("{\n  \"hares\": 7,\n  \"old\": true,\n  \"share\": 0.5,\n  \"of\": {\n"
+         "    \"ns\": 18446744073709551615,\n    \"name\": \"a \\\"b\\\"\"\n  },\n  \"ages\": [\n"
+         "    3,\n    null\n  ],\n  \"last\": null,\n  \"none\": {}\n}\n");
 }

@@ -1,10 +1,10 @@
 /* The tables of modules: which are refused, and what is made of settings. */
 #include "base/module_tables.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const muster_module_setting settings[] = {
     {"speed", MUSTER_MODULE_REAL, 0, 20, "1.5", "metres per second"},
@@ -37,9 +37,8 @@ Test(module_tables, values_are_given_or_preset) {
   uint32_t at_fault;
   cr_assert_eq(module_tables_check(&module), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(module_settings_read(&module, given, 2, values, &at_fault), MUSTER_OK, "%s", muster_last_error());
-  muster_module_options options = muster_module_options_default();
-  options.values = values;
-  options.value_count = module_settings_count(&module);
+  muster_module_options options =
+      WITH(muster_module_options, it.values = values, it.value_count = module_settings_count(&module));
   cr_expect_eq(muster_module_number(&options, "speed", 0), 1.5);
   cr_expect_eq(muster_module_number(&options, "count", 0), -5);
   cr_expect_eq(muster_module_number(&options, "loud", 9), 0);
@@ -52,8 +51,7 @@ Test(module_tables, values_are_given_or_preset) {
 
 Test(module_tables, wrong_values_are_refused_with_what_is_allowed) {
   static const char *const no_numbers[] = {"", "fast", "1.5x", " 1", "1 ", "inf", "nan", "0x10", "1e999", "--1"};
-  for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; i++)
-    expect_wrong("speed", no_numbers[i], "give a number from 0 to 20");
+  for (size_t i = 0; i < COUNT_OF(no_numbers); i++) expect_wrong("speed", no_numbers[i], "give a number from 0 to 20");
   expect_wrong("speed", "20.001", "speed is '20.001'; give a number from 0 to 20");
   expect_wrong("speed", "-0.1", "give a number from 0 to 20");
   expect_wrong("count", "1.5", "give a whole number from -5 to 9007199254740992");
@@ -93,7 +91,7 @@ Test(module_tables, tables_that_break_a_rule_are_refused) {
       {{"speed", MUSTER_MODULE_SWITCH, 0, 0, NULL, "h"}, "its preset is ''"},
       {{"speed", (muster_module_kind)4, 0, 1, "1", "h"}, "4 is no kind of setting"},
   };
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     const muster_module_setting table[] = {wrong[i].row, {0}};
     expect_refused(&(muster_module){.name = "odd", .settings = table}, wrong[i].says);
   }
@@ -126,7 +124,7 @@ Test(module_tables, metrics_are_named_as_prometheus_wants_it) {
       {{"walkers", MUSTER_MODULE_GAUGE, "back\\slash"}, "its help must be one line without backslashes"},
       {{"walkers", (muster_module_metric_kind)2, "h"}, "2 is no kind of metric"},
   };
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     const muster_module_metric table[] = {wrong[i].row, {0}};
     expect_refused(&(muster_module){.name = "odd", .metrics = table, .read_metrics = read_none}, wrong[i].says);
   }

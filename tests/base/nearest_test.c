@@ -1,12 +1,13 @@
 /* Which name was probably meant, and options by their exact names. */
 #include "base/nearest.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 
 static const char *const names[] = {"wildlife", "townsfolk", "pathstorm", "pathstorm-whole", "herd"};
 
 static const char *nearest(const char *typed) {
-  const char *found = nearest_name(typed, names, sizeof names / sizeof *names);
+  const char *found = nearest_name(typed, names, COUNT_OF(names));
   return found ? found : "(none)";
 }
 

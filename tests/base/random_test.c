@@ -1,8 +1,8 @@
 /* Counter-based random numbers: pure, even, and no stream like another. */
 #include "base/random.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 Test(random, mixes_as_the_published_splitmix64) {
   /* The first three numbers of SplitMix64 from seed 0: its state is a multiple of the golden ratio. */
@@ -35,17 +35,12 @@ Test(random, a_number_depends_on_what_it_is_for_and_not_on_the_order_of_asking) 
   for (uint32_t i = 0; i < 64; i++) cr_assert_eq(forwards[i], backwards[i]);
 }
 
-static int compare(const void *a, const void *b) {
-  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-  return left < right ? -1 : left > right;
-}
-
 Test(random, no_two_of_a_million_neighbouring_numbers_are_equal) {
   enum { EDGE = 32, COUNT = EDGE * EDGE * EDGE * EDGE };
   uint64_t *numbers = malloc(COUNT * sizeof *numbers);
   for (uint32_t i = 0; i < COUNT; i++)
     numbers[i] = random_at(i / EDGE / EDGE / EDGE, i / EDGE / EDGE % EDGE, i / EDGE % EDGE, i % EDGE);
-  qsort(numbers, COUNT, sizeof *numbers, compare);
+  qsort(numbers, COUNT, sizeof *numbers, compare_numbers);
   uint32_t equal = 0;
   for (uint32_t i = 1; i < COUNT; i++) equal += numbers[i] == numbers[i - 1];
   cr_assert_eq(equal, 0);

@@ -1,5 +1,6 @@
 /* Structs that begin with their size: what of them is read, and what is written. */
 #include "base/sized.h"
+#include "support/with.h"
 
 #include <muster/explain.h>
 #include <muster/herd.h>
@@ -89,7 +90,7 @@ Test(sized, the_sizes_that_were_published_first_stay) {
       {SIZED(view), 44},           {SIZED(world_def), 328},
       {SIZED(world_tuning), 120},
   };
-  for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+  for (size_t i = 0; i < COUNT_OF(published); i++) {
     const sized *kind = published[i].kind;
     cr_expect_eq(kind->first, published[i].first, "muster_%s: %u", kind->name, kind->first);
     cr_expect_leq(kind->first, kind->whole, "muster_%s", kind->name);

@@ -1,5 +1,6 @@
 /* List scheduling of `muster bench cores`, with steps that are made up. All times in ns. */
 #include "cores_model.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 
@@ -165,10 +166,8 @@ Test(cores_model, makes_planning_slower_and_no_claims) {
 /* Moving makes each kind of step longer by a part of its own: with two workers by that, with four by half as much
  * again, and with one not at all. A gain stays as it is with two. */
 Test(cores_model, charges_for_lines_that_move_the_more_the_more_workers_there_are) {
-  cores_costs costs = nothing;
-  costs.moved[0][TIMELINE_ALONE] = 0.1;
-  costs.moved[0][TIMELINE_SECTION] = 0.5;
-  costs.moved[0][TIMELINE_CLAIMS] = -0.2;
+  cores_costs costs = CHANGED(nothing, it.moved[0][TIMELINE_ALONE] = 0.1, it.moved[0][TIMELINE_SECTION] = 0.5,
+                              it.moved[0][TIMELINE_CLAIMS] = -0.2);
   costs.moved[1][TIMELINE_ALONE] = costs.moved[1][TIMELINE_SECTION] = 9; /* of a stage that is not there */
   alone(1000);
   section(4, 100000);
@@ -182,8 +181,7 @@ Test(cores_model, charges_for_lines_that_move_the_more_the_more_workers_there_ar
 }
 
 Test(cores_model, charges_for_moves_in_the_stage_of_the_claims) {
-  cores_costs costs = nothing;
-  costs.moved[6][TIMELINE_CLAIMS] = 1;
+  cores_costs costs = CHANGED(nothing, it.moved[6][TIMELINE_CLAIMS] = 1);
   offer(2, 1000000);
   claims(2, 7000);
   EXPECT_NS(whole(&costs, 2), 7000);

@@ -61,8 +61,7 @@ Test(idle_watch, excuses_frames_before_the_longest_update_that_waited_in_them) {
 Test(idle_watch, finds_windows_that_contradict_stretched_periods) {
   muster_frame_report idle = frame_of(CAPACITY_NS * 4 / 5), wanted;
   idle.carried = 0; /* all are believed to have to wait: nobody is due */
-  wanted = idle;
-  wanted.pressure = 0;
+  wanted = CHANGED(idle, it.pressure = 0);
   idle_watch watch = watched(&idle), calm = watched(&wanted);
   cr_expect_eq(watch.frames, 0);
   cr_expect_geq(watch.usage.faults, 1);
@@ -91,16 +90,10 @@ Test(idle_watch, excuses_what_is_kept_for_actions_repaid_or_announced) {
 
 /* Four times what fits; the host may bound the updates of a frame. */
 static idle_watch run(uint32_t updates_per_frame) {
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, COST_NS};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.updates_per_frame = updates_per_frame;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(&atom, 1);
-  register_type(&little, &type);
-  muster_agent_def agent = muster_agent_def_default();
-  agent.type = little.type;
-  for (uint32_t i = 0; i < 20000; i++) cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
+  muster_world_def def =
+      WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.updates_per_frame = updates_per_frame);
+  SCOPED(little_world_destroy) little_world little = typed_world(1, def, type_running(nothing, COST_NS));
+  for (uint32_t i = 0; i < 20000; i++) spawn_at(&little, 0);
   idle_watch watch = {0};
   muster_frame_report report = muster_frame_report_default();
   for (uint32_t i = 0; i < 2 * FRAMES; i++) {
@@ -108,7 +101,6 @@ static idle_watch run(uint32_t updates_per_frame) {
     muster_frame_report_read(little.world, &report);
     idle_watch_add(&watch, &report, CAPACITY_NS);
   }
-  little_world_destroy(&little);
   return watch;
 }
 

@@ -5,16 +5,26 @@
 
 enum { US = 1000 };
 
+static machine_report report;
+
 /* A thread that begins a frame of a millisecond at second 1, when its own CPU clock stands at 5,000 ns. */
 static machine_watch begun(void) {
-  machine_watch watch = {0};
-  cr_assert(machine_watch_begin(&watch, 1001000000, 1000000000, 5000));
-  return watch;
+  machine_watch begins = {0};
+  cr_assert(machine_watch_begin(&begins, 1001000000, 1000000000, 5000));
+  return begins;
 }
 
+static machine_watch watch;
+
+static void begin(void) {
+  watch = begun();
+}
+
+TestSuite(bench_machine, .init = begin);
+
 /* Both clocks go on by so much. */
-static bool step(machine_watch *watch, uint64_t wall_ns, uint64_t own_ns) {
-  return machine_watch_step(watch, watch->mark_ns + wall_ns, watch->mark_cpu_ns + own_ns);
+static bool step(machine_watch *of, uint64_t wall_ns, uint64_t own_ns) {
+  return machine_watch_step(of, of->mark_ns + wall_ns, of->mark_cpu_ns + own_ns);
 }
 
 static machine_watch late_by(uint64_t own_ns, uint64_t wall_ns) {
@@ -22,7 +32,6 @@ static machine_watch late_by(uint64_t own_ns, uint64_t wall_ns) {
 }
 
 Test(bench_machine, a_frame_goes_on_until_its_deadline_and_is_late_by_what_lies_behind_it) {
-  machine_watch watch = begun();
   cr_assert(step(&watch, 400 * US, 400 * US));
   cr_assert(step(&watch, 599 * US, 1 * US));
   cr_assert(step(&watch, 1 * US - 1, 1 * US - 1), "the deadline is a nanosecond away");
@@ -32,7 +41,6 @@ Test(bench_machine, a_frame_goes_on_until_its_deadline_and_is_late_by_what_lies_
 }
 
 Test(bench_machine, what_the_thread_did_not_run_is_not_its_own) {
-  machine_watch watch = begun();
   cr_assert(step(&watch, 999 * US, 2 * US));
   cr_assert_not(step(&watch, 301 * US, 30 * US));
   cr_assert_eq(watch.late_wall_ns, 300 * US);
@@ -40,7 +48,6 @@ Test(bench_machine, what_the_thread_did_not_run_is_not_its_own) {
 }
 
 Test(bench_machine, cpu_time_that_the_step_before_took_in_counts_and_older_does_not) {
-  machine_watch watch = begun();
   cr_assert(step(&watch, 998 * US, 50 * US));
   cr_assert(step(&watch, 1 * US, 70 * US), "taken between the readings: on the wall it is in the next step");
   cr_assert_not(step(&watch, 101 * US, 1 * US));
@@ -49,15 +56,12 @@ Test(bench_machine, cpu_time_that_the_step_before_took_in_counts_and_older_does_
 }
 
 Test(bench_machine, who_ends_at_the_deadline_is_not_late) {
-  machine_watch watch = begun();
   cr_assert_not(step(&watch, 1000 * US, 1000 * US));
   cr_assert_eq(watch.late_wall_ns, 0);
   cr_assert_eq(watch.late_own_ns, 0);
 }
 
 Test(bench_machine, who_wakes_after_the_deadline_has_missed_the_frame_and_not_the_next) {
-  machine_watch watch = begun();
-  machine_report report = {0};
   cr_assert_not(step(&watch, 2000 * US, 2000 * US));
   cr_assert_not(machine_watch_begin(&watch, 1100000000, 1100000000, 9000));
   cr_assert_eq(watch.late_own_ns, 0, "what was late in the frame before is forgotten");
@@ -71,7 +75,6 @@ Test(bench_machine, who_wakes_after_the_deadline_has_missed_the_frame_and_not_th
 
 Test(bench_machine, stalls_are_steps_longer_than_20_us_each_by_its_own_clock) {
   machine_watch watches[2] = {begun(), begun()};
-  machine_report report = {0};
   step(&watches[0], 20 * US, 20 * US);
   step(&watches[0], 20 * US + 1, 20 * US);
   step(&watches[0], 160 * US - 1, 59 * US);
@@ -94,7 +97,6 @@ Test(bench_machine, stalls_are_steps_longer_than_20_us_each_by_its_own_clock) {
 Test(bench_machine, a_frame_is_as_late_as_the_latest_of_its_threads) {
   static const uint64_t within[MACHINE_LIMITS] = {
       [MACHINE_GRACE] = 1, [MACHINE_50_US] = 2, [MACHINE_GRACE_AND_CLAIM] = 3, [MACHINE_100_US] = 4};
-  machine_report report = {0};
   machine_watch frames[5][2] = {{late_by(1, 20 * US), late_by(20 * US, 1)},
                                 {late_by(0, 0), late_by(20 * US + 1, 50 * US)},
                                 {late_by(70 * US, 70 * US), late_by(3 * US, 200 * US)},
@@ -113,7 +115,6 @@ Test(bench_machine, a_frame_is_as_late_as_the_latest_of_its_threads) {
 
 Test(bench_machine, an_audit_allows_as_much_more_as_the_longest_step_before_the_deadline) {
   machine_watch watches[2] = {begun(), begun()};
-  machine_report report = {0};
   step(&watches[0], 900 * US, 30 * US);
   step(&watches[0], 110 * US, 200 * US);
   step(&watches[1], 900 * US, 20 * US);
@@ -136,7 +137,6 @@ Test(bench_machine, an_audit_allows_as_much_more_as_the_longest_step_before_the_
 }
 
 Test(bench_machine, nothing_measured_is_a_share_of_nothing) {
-  machine_report report = {0};
   cr_assert_eq(machine_share(&report, 0), 0);
   cr_assert_eq(machine_stalls_per_second(&report, &report.own), 0);
   cr_assert_eq(machine_stalled_share(&report, &report.own), 0);
@@ -150,7 +150,6 @@ static void count_frame(void *user, uint64_t frame) {
 Test(bench_machine, every_frame_is_waited_for_and_all_threads_are_heard) {
   uint64_t waited = 0;
   machine_setup setup = {.workers = 3, .frames = 20, .budget_ns = 200 * US, .wait = count_frame, .user = &waited};
-  machine_report report;
   cr_assert_null(machine_measure(&setup, &report));
   cr_assert_eq(waited, 20);
   cr_assert_eq(report.frames, 20);

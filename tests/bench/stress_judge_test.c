@@ -1,10 +1,15 @@
 /* The verdict of `muster stress`, with made-up figures for each criterion and each cause. */
 #include "stress.h"
 
+#include "support/with.h"
+
 #include <criterion/criterion.h>
 
-/* A step that holds with much to spare, on a quiet machine, and shows no cause. */
-static stress_figures calm(void) {
+/* Figures of steps, of which each case changes some. One that holds with much to spare, on a quiet machine, and shows
+ * no cause: */
+typedef stress_figures calm;
+
+static calm calm_default(void) {
   stress_figures figures = {.load.knobs = {2000, 16, 64, 4, 16, 4},
                             .processors = 4,
                             .attempts = 1,
@@ -30,32 +35,26 @@ static stress_figures calm(void) {
   return figures;
 }
 
-static stress_limits limits(void) {
-  stress_limits limits = stress_default_limits();
-  limits.memory_bytes = 1 << 30;
-  return limits;
-}
-
-static stress_verdict judge(const stress_figures *figures) {
-  stress_limits all = limits();
-  return stress_judge(figures, &all);
-}
-
 /* Important agents get half of what they may get at least. */
-static stress_figures unimportant(void) {
-  stress_figures figures = calm();
-  figures.important_interval_ns = 4e8;
-  return figures;
+typedef stress_figures unimportant;
+
+static unimportant unimportant_default(void) {
+  return WITH(calm, it.important_interval_ns = 4e8);
 }
 
 /* One frame in ten breaks the promise. */
-static stress_figures promise_broken(void) {
-  stress_figures figures = calm();
-  figures.kept = 180;
-  return figures;
+typedef stress_figures promise_broken;
+
+static promise_broken promise_broken_default(void) {
+  return WITH(calm, it.kept = 180);
 }
 
-static void expect_cause(const stress_figures *figures, stress_cause cause) {
+static stress_verdict judge(stress_figures figures) {
+  stress_limits limits = CHANGED(stress_default_limits(), it.memory_bytes = 1 << 30);
+  return stress_judge(&figures, &limits);
+}
+
+static void expect_cause(stress_figures figures, stress_cause cause) {
   stress_verdict verdict = judge(figures);
   cr_expect(!verdict.holds);
   cr_expect_eq(verdict.cause, cause, "'%s' instead of '%s'", stress_cause_name(verdict.cause),
@@ -63,7 +62,7 @@ static void expect_cause(const stress_figures *figures, stress_cause cause) {
   if (cause != STRESS_BY_UNKNOWN) cr_expect(verdict.shown & 1u << cause);
 }
 
-static void expect_holds(const stress_figures *figures) {
+static void expect_holds(stress_figures figures) {
   stress_verdict verdict = judge(figures);
   cr_expect(verdict.holds, "criteria 0x%x are not met", verdict.broken);
   cr_expect_eq(verdict.cause, STRESS_BY_NOTHING);
@@ -71,7 +70,7 @@ static void expect_holds(const stress_figures *figures) {
   cr_expect_eq(verdict.shown, 0);
 }
 
-static void expect_broken(const stress_figures *figures, stress_criterion criterion) {
+static void expect_broken(stress_figures figures, stress_criterion criterion) {
   stress_verdict verdict = judge(figures);
   cr_expect(!verdict.holds);
   cr_expect_eq(verdict.broken, 1u << criterion, "criteria 0x%x instead of %s", verdict.broken,
@@ -81,337 +80,234 @@ static void expect_broken(const stress_figures *figures, stress_criterion criter
 /* --------------------------------------------------------------------------------------------------------- criteria */
 
 Test(stress_criteria, a_calm_step_holds) {
-  stress_figures figures = calm();
-  expect_holds(&figures);
+  expect_holds(calm_default());
 }
 
 Test(stress_criteria, the_promise_is_kept_in_99_of_100_frames) {
-  stress_figures figures = calm();
-  figures.kept = 198;
-  expect_holds(&figures);
-  figures.kept = 197;
-  expect_broken(&figures, STRESS_PROMISE);
+  expect_holds(WITH(calm, it.kept = 198));
+  expect_broken(WITH(calm, it.kept = 197), STRESS_PROMISE);
 }
 
 Test(stress_criteria, one_broken_frame_of_few_says_little) {
-  stress_figures figures = calm();
-  figures.frames = 20;
-  figures.messages_sent = 64 * 20;
-  figures.wakes_answered = 16 * 20;
-  figures.kept = 19;
-  expect_holds(&figures);
-  figures.kept = 18;
-  expect_broken(&figures, STRESS_PROMISE);
+  stress_figures few =
+      WITH(calm, it.frames = 20, it.messages_sent = 64 * 20, it.wakes_answered = 16 * 20, it.kept = 19);
+  expect_holds(few);
+  few.kept = 18;
+  expect_broken(few, STRESS_PROMISE);
 }
 
 Test(stress_criteria, frames_in_which_the_host_took_a_processor_do_not_count) {
-  stress_figures figures = calm();
-  figures.kept = 180;
-  figures.excused = 20;
-  expect_holds(&figures);
-  figures.excused = 17;
-  expect_broken(&figures, STRESS_PROMISE);
-  figures.kept = 0;
-  figures.excused = 200;
-  expect_broken(&figures, STRESS_PROMISE);
-  cr_expect_eq(stress_kept_share(&figures), 0);
-  figures = calm();
-  figures.messages_sent *= 2;
-  figures.wakes_answered *= 2;
-  figures.frames = 400;
-  figures.kept = 360;
-  figures.excused = 38; /* two of 362 are broken */
-  expect_holds(&figures);
+  expect_holds(WITH(calm, it.kept = 180, it.excused = 20));
+  expect_broken(WITH(calm, it.kept = 180, it.excused = 17), STRESS_PROMISE);
+  stress_figures all = WITH(calm, it.kept = 0, it.excused = 200);
+  expect_broken(all, STRESS_PROMISE);
+  cr_expect_eq(stress_kept_share(&all), 0);
+  expect_holds(WITH(calm, it.messages_sent *= 2, it.wakes_answered *= 2, it.frames = 400, it.kept = 360,
+                    it.excused = 38)); /* two of 362 are broken */
 }
 
 Test(stress_criteria, important_agents_run_within_twice_their_wanted_period) {
-  stress_figures figures = calm();
-  figures.important_interval_ns = 2e8;
-  expect_holds(&figures);
-  figures.important_interval_ns = 2.01e8;
-  expect_broken(&figures, STRESS_IMPORTANT);
-  figures.important_agents = 0;
-  figures.important_wanted_ns = figures.important_interval_ns = 0;
-  expect_holds(&figures);
+  expect_holds(WITH(calm, it.important_interval_ns = 2e8));
+  expect_broken(WITH(calm, it.important_interval_ns = 2.01e8), STRESS_IMPORTANT);
+  expect_holds(WITH(calm, it.important_agents = 0, it.important_wanted_ns = it.important_interval_ns = 0));
 }
 
 Test(stress_criteria, messages_are_sent_and_wakes_answered) {
-  stress_figures figures = calm();
-  figures.messages_sent = 64 * 180;
-  figures.wakes_answered = 16 * 180;
-  expect_holds(&figures);
-  figures.messages_sent--;
-  expect_broken(&figures, STRESS_EVENTS);
-  figures.messages_sent = 64 * 200;
-  figures.wakes_answered--;
-  expect_broken(&figures, STRESS_EVENTS);
-  figures.load.knobs[STRESS_WAKES] = 0;
-  expect_holds(&figures);
+  expect_holds(WITH(calm, it.messages_sent = 64 * 180, it.wakes_answered = 16 * 180));
+  expect_broken(WITH(calm, it.messages_sent = 64 * 180 - 1, it.wakes_answered = 16 * 180), STRESS_EVENTS);
+  stress_figures unanswered = WITH(calm, it.wakes_answered = 16 * 180 - 1);
+  expect_broken(unanswered, STRESS_EVENTS);
+  unanswered.load.knobs[STRESS_WAKES] = 0;
+  expect_holds(unanswered);
 }
 
 Test(stress_criteria, no_message_is_lost) {
-  stress_figures figures = calm();
-  figures.messages_dropped = 1;
-  expect_broken(&figures, STRESS_DELIVERY);
-  figures = calm();
-  figures.messages_refused = 1;
-  expect_broken(&figures, STRESS_DELIVERY);
+  expect_broken(WITH(calm, it.messages_dropped = 1), STRESS_DELIVERY);
+  expect_broken(WITH(calm, it.messages_refused = 1), STRESS_DELIVERY);
 }
 
 Test(stress_criteria, no_spawn_and_no_command_is_refused) {
-  stress_figures figures = calm();
-  figures.spawns_refused = 1;
-  expect_broken(&figures, STRESS_ACCEPTANCE);
-  figures = calm();
-  figures.commands_refused = 1;
-  expect_broken(&figures, STRESS_ACCEPTANCE);
+  expect_broken(WITH(calm, it.spawns_refused = 1), STRESS_ACCEPTANCE);
+  expect_broken(WITH(calm, it.commands_refused = 1), STRESS_ACCEPTANCE);
 }
 
 Test(stress_criteria, intakes_keep_up_with_what_is_brought) {
-  stress_figures figures = calm();
-  figures.waiting = 240;
-  expect_holds(&figures);
-  figures.waiting = 241;
-  expect_broken(&figures, STRESS_INTAKE);
-  figures.brought_per_frame = 0;
-  figures.waiting = 10;
-  expect_holds(&figures);
+  expect_holds(WITH(calm, it.waiting = 240));
+  expect_broken(WITH(calm, it.waiting = 241), STRESS_INTAKE);
+  expect_holds(WITH(calm, it.brought_per_frame = 0, it.waiting = 10));
 }
 
 Test(stress_criteria, agents_see_their_neighbours) {
-  stress_figures figures = calm();
-  figures.queries_cut = 1400; /* one of a hundred updates */
-  expect_holds(&figures);
-  figures.queries_cut = 1401;
-  expect_broken(&figures, STRESS_NEIGHBOURS);
+  expect_holds(WITH(calm, it.queries_cut = 1400)); /* one of a hundred updates */
+  expect_broken(WITH(calm, it.queries_cut = 1401), STRESS_NEIGHBOURS);
 }
 
 Test(stress_criteria, the_world_stays_within_its_memory) {
-  stress_figures figures = calm();
-  figures.bytes = 1 << 30;
-  expect_holds(&figures);
-  figures.bytes++;
-  expect_broken(&figures, STRESS_MEMORY);
+  expect_holds(WITH(calm, it.bytes = 1 << 30));
+  expect_broken(WITH(calm, it.bytes = (1 << 30) + 1), STRESS_MEMORY);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- causes */
 
 Test(stress_cause, of_memory_is_the_limit_that_was_passed_or_what_the_system_refused) {
-  stress_figures figures = calm();
-  figures.bytes = 2u << 30;
-  expect_cause(&figures, STRESS_BY_MEMORY);
+  expect_cause(WITH(calm, it.bytes = 2u << 30), STRESS_BY_MEMORY);
   /* Steps that were not begun. */
-  figures = (stress_figures){.bytes = 2u << 30};
-  expect_cause(&figures, STRESS_BY_MEMORY);
-  figures = (stress_figures){.bytes = 1, .memory_refused = true};
-  expect_cause(&figures, STRESS_BY_MEMORY);
-  cr_expect_eq(judge(&figures).broken, 1u << STRESS_MEMORY, "of a step without frames nothing else is judged");
+  expect_cause((stress_figures){.bytes = 2u << 30}, STRESS_BY_MEMORY);
+  stress_figures refused = {.bytes = 1, .memory_refused = true};
+  expect_cause(refused, STRESS_BY_MEMORY);
+  cr_expect_eq(judge(refused).broken, 1u << STRESS_MEMORY, "of a step without frames nothing else is judged");
 }
 
 Test(stress_cause, of_a_crowded_cell_are_queries_that_are_cut) {
-  stress_figures figures = calm();
-  figures.queries_cut = 10000;
-  expect_cause(&figures, STRESS_BY_CROWD);
+  expect_cause(WITH(calm, it.queries_cut = 10000), STRESS_BY_CROWD);
 }
 
 Test(stress_cause, of_a_crowded_cell_are_looks_at_all_agents_when_something_gives_way) {
-  stress_figures figures = unimportant();
-  figures.crowd_rounds = 1;
-  expect_cause(&figures, STRESS_BY_CROWD);
-  figures = promise_broken();
-  figures.crowd_rounds = 1;
-  expect_cause(&figures, STRESS_BY_CROWD);
-  figures = calm();
-  figures.crowd_rounds = 1;
-  expect_holds(&figures);
+  expect_cause(WITH(unimportant, it.crowd_rounds = 1), STRESS_BY_CROWD);
+  expect_cause(WITH(promise_broken, it.crowd_rounds = 1), STRESS_BY_CROWD);
+  expect_holds(WITH(calm, it.crowd_rounds = 1));
 }
 
 Test(stress_cause, of_a_crowded_cell_is_a_crowd_that_is_important_beyond_the_capacity) {
-  stress_figures figures = unimportant();
-  figures.cell_share = 0.5;
-  figures.important_load = 1.1;
-  expect_cause(&figures, STRESS_BY_CROWD);
-  figures.cell_share = 0.49;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
-  figures.cell_share = 1;
-  figures.important_load = 1;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(WITH(unimportant, it.cell_share = 0.5, it.important_load = 1.1), STRESS_BY_CROWD);
+  expect_cause(WITH(unimportant, it.cell_share = 0.49, it.important_load = 1.1), STRESS_BY_CAPACITY);
+  expect_cause(WITH(unimportant, it.cell_share = 1, it.important_load = 1), STRESS_BY_UNKNOWN);
 }
 
 Test(stress_cause, of_what_waits_is_the_intake) {
-  stress_figures figures = calm();
-  figures.waiting = 1000;
-  expect_cause(&figures, STRESS_BY_INTAKE);
+  expect_cause(WITH(calm, it.waiting = 1000), STRESS_BY_INTAKE);
 }
 
 /* With 4 workers a serial part of a third of the budget leaves a quarter of the CPU idle. */
 Test(stress_cause, of_serial_rest_is_cpu_that_lies_idle_meanwhile) {
-  stress_figures figures = promise_broken();
-  figures.serial_per_frame_ns = 3.34e6;
-  expect_cause(&figures, STRESS_BY_SERIAL);
-  figures.serial_per_frame_ns = 3.33e6;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(WITH(promise_broken, it.serial_per_frame_ns = 3.34e6), STRESS_BY_SERIAL);
+  expect_cause(WITH(promise_broken, it.serial_per_frame_ns = 3.33e6), STRESS_BY_UNKNOWN);
   /* The more workers, the less of it is enough. */
-  figures.load.knobs[STRESS_WORKERS] = figures.processors = 64;
-  figures.serial_per_frame_ns = 2.6e6;
-  expect_cause(&figures, STRESS_BY_SERIAL);
+  stress_figures figures =
+      WITH(promise_broken, it.load.knobs[STRESS_WORKERS] = it.processors = 64, it.serial_per_frame_ns = 2.6e6);
+  expect_cause(figures, STRESS_BY_SERIAL);
   figures.load.knobs[STRESS_WORKERS] = 2;
   figures.serial_per_frame_ns = 4.9e6;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   figures.serial_per_frame_ns = 5.1e6;
-  expect_cause(&figures, STRESS_BY_SERIAL);
+  expect_cause(figures, STRESS_BY_SERIAL);
 }
 
 Test(stress_cause, is_not_serial_rest_where_one_worker_does_all) {
-  stress_figures figures = promise_broken();
-  figures.load.knobs[STRESS_WORKERS] = 1;
-  figures.serial_per_frame_ns = 9e6;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  stress_figures figures = WITH(promise_broken, it.load.knobs[STRESS_WORKERS] = 1, it.serial_per_frame_ns = 9e6);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   cr_expect_eq(stress_serial_idle(&figures), 0);
 }
 
 Test(stress_cause, of_serial_rest_explains_late_important_agents_and_lost_messages_too) {
-  stress_figures figures = unimportant();
-  figures.serial_per_frame_ns = 5e6;
-  figures.pressure = 2;
-  expect_cause(&figures, STRESS_BY_SERIAL);
-  cr_expect(judge(&figures).shown & 1u << STRESS_BY_CAPACITY, "what else is shown is told");
-  figures = calm();
-  figures.messages_dropped = 1;
-  figures.serial_per_frame_ns = 5e6;
-  expect_cause(&figures, STRESS_BY_SERIAL);
+  stress_figures late = WITH(unimportant, it.serial_per_frame_ns = 5e6, it.pressure = 2);
+  expect_cause(late, STRESS_BY_SERIAL);
+  cr_expect(judge(late).shown & 1u << STRESS_BY_CAPACITY, "what else is shown is told");
+  expect_cause(WITH(calm, it.messages_dropped = 1, it.serial_per_frame_ns = 5e6), STRESS_BY_SERIAL);
 }
 
 Test(stress_cause, of_one_type_is_much_time_for_few_updates_under_pressure) {
-  stress_figures figures = unimportant();
-  figures.pressure = 1.5;
-  figures.types[3].time_share = 0.5;
-  figures.types[3].updates_share = 0.25;
-  expect_cause(&figures, STRESS_BY_TYPE);
-  cr_expect_eq(judge(&figures).type, 3);
+  stress_figures figures =
+      WITH(unimportant, it.pressure = 1.5, it.types[3].time_share = 0.5, it.types[3].updates_share = 0.25);
+  expect_cause(figures, STRESS_BY_TYPE);
+  cr_expect_eq(judge(figures).type, 3);
   figures.important_interval_ns = 1e8;
   figures.messages_dropped = 1; /* receivers that run late have full boxes */
-  expect_cause(&figures, STRESS_BY_TYPE);
-  figures = unimportant();
-  figures.pressure = 1.5;
-  figures.types[3].updates_share = 0.25;
-  figures.types[3].time_share = 0.49;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
+  expect_cause(figures, STRESS_BY_TYPE);
+  figures = WITH(unimportant, it.pressure = 1.5, it.types[3].updates_share = 0.25, it.types[3].time_share = 0.49);
+  expect_cause(figures, STRESS_BY_CAPACITY);
   figures.types[3].time_share = 0.9;
   figures.types[3].updates_share = 0.26; /* there are many of them: the type is no exception */
-  expect_cause(&figures, STRESS_BY_CAPACITY);
+  expect_cause(figures, STRESS_BY_CAPACITY);
   figures.types[3].updates_share = 0.1;
   figures.pressure = 1; /* all fits */
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
 }
 
 Test(stress_cause, of_capacity_is_a_pressure_above_one_or_too_much_that_is_important) {
-  stress_figures figures = unimportant();
-  figures.pressure = 1.01;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
-  figures.pressure = 1;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
-  figures.important_load = 1.01;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
+  expect_cause(WITH(unimportant, it.pressure = 1.01), STRESS_BY_CAPACITY);
+  expect_cause(WITH(unimportant, it.pressure = 1), STRESS_BY_UNKNOWN);
+  expect_cause(WITH(unimportant, it.pressure = 1, it.important_load = 1.01), STRESS_BY_CAPACITY);
 }
 
 /* Agents without a period, as those that are woken, are in neither of the two. */
 Test(stress_cause, of_capacity_is_cpu_that_is_used_up_while_work_waits) {
-  stress_figures figures = calm();
-  figures.wakes_answered = 100;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  stress_figures figures = WITH(calm, it.wakes_answered = 100);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   figures.waiting_share = 0.5;
   figures.waiting_used_share = 0.8;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
+  expect_cause(figures, STRESS_BY_CAPACITY);
   figures.waiting_share = 0.49;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   figures.waiting_share = 1;
   figures.waiting_used_share = 0.79;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   figures.pressure = 2;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
+  expect_cause(figures, STRESS_BY_CAPACITY);
   figures.types[2] = (stress_type_figures){.time_share = 0.6, .updates_share = 0.1};
-  expect_cause(&figures, STRESS_BY_TYPE);
+  expect_cause(figures, STRESS_BY_TYPE);
   figures.serial_per_frame_ns = 5e6;
-  expect_cause(&figures, STRESS_BY_SERIAL);
+  expect_cause(figures, STRESS_BY_SERIAL);
 }
 
 Test(stress_cause, of_events_that_do_not_happen_may_be_the_machine) {
-  stress_figures figures = calm();
-  figures.messages_sent = 100;
-  figures.others_share = 0.5;
-  expect_cause(&figures, STRESS_BY_MACHINE);
+  expect_cause(WITH(calm, it.messages_sent = 100, it.others_share = 0.5), STRESS_BY_MACHINE);
 }
 
 Test(stress_cause, is_not_capacity_where_the_promise_is_broken) {
-  stress_figures figures = promise_broken();
-  figures.pressure = 20;
-  figures.types[1] = (stress_type_figures){.time_share = 0.9, .updates_share = 0.1};
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  stress_figures figures = WITH(promise_broken, it.pressure = 20,
+                                it.types[1] = (stress_type_figures){.time_share = 0.9, .updates_share = 0.1});
+  expect_cause(figures, STRESS_BY_UNKNOWN);
 }
 
 Test(stress_cause, of_what_is_refused_is_a_bound_of_the_world_unless_receivers_come_too_late) {
-  stress_figures figures = calm();
-  figures.messages_dropped = 5;
-  expect_cause(&figures, STRESS_BY_BOUND);
-  figures.pressure = 3;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
-  figures = calm();
-  figures.spawns_refused = 5;
-  figures.pressure = 3; /* spawns do not need capacity for updates */
-  expect_cause(&figures, STRESS_BY_BOUND);
+  expect_cause(WITH(calm, it.messages_dropped = 5), STRESS_BY_BOUND);
+  expect_cause(WITH(calm, it.messages_dropped = 5, it.pressure = 3), STRESS_BY_CAPACITY);
+  /* Spawns do not need capacity for updates. */
+  expect_cause(WITH(calm, it.spawns_refused = 5, it.pressure = 3), STRESS_BY_BOUND);
 }
 
 Test(stress_cause, of_a_noisy_machine_is_what_others_take) {
-  stress_figures figures = promise_broken();
-  figures.others_share = 0.051;
-  expect_cause(&figures, STRESS_BY_MACHINE);
-  figures.others_share = 0.05;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(WITH(promise_broken, it.others_share = 0.051), STRESS_BY_MACHINE);
+  stress_figures figures = WITH(promise_broken, it.others_share = 0.05);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   figures.stolen_share = 0.021;
-  expect_cause(&figures, STRESS_BY_MACHINE);
+  expect_cause(figures, STRESS_BY_MACHINE);
   figures.stolen_share = 0.02;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
   figures.others_share = figures.stolen_share = 0.9;
   figures.noise_known = false;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(figures, STRESS_BY_UNKNOWN);
 }
 
 Test(stress_cause, of_more_workers_than_processors_is_the_machine) {
-  stress_figures figures = unimportant();
-  figures.processors = 3;
-  expect_cause(&figures, STRESS_BY_MACHINE);
-  figures.processors = 4;
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(WITH(unimportant, it.processors = 3), STRESS_BY_MACHINE);
+  expect_cause(WITH(unimportant, it.processors = 4), STRESS_BY_UNKNOWN);
 }
 
 /* Others are to blame only where nothing of the world's own shows. */
 Test(stress_cause, is_named_by_the_order_of_causes) {
-  stress_figures figures = unimportant();
-  figures.others_share = 0.5;
-  figures.pressure = 2;
-  expect_cause(&figures, STRESS_BY_CAPACITY);
+  stress_figures figures = WITH(unimportant, it.others_share = 0.5, it.pressure = 2);
+  expect_cause(figures, STRESS_BY_CAPACITY);
   figures.types[0] = (stress_type_figures){.time_share = 0.9, .updates_share = 0.1};
-  expect_cause(&figures, STRESS_BY_TYPE);
+  expect_cause(figures, STRESS_BY_TYPE);
   figures.serial_per_frame_ns = 5e6;
-  expect_cause(&figures, STRESS_BY_SERIAL);
+  expect_cause(figures, STRESS_BY_SERIAL);
   figures.waiting = 1000;
-  expect_cause(&figures, STRESS_BY_INTAKE);
+  expect_cause(figures, STRESS_BY_INTAKE);
   figures.queries_cut = 10000;
-  expect_cause(&figures, STRESS_BY_CROWD);
+  expect_cause(figures, STRESS_BY_CROWD);
   figures.bytes = 2u << 30;
-  expect_cause(&figures, STRESS_BY_MEMORY);
+  expect_cause(figures, STRESS_BY_MEMORY);
   uint32_t all = 1u << STRESS_BY_MEMORY | 1u << STRESS_BY_CROWD | 1u << STRESS_BY_INTAKE | 1u << STRESS_BY_SERIAL |
                  1u << STRESS_BY_TYPE | 1u << STRESS_BY_CAPACITY | 1u << STRESS_BY_MACHINE;
-  cr_expect_eq(judge(&figures).shown, all);
+  cr_expect_eq(judge(figures).shown, all);
 }
 
 Test(stress_cause, is_unknown_rather_than_guessed) {
-  stress_figures figures = unimportant();
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
-  cr_expect_eq(judge(&figures).shown, 0);
-  figures = promise_broken();
-  expect_cause(&figures, STRESS_BY_UNKNOWN);
+  expect_cause(unimportant_default(), STRESS_BY_UNKNOWN);
+  cr_expect_eq(judge(unimportant_default()).shown, 0);
+  expect_cause(promise_broken_default(), STRESS_BY_UNKNOWN);
 }
 
 Test(stress_cause, and_criteria_have_names_that_differ) {

@@ -20,27 +20,18 @@ static muster_atom_result begin(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result go_on(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static uint64_t model(const muster_cost_query *query, void *user) {
   (void)query;
   return ((const scene_type *)user)->cost_ns;
 }
 
-static const muster_atom two_atoms[] = {{begin, MUSTER_ROLE_BEHAVIOUR, ATOM_NS},
-                                        {go_on, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}};
-
 /* Half of the agents have a type whose atoms say what they cost, the others one with a model. */
 static void populate(muster_world *world, scene_type types[2]) {
+  const muster_atom two_atoms[] = {{begin, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}, {nothing, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}};
   for (uint32_t i = 0; i < 2; i++) {
-    muster_type_def def = type_with(two_atoms, 2 - i);
-    def.user = &types[i];
+    muster_type_def def = CHANGED(type_with(two_atoms, 2 - i), it.user = &types[i]);
     if (i) def.models.cost_ns = model;
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = muster_type_register(world, &def);
+    muster_agent_def agent = WITH(muster_agent_def, it.type = muster_type_register(world, &def));
     cr_assert_neq(agent.type.index, 0, "%s", muster_last_error());
     for (uint32_t k = 0; k < AGENTS / 2; k++) cr_assert(!muster_agent_is_null(muster_agent_spawn(world, &agent)));
   }
@@ -55,9 +46,7 @@ typedef struct scene_sums {
 
 static scene_sums run(double sigma, uint64_t seed) {
   scene_sums sums = {.types = {{0}, {.cost_ns = MODEL_NS}}};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.seed = seed;
+  muster_world_def def = WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.seed = seed);
   little_world little = little_world_create(1, &def);
   populate(little.world, sums.types);
   struct varied_costs *varied = sigma >= 0 ? varied_costs_begin(little.world, sigma) : NULL;

@@ -180,7 +180,7 @@ Test(physics_host, says_clearly_that_the_queue_is_full_and_has_run_nothing) {
   muster_pool_def def = muster_pool_def_default();
   def.workers = 2;
   def.jobs_max = 64;
-  muster_pool *pool = create_pool_as(&def);
+  muster_pool *pool = create_pool_as(def);
   physics_host *host = create_host(pool);
   struct gate busy = {0};
   shared_u64 ran = {0}, refused = {0};

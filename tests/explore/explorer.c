@@ -26,7 +26,6 @@ explore_present explore_now = {.countdown = INT64_MAX, .until_spurious = INT64_M
 
 static struct {
   const explore_case *subject;
-  void *state;
   struct schedule schedule;
   struct fibre fibres[EXPLORE_FIBRES_MAX];
   uint32_t current;
@@ -221,7 +220,7 @@ void explore_until_quiet(void) {
 }
 
 static void fibre_entry(void) {
-  run.subject->run(run.state, run.current);
+  run.subject->run(run.current);
   run.ready &= ~(1u << run.current);
   if (run.tracing) trace_note(run.current, "ends");
   count_steps();
@@ -282,7 +281,7 @@ static bool run_schedule(uint64_t seed, bool uniform) {
     return false;
   }
   begin_schedule(seed, uniform);
-  if (run.subject->begin) run.subject->begin(run.state);
+  if (run.subject->begin) run.subject->begin();
   run.inside = true;
   run.current = schedule_pick(&run.schedule, run.ready);
   plan();
@@ -290,7 +289,7 @@ static bool run_schedule(uint64_t seed, bool uniform) {
   run.inside = false;
   explore_now.countdown = INT64_MAX;
   check_poison();
-  if (run.subject->check) run.subject->check(run.state);
+  if (run.subject->check) run.subject->check();
   return true;
 }
 
@@ -316,7 +315,7 @@ static void prepare(const explore_case *subject) {
   run.tracing = false;
   memory_used = 0;
   memset(memory, 0, sizeof memory);
-  run.state = subject->prepare();
+  subject->prepare();
   memcpy(pristine, memory, memory_used);
   measure_length();
 }

@@ -35,11 +35,11 @@ enum { EXPLORE_FIBRES_MAX = 8 };
 typedef struct explore_case {
   const char *name; /* structure/what happens */
   uint32_t fibres;
-  void *(*prepare)(void);                   /* once; takes memory from explore_memory; returns the state */
-  void (*begin)(void *state);               /* of each schedule, before the fibres; may be null */
-  void (*run)(void *state, uint32_t fibre); /* what each fibre does */
-  void (*check)(void *state);               /* when all fibres have ended; may be null */
-  uint32_t steps_max;                       /* 0 = 20,000 */
+  void (*prepare)(void);       /* once; takes memory from explore_memory, and keeps in the file where that is */
+  void (*begin)(void);         /* of each schedule, before the fibres; may be null */
+  void (*run)(uint32_t fibre); /* what each fibre does */
+  void (*check)(void);         /* when all fibres have ended; may be null */
+  uint32_t steps_max;          /* 0 = 20,000 */
 } explore_case;
 
 /* Zeroed memory, aligned to 64 bytes, that every schedule finds as `prepare` left it. Only in prepare. */

@@ -4,6 +4,8 @@
 
 enum { LANE_JOBS = 4 };
 
+static struct muster_pool **state_with_pool;
+
 struct muster_pool *little_pool(uint32_t workers, uint32_t external) {
   struct muster_pool *pool = explore_memory(sizeof *pool);
   pool->def = muster_pool_def_default();
@@ -26,6 +28,11 @@ void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most
   while (!pool_is_stopping(pool))
     if (!worker_serve(slot, QUEUE_ALL, claim_most) && !worker_steal(slot, QUEUE_ALL)) worker_sleep(slot);
   pool_leave(&entered);
+}
+
+bool little_works(struct muster_pool *pool, uint32_t fibre, uint32_t claim_most) {
+  if (fibre > 0) little_worker(pool, fibre, claim_most);
+  return fibre > 0;
 }
 
 void little_spinning_worker(struct muster_pool *pool, uint32_t index) {
@@ -55,14 +62,13 @@ void little_pool_check_empty(struct muster_pool *pool) {
 }
 
 void *little_pool_state(size_t bytes, uint32_t workers, uint32_t external) {
-  struct muster_pool **pool = explore_memory(bytes);
-  *pool = little_pool(workers, external);
-  return pool;
+  state_with_pool = explore_memory(bytes);
+  *state_with_pool = little_pool(workers, external);
+  return state_with_pool;
 }
 
-void little_pool_state_check(void *state) {
-  struct muster_pool **pool = state;
-  little_pool_check_empty(*pool);
+void little_pool_state_check(void) {
+  little_pool_check_empty(*state_with_pool);
 }
 
 void little_job(void *argument, uint32_t worker) {

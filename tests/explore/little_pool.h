@@ -13,13 +13,16 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t external);
 void *little_pool_state(size_t bytes, uint32_t workers, uint32_t external);
 
 /* The check of a case with such a state: the same as little_pool_check_empty. */
-void little_pool_state_check(void *state);
+void little_pool_state_check(void);
 
 /* A worker's life, without spinning before each sleep: what spinning finds, the last look finds too. Until the pool
  * stops. */
 void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most);
 
-/* The same as it is, with spinning. */
+/* That for every fibre but the first; false for the first, which has other things to do. */
+bool little_works(struct muster_pool *pool, uint32_t fibre, uint32_t claim_most);
+
+/* A worker's life as it is, with spinning. */
 void little_spinning_worker(struct muster_pool *pool, uint32_t index);
 
 /* Waits until nothing moves, then stops the pool; returns how many jobs were dropped. As a thread without a worker

@@ -1,9 +1,7 @@
 /* Where the bounds of a journal are: what is just within is taken, what is just beyond is refused. And what a journal
  * that has ended by itself, or whose last snapshot fails, still says. */
-#include "support/await.h"
 #include "support/journal_inside.h"
 #include "support/journal_town.h"
-#include "world/world.h"
 
 #include <errno.h>
 #include <muster/bulk.h>
@@ -32,9 +30,8 @@ static muster_result begin_and_end(const little_world *little, muster_journal_de
 
 Test(journal_bounds, are_where_the_header_says) {
   static char path[PATH_MOST + 2], note[NOTE_MOST + 1];
-  journal_place place = place_make();
-  little_world little = town();
-  const muster_journal_def usual = muster_journal_def_default();
+  SCOPED(place_remove) journal_place place = place_make();
+  SCOPED(little_world_destroy) little_world little = town();
   const struct {
     const char *field;
     size_t path;
@@ -53,16 +50,13 @@ Test(journal_bounds, are_where_the_header_says) {
                {"incidents_max", 100, 0, 0, KEPT_MOST + 1, false},
                {"incidents_max", 100, 0, 0, UINT32_MAX, false},
                {"incidents_max", 100, 0, 0, 0, true}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    muster_journal_def def = usual;
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     muster_journal_info info;
+    muster_journal_def def = WITH(muster_journal_def, it.path = path, it.note = cases[i].note ? note : NULL,
+                                  it.note_bytes = cases[i].note, it.incidents_max = cases[i].incidents);
     long_path(&place, cases[i].path, path);
     cr_assert_eq(strlen(path), cases[i].path);
-    def.path = path;
     if (cases[i].recovery_ns) def.recovery_max_ns = cases[i].recovery_ns;
-    def.note = cases[i].note ? note : NULL;
-    def.note_bytes = cases[i].note;
-    def.incidents_max = cases[i].incidents;
     muster_result result = begin_and_end(&little, def);
     cr_expect_eq(result, cases[i].taken ? MUSTER_OK : MUSTER_E_ARGUMENT, "case %zu: %s", i, muster_last_error());
     if (!cases[i].taken) cr_expect_not_null(strstr(muster_last_error(), cases[i].field), "%s", muster_last_error());
@@ -71,17 +65,14 @@ Test(journal_bounds, are_where_the_header_says) {
       cr_expect_eq(journal_look(path, &info), cases[i].taken ? MUSTER_E_STALE : MUSTER_E_ARGUMENT, "%zu bytes",
                    cases[i].path);
   }
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* Whichever of several types it is that cannot be repeated. */
 Test(journal_bounds, each_type_is_looked_at) {
   static const muster_atom atoms[] = {{town_work, MUSTER_ROLE_BEHAVIOUR, 2000}, {nothing, MUSTER_ROLE_ACTION, 500}};
   for (uint32_t parallel = 0; parallel < 4; parallel++) {
-    journal_place place = place_make();
-    little_world little = little_world_create(1, NULL);
-    muster_journal_def def = muster_journal_def_default();
+    SCOPED(place_remove) journal_place place = place_make();
+    SCOPED(little_world_destroy) little_world little = little_world_create(1, NULL);
     for (uint32_t i = 0; i < 3; i++) {
       char name[16];
       muster_type_def type = type_with(atoms, 2);
@@ -90,11 +81,9 @@ Test(journal_bounds, each_type_is_looked_at) {
       type.act = i == parallel ? MUSTER_ACT_PARALLEL : MUSTER_ACT_REGION;
       register_type(&little, &type);
     }
-    def.path = place.path;
-    cr_expect_eq(begin_and_end(&little, def), parallel < 3 ? MUSTER_E_STATE : MUSTER_OK, "type %u", parallel);
+    muster_result result = begin_and_end(&little, WITH(muster_journal_def, it.path = place.path));
+    cr_expect_eq(result, parallel < 3 ? MUSTER_E_STATE : MUSTER_OK, "type %u", parallel);
     if (parallel < 3) cr_expect_not_null(strchr(strstr(muster_last_error(), "type-"), (int)('0' + parallel)));
-    little_world_destroy(&little);
-    place_remove(&place);
   }
 }
 
@@ -119,42 +108,30 @@ static void expect_ended(muster_journal *journal, const little_world *little, co
 /* The disk refuses a sync: a pipe cannot be synced, which stands for a record's file here. */
 Test(journal_bounds, a_sync_that_is_refused_ends_it) {
   for (int sync = MUSTER_JOURNAL_SYNC_SECOND; sync <= MUSTER_JOURNAL_SYNC_FRAME; sync++) {
-    journal_place place = place_make();
     int ends[2];
-    little_world little = town();
-    muster_journal_def def = muster_journal_def_default();
-    def.sync = (muster_journal_sync)sync;
-    town_populate(&little);
-    muster_journal *journal = journal_begin_as(&little, def, place.path);
+    SCOPED(kept_world_end)
+    kept_world kept = kept_world_of(peopled_town(), WITH(muster_journal_def, it.sync = (muster_journal_sync)sync));
     cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
-    cr_assert_geq(dup2(ends[1], journal->current.descriptor), 0);
-    uint32_t frames = 0;
-    for (; frames < 10; frames++) town_frame(&little, frames);
-    AWAIT_WITH(usleep(1000), !journal_status(journal).runs);
-    expect_ended(journal, &little, "it cannot be synced: Invalid argument");
-    cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-    cr_expect_eq(place_count(&place, "", ""), 0);
+    cr_assert_geq(dup2(ends[1], kept.journal->current.descriptor), 0);
+    town_frames(&kept.little, 10);
+    AWAIT_WITH(usleep(1000), !journal_status(kept.journal).runs);
+    expect_ended(kept.journal, &kept.little, "it cannot be synced: Invalid argument");
+    cr_expect_eq(kept_world_end_journal(&kept, true), MUSTER_OK);
+    cr_expect_eq(place_count(&kept.place, "", ""), 0);
     close(ends[0]);
     close(ends[1]);
-    little_world_destroy(&little);
-    place_remove(&place);
   }
 }
 
 /* A snapshot is being written meanwhile. */
 Test(journal_bounds, notes_that_are_too_long_end_it) {
   static char bytes[1 << 20];
-  journal_place place = place_make();
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
-  cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
-  while (muster_journal_note(journal, bytes, sizeof bytes) == MUSTER_OK) continue;
-  run_frame(&little);
-  expect_ended(journal, &little, "the notes of one frame had no room");
-  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "that it had ended is no error");
-  little_world_destroy(&little);
-  place_remove(&place);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  cr_assert_eq(muster_journal_snapshot(kept.journal), MUSTER_OK);
+  while (muster_journal_note(kept.journal, bytes, sizeof bytes) == MUSTER_OK) continue;
+  run_frame(&kept.little);
+  expect_ended(kept.journal, &kept.little, "the notes of one frame had no room");
+  cr_expect_eq(kept_world_close(&kept), MUSTER_OK, "that it had ended is no error");
 }
 
 /* What the host does between two frames has no room, and then a snapshot is to begin behind it. */
@@ -162,29 +139,22 @@ Test(journal_bounds, what_has_no_room_between_two_frames_ends_it) {
   enum { MANY = 4000 };
   static muster_agent agents[MANY];
   static muster_position places[MANY];
-  journal_place place = place_make();
-  muster_journal_info info;
-  little_world little = town();
-  muster_journal_def def = muster_journal_def_default();
-  def.buffer_bytes = 65536;
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, def, place.path);
-  for (uint32_t frame = 0; frame < 3; frame++) town_frame(&little, frame);
-  const muster_journal_status before = journal_status(journal);
-  muster_agents_move(little.world, agents, places, MANY);
-  muster_journal_snapshot(journal);
-  cr_expect_eq(journal_status(journal).forked, 0);
-  cr_expect_eq(journal_status(journal).bytes, before.bytes, "something was written");
-  cr_expect_eq(place_count(&place, "", ""), 2);
-  town_frame(&little, 3);
-  expect_ended(journal, &little, "buffer of 65536 bytes was full");
-  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK);
-  cr_expect_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(kept_world_end)
+  kept_world kept = kept_world_of(peopled_town(), WITH(muster_journal_def, it.buffer_bytes = 65536));
+  town_frames(&kept.little, 3);
+  const muster_journal_status before = journal_status(kept.journal);
+  muster_agents_move(kept.little.world, agents, places, MANY);
+  muster_journal_snapshot(kept.journal);
+  cr_expect_eq(journal_status(kept.journal).forked, 0);
+  cr_expect_eq(journal_status(kept.journal).bytes, before.bytes, "something was written");
+  cr_expect_eq(place_count(&kept.place, "", ""), 2);
+  town_frame(&kept.little, 3);
+  expect_ended(kept.journal, &kept.little, "buffer of 65536 bytes was full");
+  cr_expect_eq(kept_world_close(&kept), MUSTER_OK);
+  const muster_journal_info info = journal_seen(kept.place.path);
   cr_expect_eq(info.frames, 3);
   cr_expect_eq(info.lost_bytes, 0);
   cr_expect_not(info.clean, "it did not end in order");
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 static bool refuses_now;
@@ -196,51 +166,37 @@ static bool save_until_refused(muster_journal_put put, void *put_user, void *use
 
 /* Then its files are as after a crash. */
 Test(journal_bounds, a_last_snapshot_that_fails_is_told_and_leaves_what_a_crash_would) {
-  journal_place place = place_make();
-  muster_journal_info info;
-  little_world little = town(), again = town();
-  muster_journal_def def = muster_journal_def_default();
-  def.save_host = save_until_refused;
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, def, place.path);
-  for (uint32_t frame = 0; frame < 6; frame++) town_frame(&little, frame);
+  SCOPED(kept_world_end)
+  kept_world kept = kept_world_of(peopled_town(), WITH(muster_journal_def, it.save_host = save_until_refused));
+  SCOPED(little_world_destroy) little_world again = town();
+  town_frames(&kept.little, 6);
   refuses_now = true;
-  cr_expect_eq(muster_journal_end(journal, false), MUSTER_E_SYSTEM);
+  cr_expect_eq(kept_world_close(&kept), MUSTER_E_SYSTEM);
   refuses_now = false;
-  cr_expect_eq(place_count(&place, "", ""), 2);
-  cr_assert_eq(journal_recover(&again, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(place_count(&kept.place, "", ""), 2);
+  muster_journal_info info = journal_back(&again, kept.place.path);
   cr_expect_eq(info.number, 1);
   cr_expect_eq(info.snapshot_frames, 0);
   cr_expect_eq(info.frames, 6);
   cr_expect_eq(info.lost_bytes, 0);
-  cr_expect_eq(muster_world_hash(again.world), muster_world_hash(little.world));
-  little_world_destroy(&little);
-  little_world_destroy(&again);
-  place_remove(&place);
+  cr_expect_eq(muster_world_hash(again.world), muster_world_hash(kept.little.world));
 }
 
 /* The child of a fork has a copy that it cannot end. */
 Test(journal_bounds, a_forked_process_leaves_it) {
-  journal_place place = place_make();
-  muster_journal_info info;
   int status = 0;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
-  town_frame(&little, 0);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  town_frame(&kept.little, 0);
   for (uint32_t remove = 0; remove < 2; remove++) {
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0) _exit(muster_journal_end(journal, remove) == MUSTER_E_STATE ? 7 : 8);
+    if (child == 0) _exit(muster_journal_end(kept.journal, remove) == MUSTER_E_STATE ? 7 : 8);
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%x", (unsigned)status);
   }
-  town_frame(&little, 1);
-  cr_expect_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_expect_eq(info.frames, 2);
-  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "%s", muster_last_error());
-  little_world_destroy(&little);
-  place_remove(&place);
+  town_frame(&kept.little, 1);
+  cr_expect_eq(journal_seen(kept.place.path).frames, 2);
+  cr_expect_eq(kept_world_close(&kept), MUSTER_OK, "%s", muster_last_error());
 }
 
 /* ----------------------------------------------------------------------------------------------------------- notes */
@@ -263,31 +219,22 @@ static void note_at_end(muster_journal *journal, void *user) {
 
 /* A note comes between frames or in end_frame: in each frame, as in the first. */
 Test(journal_bounds, a_note_has_its_moments) {
-  static const muster_atom work = {note_inside, MUSTER_ROLE_BEHAVIOUR, 2000};
-  journal_place place = place_make();
-  muster_type_def type = town_type();
-  type.atoms = &work;
-  little_world little = town_of(1, MUSTER_CLOCK_VIRTUAL, &type);
   muster_result at_end = MUSTER_E_STATE;
-  muster_journal_def def = muster_journal_def_default();
-  def.end_frame = note_at_end;
-  def.user = &at_end;
-  town_populate(&little);
-  noted_journal = journal_begin_as(&little, def, place.path);
+  little_world little =
+      peopled(town_of(1, MUSTER_CLOCK_VIRTUAL, CHANGED(town_type(), it.atoms = atom_of(note_inside, 2000))));
+  const muster_journal_def def = WITH(muster_journal_def, it.end_frame = note_at_end, it.user = &at_end);
+  SCOPED(kept_world_end) kept_world kept = kept_world_of(little, def);
+  noted_journal = kept.journal;
   for (uint32_t frame = 0; frame < 4; frame++) {
     noted_inside = MUSTER_OK;
     at_end = MUSTER_E_STATE;
-    run_frames(&little, 2);
+    run_frames(&kept.little, 2);
     cr_expect_eq(noted_inside, MUSTER_E_STATE, "in an update of frame %u", 2 * frame);
     cr_expect_eq(at_end, MUSTER_OK);
     cr_expect_not(noted_journal->held, "a hold inside a frame");
     cr_expect_eq(muster_journal_note(noted_journal, NULL, 0), MUSTER_OK);
     cr_expect_eq(muster_journal_note(noted_journal, NULL, 1), MUSTER_E_ARGUMENT);
   }
-  cr_expect_eq(muster_journal_end(noted_journal, true), MUSTER_OK);
-  noted_journal = NULL;
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* Who puts more than the disk takes is told, and so is who begins. */
@@ -301,13 +248,11 @@ static bool put_much(muster_journal_put put, void *put_user, void *user) {
 }
 
 Test(journal_bounds, what_the_disk_does_not_take_is_no_snapshot) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
+  SCOPED(little_world_destroy) little_world little = town();
+  const muster_journal_def def = WITH(muster_journal_def, it.path = place.path, it.save_host = put_much);
   struct rlimit usual;
   muster_journal *journal = NULL;
-  little_world little = town();
-  muster_journal_def def = muster_journal_def_default();
-  def.path = place.path;
-  def.save_host = put_much;
   signal(SIGXFSZ, SIG_IGN);
   cr_assert_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
   cr_assert_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000000, usual.rlim_max}), 0);
@@ -317,8 +262,6 @@ Test(journal_bounds, what_the_disk_does_not_take_is_no_snapshot) {
   cr_expect_not_null(strstr(muster_last_error(), "File too large"), "%s", muster_last_error());
   cr_expect_geq(puts_refused, 9);
   cr_expect_eq(place_count(&place, "", ""), 0);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* Two processes that die while they run the frames again are counted; one that loads the snapshot is not. */
@@ -328,30 +271,24 @@ static void die_before(muster_world *world, uint64_t frame, uint64_t sim_now_ns,
 }
 
 static void recover_and_die(void *user) {
-  muster_journal_recover_def def = muster_journal_recover_def_default();
-  little_world little = town();
-  def.path = user;
-  def.before_frame = die_before;
-  muster_journal_recover(little.world, &def, NULL);
+  const muster_journal_recover_def def = WITH(muster_journal_recover_def, it.path = user, it.before_frame = die_before);
+  muster_journal_recover(town().world, &def, NULL);
 }
 
 Test(journal_bounds, deaths_in_recoveries_add_up) {
-  journal_place place = place_make();
+  SCOPED(town_life_end) town_life life = town_life_of(3, NULL);
   muster_journal_info info;
-  town_life life = {.path = place.path, .told = told_create(), .frames = 3, .def = muster_journal_def_default()};
+  char *path = life.place.path;
   live_until_death(town_live, &life);
   for (uint32_t deaths = 0; deaths < 4; deaths++) {
-    cr_assert_eq(journal_look(place.path, &info), MUSTER_OK);
+    cr_assert_eq(journal_look(path, &info), MUSTER_OK);
     cr_expect_eq(info.tried, deaths >= 2, "%u deaths", deaths);
-    live_until_death(recover_and_die, place.path);
+    live_until_death(recover_and_die, path);
   }
-  little_world little = town();
-  cr_expect_eq(journal_recover(&little, place.path, &info), MUSTER_OK);
-  cr_expect_eq(journal_look(place.path, &info), MUSTER_OK);
+  SCOPED(little_world_destroy) little_world little = town();
+  cr_expect_eq(journal_recover(&little, path, &info), MUSTER_OK);
+  cr_expect_eq(journal_look(path, &info), MUSTER_OK);
   cr_expect_not(info.tried, "a recovery that ends well forgets them");
-  little_world_destroy(&little);
-  told_destroy(life.told);
-  place_remove(&place);
 }
 
 /* A host may have closed its standard input: then some file has the descriptor 0. */
@@ -370,35 +307,30 @@ static void expect_lowest(int expected, const char *when) {
 
 static void recover_beside(const journal_place *place, uint64_t hash) {
   char tries[PLACE_BYTES];
-  muster_journal_info info;
-  muster_journal_recover_def recover = muster_journal_recover_def_default();
-  little_world little = town();
-  cr_assert_eq(journal_look(place->path, &info), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(little_world_destroy) little_world little = town();
+  muster_journal_info info = journal_seen(place->path);
   expect_lowest(0, "behind a look");
   snprintf(tries, sizeof tries, "%s-%lu.replaying", place->path, info.number);
-  recover.path = place->path;
-  recover.before_frame = expect_one_try;
-  recover.user = tries;
+  const muster_journal_recover_def recover =
+      WITH(muster_journal_recover_def, it.path = place->path, it.before_frame = expect_one_try, it.user = tries);
   cr_expect_eq(muster_journal_recover(little.world, &recover, &info), MUSTER_OK, "%s", muster_last_error());
   expect_lowest(0, "behind a recovery");
   cr_expect_eq(info.frames, info.snapshot_frames + 1);
   cr_expect_eq(muster_world_hash(little.world), hash);
-  little_world_destroy(&little);
 }
 
 Test(journal_bounds, a_file_may_have_the_descriptor_0) {
   static const uint64_t spare_ns = 1000000000000u;
-  journal_place place = place_make();
   int input = fcntl(0, F_DUPFD_CLOEXEC, 100);
-  little_world little = town();
-  town_populate(&little);
+  little_world little = peopled_town();
   close(0);
-  muster_journal *journal = journal_begin(&little, place.path);
+  SCOPED(kept_world_end) kept_world kept = kept_world_of(little, muster_journal_def_default());
+  muster_journal *journal = kept.journal;
   cr_expect_eq(journal->current.descriptor, 0);
   muster_journal_turn(journal, spare_ns);     /* gets memory */
   for (uint32_t turn = 0; turn < 5; turn++) { /* in a process, in memory, ... */
     bool zero = turn % 2;
-    town_frame(&little, turn);
+    town_frame(&kept.little, turn);
     syncer_did(&journal->syncer, true);
     journal->asked = true;
     muster_journal_turn(journal, turn == 1 ? spare_ns : 0);
@@ -408,14 +340,12 @@ Test(journal_bounds, a_file_may_have_the_descriptor_0) {
     cr_expect_eq(journal_status(journal).forked, turn + (turn < 1));
     if (!zero) expect_lowest(0, "behind the file before");
   }
-  town_frame(&little, 5);
-  recover_beside(&place, muster_world_hash(little.world));
-  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK, "%s", muster_last_error());
+  town_frame(&kept.little, 5);
+  recover_beside(&kept.place, muster_world_hash(kept.little.world));
+  cr_expect_eq(kept_world_close(&kept), MUSTER_OK, "%s", muster_last_error());
   expect_lowest(0, "behind the end");
-  little_world_destroy(&little);
   cr_assert_eq(dup2(input, 0), 0);
   close(input);
-  place_remove(&place);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- writes */

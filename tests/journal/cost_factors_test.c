@@ -1,10 +1,7 @@
 /* What a world learnt of what each agent costs, and of how costs grow with the time that has passed, comes back after
  * its death: from the snapshot, and from the frames behind it. */
 #include "support/journal_lives.h"
-#include "world/world.h"
 #include "world/world_learnt.h"
-
-#include <sys/mman.h>
 
 enum { AGENTS = 200, EVERY = 10, LIFE_FRAMES = 40, LATER_FRAMES = 12, BUDGET_NS = 200000 };
 
@@ -22,16 +19,11 @@ static uint64_t growing_cost_of(const muster_cost_query *query, void *user) {
 typedef uint64_t (*cost_model)(const muster_cost_query *query, void *user);
 
 static little_world factors_world(const void *of, uint32_t workers) {
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 2000};
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = AGENTS;
-  little_world little = little_world_create(workers, &world);
-  muster_type_def def = type_with(&atom, 1);
-  def.models.cost_ns = *(const cost_model *)of;
-  def.period_ns = 20000000;
-  register_type(&little, &def);
-  return little;
+  const muster_world_def world =
+      WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.limits.agents_max = AGENTS);
+  muster_type_def type =
+      CHANGED(type_running(nothing, 2000), it.models.cost_ns = *(const cost_model *)of, it.period_ns = 20000000);
+  return typed_world(workers, world, type);
 }
 
 static void factors_populate(little_world *little, const void *of) {
@@ -65,10 +57,9 @@ static void factors_frame(little_world *little, const void *of, uint32_t frame) 
 }
 
 static void expect_learnt_again(const journal_scene *scene) {
-  uint64_t hashes[LATER_FRAMES];
   uint32_t learnt = 0;
-  journal_place place = place_make();
-  journal_life life = {.scene = scene, .path = place.path, .told = told_create(), .workers = 2};
+  SCOPED(life_end) journal_life life = life_of(scene);
+  life.workers = 2;
   told_sums = shared_memory((3 * LIFE_FRAMES + LATER_FRAMES) * sizeof *told_sums);
   for (; life.number < 3; life.number++) {
     life.frames += LIFE_FRAMES;
@@ -76,11 +67,8 @@ static void expect_learnt_again(const journal_scene *scene) {
     learnt += told_sums[life.frames - 1] != told_sums[life.frames - LIFE_FRAMES];
   }
   cr_assert_eq(learnt, 3, "in each life");
-  never_died(scene, life.told, LATER_FRAMES, hashes);
-  expect_same_on_any_workers(&life, LATER_FRAMES, hashes);
+  expect_same_later(&life, LATER_FRAMES, true);
   munmap(told_sums, (3 * LIFE_FRAMES + LATER_FRAMES) * sizeof *told_sums);
-  told_destroy(life.told);
-  place_remove(&place);
 }
 
 Test(journal_cost_factors, are_learnt_again_from_the_snapshot_and_the_frames_behind_it) {
@@ -90,10 +78,9 @@ Test(journal_cost_factors, are_learnt_again_from_the_snapshot_and_the_frames_beh
 
 Test(journal_cost_factors, with_how_costs_grow_with_elapsed_time) {
   static const cost_model growing = growing_cost_of;
-  little_world little = factors_world(&growing, 1);
+  SCOPED(little_world_destroy) little_world little = factors_world(&growing, 1);
   factors_populate(&little, NULL);
   for (uint32_t i = 0; i < LIFE_FRAMES; i++) run_frame_with(&little, BUDGET_NS);
   cr_assert_gt(slope_of(&little), 0.0f, "it is not known in the first life");
-  little_world_destroy(&little);
   expect_learnt_again(&(journal_scene){"lines", &growing, factors_world, factors_populate, factors_frame});
 }

@@ -8,35 +8,29 @@ enum { DAMAGED_FRAMES = 24, FLIPS_DEFAULT = 10000, RECOVERED_EACH = 100 };
 
 /* A journal of a town that died, as it was. */
 typedef struct whole_journal {
-  journal_place place;
-  told_frames *told;
+  town_life life;
   char journal[PLACE_BYTES], snapshot[PLACE_BYTES];
   file_bytes journal_was, snapshot_was;
   uint64_t *sizes; /* of the journal's file after each frame; shared */
 } whole_journal;
 
 static uint64_t *sizes_now;
-static const journal_place *place_now;
+static const town_life *life_now;
 
 static void measure_journal(muster_journal *journal, little_world *little, uint32_t frame) {
   struct stat status;
   (void)journal, (void)little;
-  must(stat(place_find(place_now, ".journal").path, &status) == 0, "there is no journal");
+  must(stat(place_find(&life_now->place, ".journal").path, &status) == 0, "there is no journal");
   sizes_now[frame] = (uint64_t)status.st_size;
 }
 
 static whole_journal whole_begin(uint32_t frames) {
-  whole_journal whole = {.place = place_make(), .told = told_create()};
+  whole_journal whole = {.life = town_life_of(frames, measure_journal)};
   whole.sizes = sizes_now = shared_memory((frames + 1) * sizeof *whole.sizes);
-  place_now = &whole.place;
-  town_life life = {.path = whole.place.path,
-                    .told = whole.told,
-                    .frames = frames,
-                    .def = muster_journal_def_default(),
-                    .after = measure_journal};
-  live_until_death(town_live, &life);
-  snprintf(whole.journal, PLACE_BYTES, "%s", place_find(&whole.place, ".journal").path);
-  snprintf(whole.snapshot, PLACE_BYTES, "%s", place_find(&whole.place, ".snapshot").path);
+  life_now = &whole.life;
+  live_until_death(town_live, &whole.life);
+  snprintf(whole.journal, PLACE_BYTES, "%s", place_find(&whole.life.place, ".journal").path);
+  snprintf(whole.snapshot, PLACE_BYTES, "%s", place_find(&whole.life.place, ".snapshot").path);
   whole.journal_was = file_read(whole.journal);
   whole.snapshot_was = file_read(whole.snapshot);
   cr_assert_eq(whole.journal_was.count, whole.sizes[frames], "something was written after the last frame");
@@ -44,8 +38,7 @@ static whole_journal whole_begin(uint32_t frames) {
 }
 
 static void whole_end(whole_journal *whole) {
-  place_remove(&whole->place);
-  told_destroy(whole->told);
+  town_life_end(&whole->life);
   free(whole->journal_was.bytes);
   free(whole->snapshot_was.bytes);
 }
@@ -53,13 +46,11 @@ static void whole_end(whole_journal *whole) {
 /* Recovers, which must come to the frame that is named, as it was. */
 static void expect_world(const whole_journal *whole, uint64_t frames, const char *what, size_t at) {
   muster_journal_info info;
-  little_world little = town();
-  muster_result result = journal_recover(&little, whole->place.path, &info);
+  SCOPED(little_world_destroy) little_world little = town();
+  muster_result result = journal_recover(&little, whole->life.place.path, &info);
   cr_assert_eq(result, MUSTER_OK, "%s %zu: %s", what, at, muster_last_error());
-  cr_assert_eq(info.frames, frames, "%s %zu: frame %llu of %llu", what, at, (unsigned long long)info.frames,
-               (unsigned long long)frames);
-  cr_assert_eq(muster_world_hash(little.world), whole->told->hashes[frames], "%s %zu: another world", what, at);
-  little_world_destroy(&little);
+  cr_assert_eq(info.frames, frames, "%s %zu: frame %lu of %lu", what, at, info.frames, frames);
+  cr_assert_eq(muster_world_hash(little.world), whole->life.told->hashes[frames], "%s %zu: another world", what, at);
 }
 
 /* The last frame that is complete in so many bytes of the journal. */
@@ -71,27 +62,26 @@ static uint64_t frames_within(const whole_journal *whole, uint32_t frames, size_
 }
 
 Test(journal_damage, cut_at_every_byte_of_its_last_two_frames) {
-  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  SCOPED(whole_end) whole_journal whole = whole_begin(DAMAGED_FRAMES);
   muster_journal_info info;
   for (size_t at = whole.sizes[DAMAGED_FRAMES]; at >= whole.sizes[DAMAGED_FRAMES - 2]; at--) {
     uint64_t complete = frames_within(&whole, DAMAGED_FRAMES, at);
     cr_assert_eq(truncate(whole.journal, (off_t)at), 0);
-    cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_OK, "cut at %zu: %s", at, muster_last_error());
-    cr_assert_eq(info.frames, complete, "cut at %zu: frame %llu", at, (unsigned long long)info.frames);
+    cr_assert_eq(journal_look(whole.life.place.path, &info), MUSTER_OK, "cut at %zu: %s", at, muster_last_error());
+    cr_assert_eq(info.frames, complete, "cut at %zu: frame %lu", at, info.frames);
     cr_assert_eq(info.lost_bytes, at - whole.sizes[complete], "cut at %zu", at);
     cr_assert_eq(info.damage[0], '\0', "cut at %zu is only cut: %s", at, info.damage);
     cr_assert(!info.clean);
     if (at % 64 == 0 || at == whole.sizes[complete]) expect_world(&whole, complete, "cut at", at);
   }
-  whole_end(&whole);
 }
 
 Test(journal_damage, cut_anywhere_else) {
-  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  SCOPED(whole_end) whole_journal whole = whole_begin(DAMAGED_FRAMES);
   muster_journal_info info;
   for (size_t at = 0; at < whole.sizes[DAMAGED_FRAMES - 2]; at += 13) {
     file_write(whole.journal, whole.journal_was.bytes, at);
-    muster_result result = journal_look(whole.place.path, &info);
+    muster_result result = journal_look(whole.life.place.path, &info);
     cr_assert(result == MUSTER_OK || result == MUSTER_E_INPUT, "cut at %zu: %d", at, (int)result);
     if (result == MUSTER_OK) cr_assert_eq(info.frames, frames_within(&whole, DAMAGED_FRAMES, at), "cut at %zu", at);
     if (result == MUSTER_OK && at % 53 == 0) expect_world(&whole, info.frames, "cut at", at);
@@ -99,35 +89,24 @@ Test(journal_damage, cut_anywhere_else) {
   file_write(whole.journal, whole.journal_was.bytes, whole.journal_was.count);
   for (size_t at = 0; at < whole.snapshot_was.count; at += 101) {
     file_write(whole.snapshot, whole.snapshot_was.bytes, at);
-    cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_E_INPUT, "snapshot cut at %zu", at);
+    cr_assert_eq(journal_look(whole.life.place.path, &info), MUSTER_E_INPUT, "snapshot cut at %zu", at);
     cr_assert_not_null(strstr(muster_last_error(), ".snapshot"), "which file? %s", muster_last_error());
   }
-  whole_end(&whole);
-}
-
-static uint64_t damage_random(uint64_t *random) {
-  *random ^= *random << 13;
-  *random ^= *random >> 7;
-  *random ^= *random << 17;
-  return *random;
 }
 
 /* Processes that died while they ran the frames again have left a byte each. */
 Test(journal_damage, one_death_in_a_recovery_is_not_held_against_the_frames) {
-  whole_journal whole = whole_begin(DAMAGED_FRAMES);
-  muster_journal_info info;
+  SCOPED(whole_end) whole_journal whole = whole_begin(DAMAGED_FRAMES);
   char tries[PLACE_BYTES];
   snprintf(tries, sizeof tries, "%s", whole.journal);
   strcpy(strrchr(tries, '.'), ".replaying");
   for (size_t deaths = 0; deaths <= 3; deaths++) {
     file_write(tries, "\n\n\n", deaths);
-    cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(info.tried, deaths >= 2, "%zu deaths", deaths);
+    cr_assert_eq(journal_seen(whole.life.place.path).tried, deaths >= 2, "%zu deaths", deaths);
   }
   file_write(tries, "\n", 1);
   expect_world(&whole, DAMAGED_FRAMES, "after deaths:", 1);
   cr_assert_eq(access(tries, F_OK), -1, "a recovery that ends well forgets them");
-  whole_end(&whole);
 }
 
 /* A frame that is missing as a whole, also where all checksums are right: those behind it are lost, and told. */
@@ -136,7 +115,7 @@ static void expect_lost_without(const whole_journal *whole, uint64_t frame, bool
   muster_journal_info info;
   uint64_t begin = whole->sizes[frame - 1], end = whole->sizes[frame], told = DAMAGED_FRAMES - (frame - 1);
   size_t count = whole->journal_was.count - (size_t)(end - begin);
-  unsigned char *bytes = malloc(whole->journal_was.count);
+  SCOPED(free_memory) unsigned char *bytes = malloc(whole->journal_was.count);
   if (right) {
     count = forge(whole->journal_was.bytes, whole->journal_was.count, (forgery){.without = frame}, bytes);
   } else {
@@ -144,8 +123,7 @@ static void expect_lost_without(const whole_journal *whole, uint64_t frame, bool
     memcpy(bytes + begin, whole->journal_was.bytes + end, count - begin);
   }
   file_write(whole->journal, bytes, count);
-  free(bytes);
-  cr_assert_eq(journal_look(whole->place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(journal_look(whole->life.place.path, &info), MUSTER_OK, "%s", muster_last_error());
   cr_expect_eq(info.frames, frame - 1);
   cr_expect_eq(info.lost_frames, frame < DAMAGED_FRAMES ? told : 0, "without frame %lu: %lu", frame, info.lost_frames);
   if (right && frame < DAMAGED_FRAMES) {
@@ -158,15 +136,14 @@ static void expect_lost_without(const whole_journal *whole, uint64_t frame, bool
 static void expect_survived(const whole_journal *whole, size_t at, bool recovers) {
   muster_journal_info info;
   uint64_t before = frames_within(whole, DAMAGED_FRAMES, at); /* frames that end before the damage */
-  muster_result result = journal_look(whole->place.path, &info);
+  muster_result result = journal_look(whole->life.place.path, &info);
   cr_assert(result == MUSTER_OK || result == MUSTER_E_INPUT, "bit at %zu: %d", at, (int)result);
   if (result == MUSTER_E_INPUT) {
     cr_assert_not_null(strstr(muster_last_error(), "world-"), "bit at %zu, but which file? %s", at,
                        muster_last_error());
     return;
   }
-  cr_assert_eq(info.frames, before, "bit at %zu: frame %llu of %llu", at, (unsigned long long)info.frames,
-               (unsigned long long)before);
+  cr_assert_eq(info.frames, before, "bit at %zu: frame %lu of %lu", at, info.frames, before);
   cr_assert(info.damage[0] || info.lost_bytes, "bit at %zu: nobody noticed", at);
   cr_assert_leq(info.lost_frames, DAMAGED_FRAMES - before, "bit at %zu", at);
   if (recovers) expect_world(whole, info.frames, "bit at", at);
@@ -186,22 +163,21 @@ static void expect_damage(const whole_journal *whole, uint64_t frame, size_t byt
 
 /* A frame's section begins where the frame before ends. */
 static void expect_lost(const whole_journal *whole, uint64_t frame, size_t byte) {
-  muster_journal_info info;
   size_t at = whole->sizes[frame - 1] + byte;
   whole->journal_was.bytes[at] ^= 16;
   file_write(whole->journal, whole->journal_was.bytes, whole->journal_was.count);
   whole->journal_was.bytes[at] ^= 16;
-  cr_assert_eq(journal_look(whole->place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  muster_journal_info info = journal_seen(whole->life.place.path);
   cr_assert_eq(info.frames, frame - 1);
-  cr_assert_eq(info.lost_frames, DAMAGED_FRAMES - (frame - 1), "byte %zu of frame %llu: %llu, %s", byte,
-               (unsigned long long)frame, (unsigned long long)info.lost_frames, info.damage);
-  cr_assert(*info.damage, "byte %zu of frame %llu", byte, (unsigned long long)frame);
+  cr_assert_eq(info.lost_frames, DAMAGED_FRAMES - (frame - 1), "byte %zu of frame %lu: %lu, %s", byte, frame,
+               info.lost_frames, info.damage);
+  cr_assert(*info.damage, "byte %zu of frame %lu", byte, frame);
   expect_damage(whole, frame, byte, info.damage);
 }
 
 Test(journal_damage, frames_behind_it_are_counted) {
   enum { HEADER = 32 };
-  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  SCOPED(whole_end) whole_journal whole = whole_begin(DAMAGED_FRAMES);
   for (uint64_t frame = 1; frame <= DAMAGED_FRAMES; frame++)
     expect_lost(&whole, frame, (whole.sizes[frame] - whole.sizes[frame - 1]) / 2);
   for (size_t byte = 0; byte < HEADER; byte++) expect_lost(&whole, DAMAGED_FRAMES / 2, byte);
@@ -209,45 +185,41 @@ Test(journal_damage, frames_behind_it_are_counted) {
     expect_lost_without(&whole, frame, false);
     expect_lost_without(&whole, frame, true);
   }
-  whole_end(&whole);
 }
 
 Test(journal_damage, a_bit_that_turned_is_noticed, .timeout = 14400) {
   const char *wanted = getenv("MUSTER_FLIPS");
   uint64_t flips = wanted ? strtoull(wanted, NULL, 10) : FLIPS_DEFAULT, random = 88172645463325252u;
-  whole_journal whole = whole_begin(DAMAGED_FRAMES);
+  SCOPED(whole_end) whole_journal whole = whole_begin(DAMAGED_FRAMES);
   muster_journal_info info;
   for (uint64_t i = 0; i < flips; i++) {
-    bool in_snapshot = damage_random(&random) % 4 == 0;
+    bool in_snapshot = xorshift(&random) % 4 == 0;
     const file_bytes *was = in_snapshot ? &whole.snapshot_was : &whole.journal_was;
     const char *path = in_snapshot ? whole.snapshot : whole.journal;
-    size_t at = damage_random(&random) % was->count;
-    unsigned char changed = was->bytes[at] ^ (unsigned char)(1u << damage_random(&random) % 8);
+    size_t at = xorshift(&random) % was->count;
+    unsigned char changed = was->bytes[at] ^ (unsigned char)(1u << xorshift(&random) % 8);
     file_change(path, at, &changed, 1);
     if (in_snapshot)
-      cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_E_INPUT, "bit at %zu of the snapshot", at);
+      cr_assert_eq(journal_look(whole.life.place.path, &info), MUSTER_E_INPUT, "bit at %zu of the snapshot", at);
     else
       expect_survived(&whole, at, wanted || i % RECOVERED_EACH == 0);
     file_change(path, at, &was->bytes[at], 1);
   }
   expect_world(&whole, DAMAGED_FRAMES, "bits turned back", 0);
-  whole_end(&whole);
 }
 
 Test(journal_damage, bytes_behind_the_last_frame_are_lost_and_told) {
-  whole_journal whole = whole_begin(6);
-  muster_journal_info info;
+  SCOPED(whole_end) whole_journal whole = whole_begin(6);
   unsigned char rubbish[300];
   memset(rubbish, 0xa5, sizeof rubbish);
   int descriptor = open(whole.journal, O_WRONLY | O_APPEND | O_CLOEXEC);
   cr_assert_eq(write(descriptor, rubbish, sizeof rubbish), (ssize_t)sizeof rubbish);
   close(descriptor);
-  cr_assert_eq(journal_look(whole.place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  muster_journal_info info = journal_seen(whole.life.place.path);
   cr_assert_eq(info.frames, 6);
   cr_assert_eq(info.lost_bytes, sizeof rubbish);
   cr_assert_neq(info.damage[0], '\0', "rubbish is no end that is missing");
   expect_world(&whole, 6, "rubbish behind", whole.journal_was.count);
-  whole_end(&whole);
 }
 
 /* ------------------------------------------------------------------------------------------------------- of others */
@@ -260,59 +232,48 @@ static void expect_refused(const journal_place *place, little_world little, cons
 }
 
 Test(journal_damage, another_module_is_refused_by_what_differs) {
-  whole_journal whole = whole_begin(6);
-  muster_type_def type = town_type();
-  type.state_bytes *= 2;
-  expect_refused(&whole.place, town_of(1, MUSTER_CLOCK_VIRTUAL, &type), "townsman");
-  type = town_type();
-  type.name = "farmer";
-  expect_refused(&whole.place, town_of(1, MUSTER_CLOCK_VIRTUAL, &type), "farmer");
-  type = town_type();
-  expect_refused(&whole.place, town_of(1, MUSTER_CLOCK_WALL, &type), "clock");
+  SCOPED(whole_end) whole_journal whole = whole_begin(6);
+  const journal_place *place = &whole.life.place;
+  muster_type_def larger = CHANGED(town_type(), it.state_bytes *= 2), farmer = CHANGED(town_type(), it.name = "farmer");
+  expect_refused(place, town_of(1, MUSTER_CLOCK_VIRTUAL, larger), "townsman");
+  expect_refused(place, town_of(1, MUSTER_CLOCK_VIRTUAL, farmer), "farmer");
+  expect_refused(place, town_of(1, MUSTER_CLOCK_WALL, town_type()), "clock");
   expect_world(&whole, 6, "the right one", 0);
-  whole_end(&whole);
 }
 
 /* Two journals, of which one gets the other's snapshot under its own name. */
 Test(journal_damage, another_snapshot_is_refused) {
-  whole_journal one = whole_begin(6), other = whole_begin(9);
+  SCOPED(whole_end) whole_journal one = whole_begin(6), other = whole_begin(9);
   muster_journal_info info;
-  file_bytes spawned = {0};
   file_write(one.snapshot, other.snapshot_was.bytes, other.snapshot_was.count);
-  muster_result result = journal_look(one.place.path, &info);
+  muster_result result = journal_look(one.life.place.path, &info);
   cr_assert_eq(result, MUSTER_E_INPUT, "two that do not belong together were taken: %d", (int)result);
   cr_assert_not_null(strstr(muster_last_error(), "world-"), "%s", muster_last_error());
-  expect_refused(&one.place, town(), "world-");
+  expect_refused(&one.life.place, town(), "world-");
   file_write(one.snapshot, one.snapshot_was.bytes, one.snapshot_was.count);
   expect_world(&one, 6, "its own again", 0);
-  free(spawned.bytes);
-  whole_end(&one);
-  whole_end(&other);
 }
 
 /* The number that stands for the layout of all structures is at the same place of both files' heads. */
 Test(journal_damage, another_build_is_refused) {
-  whole_journal whole = whole_begin(6);
+  SCOPED(whole_end) whole_journal whole = whole_begin(6);
   muster_journal_info info;
   for (size_t at = 0; at < 16; at++) {
     unsigned char changed = whole.journal_was.bytes[at] ^ 0x10;
     file_change(whole.journal, at, &changed, 1);
-    muster_result result = journal_look(whole.place.path, &info);
+    muster_result result = journal_look(whole.life.place.path, &info);
     cr_assert_eq(result, MUSTER_E_INPUT, "byte %zu of the head: %d", at, (int)result);
     cr_assert_not_null(strstr(muster_last_error(), ".journal"), "byte %zu: %s", at, muster_last_error());
     file_change(whole.journal, at, &whole.journal_was.bytes[at], 1);
   }
   expect_world(&whole, 6, "this build", 0);
-  whole_end(&whole);
 }
 
 Test(journal_damage, without_a_journal_there_is_none) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   muster_journal_info info;
-  little_world little = town();
+  SCOPED(little_world_destroy) little_world little = town();
   cr_assert_eq(journal_look(place.path, &info), MUSTER_E_STALE);
   cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_E_STALE);
   cr_assert_eq(journal_look("/nowhere/at/all", &info), MUSTER_E_STALE);
-  little_world_destroy(&little);
-  place_remove(&place);
 }

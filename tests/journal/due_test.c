@@ -1,15 +1,9 @@
 /* When a snapshot begins by itself. What was measured is set here instead: how long the frames took, what the last
  * snapshot cost and when it was, and how many updates are suspended. */
-#include "support/await.h"
+#include "base/clock.h"
 #include "support/journal_inside.h"
 #include "support/journal_town.h"
-#include "world/world.h"
 #include "world/world_sums.h"
-
-#include "base/clock.h"
-
-#include <pthread.h>
-#include <sys/resource.h>
 
 enum { WORKERS = 4, ALL_LOOKS = 8, MS = 1000000 };
 
@@ -65,6 +59,11 @@ static void set_case(muster_journal *journal, const due_case *one) {
   muster_journal_hold(journal, one->held);
 }
 
+/* Until a snapshot that has begun is complete, and the disk has it. */
+static void await_rest(muster_journal *journal) {
+  AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+}
+
 static void expect_case(muster_journal *journal, const due_case *one) {
   set_case(journal, one);
   journal->place.too_small = true;
@@ -78,26 +77,24 @@ static void expect_case(muster_journal *journal, const due_case *one) {
   bool dear = !one->begins && one->replay > 1000 && !one->held && !one->frames_to_wait;
   cr_expect_eq(journal_status(journal).holds, !dear, "%s", one->what);
   journal->warned = false;
-  AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+  await_rest(journal);
   if (one->begins) cr_expect_eq(journal->looks, 0, "the next one is looked for anew");
   if (one->begins) cr_expect_eq(journal->load_ns, 2 * journal->snapshot_cpu_ns, "it is read twice");
   if (one->begins) cr_expect_geq(journal->begun_ns, clock_system() - some_ns / 2, "%s", one->what);
 }
 
+/* The same world, which is to come back within a second, behind its next frame. */
+static kept_world kept_within_a_second(little_world little) {
+  kept_world kept = kept_world_of(little, WITH(muster_journal_def, it.recovery_max_ns = 1000 * (uint64_t)MS));
+  run_frame(&kept.little);
+  return kept;
+}
+
 Test(journal_due, a_snapshot_begins_when_it_is_time_and_not_before) {
-  journal_place place = place_make();
-  muster_type_def type = town_type();
-  little_world little = town_of(WORKERS, MUSTER_CLOCK_VIRTUAL, &type);
-  town_populate(&little);
-  muster_journal_def def = muster_journal_def_default();
-  def.recovery_max_ns = 1000 * (uint64_t)MS;
-  muster_journal *journal = journal_begin_as(&little, def, place.path);
-  run_frame(&little);
-  for (size_t i = 0; i < sizeof due_cases / sizeof *due_cases; i++) expect_case(journal, &due_cases[i]);
-  cr_expect_eq(little.world->sums->prepaid_ns, 0, "in virtual time a pause is no part of a budget");
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
+  SCOPED(kept_world_end)
+  kept_world kept = kept_within_a_second(peopled(town_of(WORKERS, MUSTER_CLOCK_VIRTUAL, town_type())));
+  for (size_t i = 0; i < COUNT_OF(due_cases); i++) expect_case(kept.journal, &due_cases[i]);
+  cr_expect_eq(kept.little.world->sums->prepaid_ns, 0, "in virtual time a pause is no part of a budget");
 }
 
 /* How many updates are suspended, frame by frame, since one was nearly due. It begins in the first of them, but one,
@@ -108,14 +105,9 @@ Test(journal_due, of_frames_in_which_it_is_nearly_time_one_with_few_suspended_up
   } rows[] = {{0, 1, {5, 5}},    {0, 2, {5, 6, 5}},    {2, 1, {9, 5}},
               {9, 1, {0, 0}},    {9, 3, {5, 6, 7, 4}}, {0, ALL_LOOKS, {1, 2, 3, 4, 5, 6, 7, 8, 9, 9}},
               {3, 2, {4, 9, 4}}, {1, 1, {2, 1}}};
-  journal_place place = place_make();
-  little_world little = town();
-  town_populate(&little);
-  muster_journal_def def = muster_journal_def_default();
-  def.recovery_max_ns = 1000 * (uint64_t)MS;
-  muster_journal *journal = journal_begin_as(&little, def, place.path);
-  run_frame(&little);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  SCOPED(kept_world_end) kept_world kept = kept_within_a_second(peopled_town());
+  muster_journal *journal = kept.journal;
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     uint64_t forked = journal_status(journal).forked;
     for (uint32_t look = 0; look <= rows[i].begins_in; look++) {
       uint32_t fewest = look ? journal->fewest : rows[i].fewest_before;
@@ -124,11 +116,8 @@ Test(journal_due, of_frames_in_which_it_is_nearly_time_one_with_few_suspended_up
       muster_journal_turn(journal, 0);
       cr_expect_eq(journal_status(journal).forked - forked, look == rows[i].begins_in, "row %zu, frame %u", i, look);
     }
-    AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+    await_rest(journal);
   }
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* A limit that a recovery may pass is kept again once the next snapshot can be had in time: one that comes late does
@@ -139,23 +128,16 @@ Test(journal_due, a_limit_that_was_passed_is_kept_again_when_the_next_snapshot_i
     bool holds, holds_again; /* where it held before, and where it did not */
   } rows[] = {{800, 0, true, true},      {800, 900, true, false}, {999, 700, true, true},   {1000, 0, true, false},
               {1000, 900, false, false}, {1100, 0, true, false},  {1100, 700, true, false}, {1100, 900, false, false}};
-  journal_place place = place_make();
-  muster_type_def type = town_type();
-  little_world little = town_of(WORKERS, MUSTER_CLOCK_VIRTUAL, &type);
-  muster_journal_def def = muster_journal_def_default();
-  def.recovery_max_ns = 1000 * (uint64_t)MS;
-  muster_journal *journal = journal_begin_as(&little, def, place.path);
-  run_frame(&little);
-  for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+  SCOPED(kept_world_end)
+  kept_world kept = kept_within_a_second(town_of(WORKERS, MUSTER_CLOCK_VIRTUAL, town_type()));
+  muster_journal *journal = kept.journal;
+  for (size_t i = 0; i < 2 * COUNT_OF(rows); i++) {
     set_case(journal, &(due_case){.replay = rows[i / 2].replay, .cpu = rows[i / 2].cpu});
     journal->warned = i % 2;
     muster_journal_turn(journal, 0);
     cr_expect_eq(journal_status(journal).holds, i % 2 ? rows[i / 2].holds_again : rows[i / 2].holds, "row %zu", i / 2);
-    AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+    await_rest(journal);
   }
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 static _Atomic bool disk_is_done;
@@ -168,14 +150,12 @@ static void wait_for_disk(void *user) {
 /* The thread that syncs gets memory for the next snapshot, or waits for the disk: nobody waits for it who gives up one
  * that has a process. */
 Test(journal_due, a_snapshot_that_comes_to_nothing_keeps_no_frame) {
-  journal_place place = place_make();
   int ends[2];
   signal(SIGPIPE, SIG_IGN);
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  muster_journal *journal = kept.journal;
   for (uint32_t round = 1; round <= 2; round++) {
-    run_frame(&little);
+    run_frame(&kept.little);
     cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
     atomic_store(&disk_is_done, false);
     syncer_do(&journal->syncer, (syncer_job){wait_for_disk, NULL});
@@ -183,30 +163,25 @@ Test(journal_due, a_snapshot_that_comes_to_nothing_keeps_no_frame) {
     cr_assert_geq(dup2(ends[1], journal->next.descriptor), 0); /* its record cannot be written */
     close(ends[0]);
     close(ends[1]);
-    run_frame(&little);
+    run_frame(&kept.little);
     cr_expect_not(syncer_did(&journal->syncer, false));
     cr_expect_eq(journal_status(journal).snapshots_failed, round);
     cr_expect(journal_status(journal).runs && !journal_status(journal).writes);
     atomic_store(&disk_is_done, true);
     syncer_did(&journal->syncer, true);
   }
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* Memory for the next snapshot has a quarter more than the last one took, and 1 MiB. It is got anew where it falls
  * short of that by more than an eighth. */
 Test(journal_due, memory_for_a_snapshot_grows_with_it) {
-  journal_place place = place_make();
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
-  run_frame(&little);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  muster_journal *journal = kept.journal;
+  run_frame(&kept.little);
   for (uint32_t megabytes = 0; megabytes < 10; megabytes += 3) {
     const size_t wanted = megabytes * 1250000u + (1 << 20), enough = wanted - wanted / 8;
     const size_t sizes[] = {0, enough - 1, enough, enough + 1, wanted, 2 * wanted};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
       journal->place.wanted = sizes[i];
       journal->status.snapshot_bytes = megabytes * 1000000u;
       muster_journal_turn(journal, 1000 * (uint64_t)MS);
@@ -217,9 +192,6 @@ Test(journal_due, memory_for_a_snapshot_grows_with_it) {
     }
   }
   cr_expect_eq(journal_status(journal).snapshots, 1);
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* Puts a snapshot into memory, if it is foretold to take no longer than the host has. Whether it was. */
@@ -228,7 +200,7 @@ static bool is_placed(muster_journal *journal, uint64_t foretold_ns, uint64_t sp
   journal->place.took_ns = foretold_ns;
   journal->asked = true;
   muster_journal_turn(journal, spare_ns);
-  AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes && !syncer_moves(&journal->syncer));
+  await_rest(journal);
   cr_expect_eq(journal_status(journal).snapshots, snapshots + 1);
   return journal_status(journal).forked == forked;
 }
@@ -236,11 +208,9 @@ static bool is_placed(muster_journal *journal, uint64_t foretold_ns, uint64_t sp
 /* One that takes longer than was foretold is believed at once, one that is faster by an eighth. */
 Test(journal_due, how_long_it_takes_into_memory_is_learnt) {
   static const uint64_t long_ns = 80000000000u;
-  journal_place place = place_make();
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
-  run_frame(&little);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  muster_journal *journal = kept.journal;
+  run_frame(&kept.little);
   muster_journal_turn(journal, long_ns); /* gets memory */
   syncer_did(&journal->syncer, true);
   for (uint32_t i = 0; i < 3; i++) {
@@ -252,41 +222,34 @@ Test(journal_due, how_long_it_takes_into_memory_is_learnt) {
     cr_expect_not(is_placed(journal, long_ns + 100, long_ns), "too late");
     cr_expect_eq(journal->place.took_ns, long_ns + 100, "it was not asked");
   }
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* Frames that are counted once, however often the host turns or looks; those beside a snapshot for both records. */
 Test(journal_due, each_frame_is_foretold_once) {
-  journal_place place = place_make();
-  little_world little = town();
-  town_populate(&little);
+  little_world little = peopled_town();
   run_frames(&little, 3);
   uint64_t took_ns = 0, beside_ns = 0, now_ns = clock_system();
-  muster_journal *journal = journal_begin(&little, place.path);
+  SCOPED(kept_world_end) kept_world kept = kept_world_of(little, muster_journal_def_default());
+  muster_journal *journal = kept.journal;
   cr_expect_geq(journal->begun_ns, now_ns, "the first snapshot was just now");
   for (uint32_t k = 0; k < 3; k++) muster_journal_turn(journal, 0);
   cr_expect_eq(journal_status(journal).frames_written, 3);
   cr_expect_eq(journal->current.replay_ns, 0, "those before are in the snapshot");
   for (uint32_t i = 0; i < 6; i++) {
-    took_ns += run_frame(&little).wall_ns;
+    took_ns += run_frame(&kept.little).wall_ns;
     for (uint32_t k = 0; k < i; k++) muster_journal_turn(journal, 0);
     for (uint32_t k = 0; k < 3 && !i; k++) cr_expect_eq(journal_status(journal).frames_written, 3 + i + 1);
     cr_expect_eq(journal->current.replay_ns, took_ns, "a turn counts, or a look at the status");
   }
   cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
   for (uint32_t i = 0; i < 3; i++) {
-    beside_ns += run_frame(&little).wall_ns;
+    beside_ns += run_frame(&kept.little).wall_ns;
     journal_status(journal);
     cr_expect_eq(journal->current.replay_ns, took_ns + beside_ns);
     cr_expect_eq(journal->next.replay_ns, beside_ns);
   }
   AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes);
   cr_expect_eq(journal->current.replay_ns, beside_ns);
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 static bool refuse_in_child(muster_journal_put put, void *put_user, void *user) {
@@ -296,19 +259,16 @@ static bool refuse_in_child(muster_journal_put put, void *put_user, void *user) 
 
 /* After a failure a snapshot by itself waits for 120 frames; one that is asked for does not. */
 Test(journal_due, a_failure_keeps_the_next_one_away_but_not_those_that_are_asked_for) {
-  journal_place place = place_make();
   pid_t self = getpid();
-  little_world little = town();
-  town_populate(&little);
+  little_world little = peopled_town();
   run_frames(&little, 3);
-  muster_journal_def def = muster_journal_def_default();
-  def.save_host = refuse_in_child;
-  def.user = &self;
-  muster_journal *journal = journal_begin_as(&little, def, place.path);
+  const muster_journal_def def = WITH(muster_journal_def, it.save_host = refuse_in_child, it.user = &self);
+  SCOPED(kept_world_end) kept_world kept = kept_world_of(little, def);
+  muster_journal *journal = kept.journal;
   for (uint64_t failed = 0; failed < 3; failed++) {
     cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
     cr_expect_eq(journal_status(journal).forked, failed + 1);
-    run_frame(&little);
+    run_frame(&kept.little);
     AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes);
     cr_expect_eq(journal_status(journal).snapshots_failed, failed + 1);
     cr_expect_eq(journal->retry_frame, little.world->frames + 120);
@@ -316,21 +276,17 @@ Test(journal_due, a_failure_keeps_the_next_one_away_but_not_those_that_are_asked
     for (uint32_t i = 0; i < 3; i++) muster_journal_turn(journal, 0);
     cr_expect_eq(journal_status(journal).forked, failed + 1, "what was asked for is tried once");
   }
-  cr_expect_eq(muster_journal_end(journal, false), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
+  cr_expect_eq(kept_world_close(&kept), MUSTER_OK);
 }
 
 /* For want of descriptors there is no file, or no process: nothing is left of it, and it is tried again later. */
 Test(journal_due, what_the_system_refuses_is_tried_again_later) {
-  journal_place place = place_make();
   struct rlimit usual;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  muster_journal *journal = kept.journal;
   cr_assert_eq(getrlimit(RLIMIT_NOFILE, &usual), 0);
   for (rlim_t left = 0; left < 3; left++) {
-    run_frame(&little);
+    run_frame(&kept.little);
     int lowest = dup(0);
     close(lowest);
     const muster_journal_status before = journal_status(journal);
@@ -343,8 +299,8 @@ Test(journal_due, what_the_system_refuses_is_tried_again_later) {
     cr_expect_eq(status.forked, before.forked, "with %lu descriptors", left);
     cr_expect_eq(status.snapshots, 1);
     cr_expect_eq(status.changes_safe, 0);
-    cr_expect_eq(journal->retry_frame, little.world->frames + 120);
-    cr_expect_eq(place_count(&place, "", ""), 2);
+    cr_expect_eq(journal->retry_frame, kept.little.world->frames + 120);
+    cr_expect_eq(place_count(&kept.place, "", ""), 2);
     int again = dup(0);
     cr_expect_eq(again, lowest, "with %lu descriptors", left);
     close(again);
@@ -352,9 +308,6 @@ Test(journal_due, what_the_system_refuses_is_tried_again_later) {
   cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
   AWAIT_WITH(muster_journal_turn(journal, 0), journal_status(journal).snapshots == 2);
   cr_expect_eq(journal_status(journal).changes_safe, 4);
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 static void *turn_elsewhere(void *user) {
@@ -366,17 +319,11 @@ static void *turn_elsewhere(void *user) {
 
 /* One is due, and another thread than that of the frames calls. */
 Test(journal_due, another_thread_begins_none) {
-  journal_place place = place_make();
   pthread_t thread;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place.path);
-  run_frame(&little);
-  set_case(journal, &(due_case){.replay = 2000});
-  cr_assert_eq(pthread_create(&thread, NULL, turn_elsewhere, journal), 0);
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  run_frame(&kept.little);
+  set_case(kept.journal, &(due_case){.replay = 2000});
+  cr_assert_eq(pthread_create(&thread, NULL, turn_elsewhere, kept.journal), 0);
   pthread_join(thread, NULL);
-  cr_expect_eq(journal_status(journal).forked, 0);
-  cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
+  cr_expect_eq(journal_status(kept.journal).forked, 0);
 }

@@ -1,12 +1,10 @@
 /* A journal whose record still grows is followed: the world that comes of it is the one that runs, frame by frame, and
  * goes on where the record ends. And a journal that begins beside the frames, and one that is held. */
-#include "support/await.h"
 #include "support/journal_town.h"
 
 #include <muster/snapshot.h>
 
 #include <glob.h>
-#include <sys/resource.h>
 
 enum { FOLLOWED_FRAMES = 60, LATER_FRAMES = 5, PIECES = 7 };
 
@@ -31,14 +29,10 @@ static void note_frame(muster_journal *journal, void *user) {
 }
 
 /* Some pieces end inside of a section, some have several frames, and some none. */
-static size_t next_piece(const follower *copy) {
+static void grow(follower *copy) {
   static const size_t pieces[PIECES] = {1, 900, 40, 6000, 333, 17, 2500};
   size_t piece = pieces[copy->turn % PIECES], left = copy->record.count - copy->there;
-  return piece < left ? piece : left;
-}
-
-static void grow(follower *copy) {
-  size_t piece = next_piece(copy);
+  if (piece > left) piece = left;
   cr_assert_eq(pwrite(copy->file, copy->record.bytes + copy->there, piece, (off_t)copy->there), (ssize_t)piece);
   copy->there += piece;
   copy->turn++;
@@ -85,11 +79,8 @@ static follower begin_follower(const journal_place *from, const journal_place *t
 }
 
 static muster_result follow(little_world *little, const char *path, follower *copy, muster_journal_info *info) {
-  muster_journal_recover_def def = muster_journal_recover_def_default();
-  def.path = path;
-  def.more = give_more;
-  def.take_notes = take_note;
-  def.user = copy;
+  const muster_journal_recover_def def =
+      WITH(muster_journal_recover_def, it.path = path, it.more = give_more, it.take_notes = take_note, it.user = copy);
   *info = muster_journal_info_default();
   muster_result result = muster_journal_recover(little->world, &def, info);
   little->now_ns = info->sim_now_ns;
@@ -110,14 +101,9 @@ typedef struct followed {
 
 static void followed_live(void *user) {
   const followed *life = user;
-  muster_type_def type = town_type();
-  little_world little = town_of(2, life->clock, &type);
-  town_populate(&little);
+  little_world little = peopled(town_of(2, life->clock, town_type()));
   uint64_t frame = 0;
-  muster_journal_def def = muster_journal_def_default();
-  def.end_frame = note_frame;
-  def.user = &frame;
-  journal_begin_as(&little, def, life->place.path);
+  journal_begin_as(&little, WITH(muster_journal_def, it.end_frame = note_frame, it.user = &frame), life->place.path);
   told_frame(life->told, &little, 0);
   for (uint32_t i = 0; i < FOLLOWED_FRAMES; i++) {
     town_frame(&little, i);
@@ -139,26 +125,22 @@ static void end_followed(followed *life) {
 }
 
 static void expect_followed(muster_clock clock, size_t part) {
-  followed life = begin_followed(clock);
-  muster_type_def type = town_type();
+  SCOPED(end_followed) followed life = begin_followed(clock);
   muster_journal_info info;
-  little_world whole = town_of(1, clock, &type), little = town_of(2, clock, &type);
-  follower copy = begin_follower(&life.place, &life.other, life.told, part);
+  SCOPED(little_world_destroy)
+  little_world whole = town_of(1, clock, town_type()), little = town_of(2, clock, town_type());
+  SCOPED(end_follower) follower copy = begin_follower(&life.place, &life.other, life.told, part);
   cr_assert_eq(follow(&little, life.other.path, &copy, &info), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(info.frames, FOLLOWED_FRAMES);
   cr_assert_eq(copy.seen, FOLLOWED_FRAMES);
   cr_assert_eq(copy.noted, FOLLOWED_FRAMES);
   cr_assert_eq(place_count(&life.other, "world-", ".replaying"), 0);
-  cr_assert_eq(journal_recover(&whole, life.place.path, &info), MUSTER_OK, "%s", muster_last_error());
+  journal_back(&whole, life.place.path);
   for (uint32_t i = 0; i < LATER_FRAMES && clock == MUSTER_CLOCK_VIRTUAL; i++) {
     town_frame(&little, FOLLOWED_FRAMES + i);
     town_frame(&whole, FOLLOWED_FRAMES + i);
     cr_assert_eq(muster_world_hash(little.world), muster_world_hash(whole.world), "frame %u behind the end", i);
   }
-  little_world_destroy(&little);
-  little_world_destroy(&whole);
-  end_follower(&copy);
-  end_followed(&life);
 }
 
 Test(journal_follow, a_record_that_grows_brings_each_frame_as_it_was) {
@@ -174,23 +156,19 @@ Test(journal_follow, it_may_be_whole_already) {
 }
 
 Test(journal_follow, damage_that_comes_is_found) {
-  followed life = begin_followed(MUSTER_CLOCK_VIRTUAL);
+  SCOPED(end_followed) followed life = begin_followed(MUSTER_CLOCK_VIRTUAL);
   muster_journal_info info;
-  little_world little = town();
-  follower copy = begin_follower(&life.place, &life.other, life.told, 9);
+  SCOPED(little_world_destroy) little_world little = town();
+  SCOPED(end_follower) follower copy = begin_follower(&life.place, &life.other, life.told, 9);
   copy.record.bytes[copy.record.count / 2] ^= 4;
   cr_assert_eq(follow(&little, life.other.path, &copy, &info), MUSTER_E_INPUT);
   cr_assert(strstr(muster_last_error(), "record: offset"), "%s", muster_last_error());
   cr_assert_lt(copy.seen, FOLLOWED_FRAMES);
-  little_world_destroy(&little);
-  end_follower(&copy);
-  end_followed(&life);
 }
 
 /* A record of many bytes, of which a part comes later; and how much of it was in memory each time that the host was
  * asked for more. */
 typedef struct long_record {
-  journal_place place;
   char name[PLACE_BYTES];
   file_bytes whole;
   uint32_t asked;
@@ -233,30 +211,24 @@ static void note_much(muster_journal *journal, void *user) {
 
 /* What was run is let go of. */
 Test(journal_follow, a_record_that_grows_takes_memory_for_what_comes_and_not_for_what_was) {
-  long_record record = {.place = place_make()};
+  long_record record = {0};
   muster_journal_info info = muster_journal_info_default();
-  muster_journal_recover_def def = muster_journal_recover_def_default();
-  town_life life = {
-      .path = record.place.path, .told = told_create(), .frames = LONG_FRAMES, .def = muster_journal_def_default()};
+  SCOPED(town_life_end) town_life life = town_life_of(LONG_FRAMES, NULL);
   life.def.end_frame = note_much;
   live_until_death(town_live, &life);
-  snprintf(record.name, sizeof record.name, "%s", place_find(&record.place, ".journal").path);
+  snprintf(record.name, sizeof record.name, "%s", place_find(&life.place, ".journal").path);
   record.whole = file_read(record.name);
   cr_assert_eq(truncate(record.name, (off_t)record.whole.count / 4 * 3), 0);
-  little_world little = town();
-  def.path = record.place.path;
-  def.more = give_rest;
-  def.user = &record;
+  SCOPED(little_world_destroy) little_world little = town();
+  const muster_journal_recover_def def =
+      WITH(muster_journal_recover_def, it.path = life.place.path, it.more = give_rest, it.user = &record);
   cr_assert_eq(muster_journal_recover(little.world, &def, &info), MUSTER_OK, "%s", muster_last_error());
   cr_expect_eq(info.frames, LONG_FRAMES);
   cr_expect_eq(record.asked, 2);
   cr_expect_eq(muster_world_hash(little.world), life.told->hashes[LONG_FRAMES]);
   cr_expect_geq(record.held[0], 6 * LONG_NOTE, "%zu bytes", record.held[0]);
   cr_expect_leq(record.held[1], 5 * LONG_NOTE, "%zu bytes", record.held[1]);
-  little_world_destroy(&little);
   free(record.whole.bytes);
-  told_destroy(life.told);
-  place_remove(&record.place);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- beside */
@@ -289,12 +261,10 @@ static void beside_live(void *user) {
   beside_life *life = user;
   little_world little = town();
   muster_journal_info info;
-  muster_journal_def def = muster_journal_def_default();
+  muster_journal_def def = WITH(muster_journal_def, it.save_host = save_as_ordered, it.user = life);
   life->frames_process = getpid();
-  def.save_host = save_as_ordered;
-  def.user = life;
   if (journal_look(life->path, &info) == MUSTER_E_STALE) {
-    town_populate(&little);
+    peopled(little);
     journal_begin_as(&little, def, life->path);
     for (uint32_t i = 0; i < 10; i++) beside_frame(life, &little, i);
     return;
@@ -315,24 +285,17 @@ static void beside_live(void *user) {
 
 static void expect_beside(void (*live)(beside_life *life, muster_journal *journal, little_world *little),
                           uint64_t frames, uint32_t files) {
-  journal_place place = place_make();
-  muster_journal_info info;
+  SCOPED(town_life_end) town_life lived = town_life_of(0, NULL);
   beside_life *life = shared_memory(sizeof *life);
-  life->path = place.path;
-  life->told = told_create();
+  life->path = lived.place.path;
+  life->told = lived.told;
   life->live = live;
   live_until_death(beside_live, life);
   live_until_death(beside_live, life);
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(info.frames, frames);
-  cr_assert_eq(muster_world_hash(little.world), life->told->hashes[frames]);
-  little_world_destroy(&little);
-  cr_assert_eq(place_count(&place, "world-", ".snapshot"), files);
+  SCOPED(little_world_destroy) little_world little = town_back(&lived, frames);
+  cr_assert_eq(place_count(&lived.place, "world-", ".snapshot"), files);
   atomic_store(&life->order, WRITER_DIES); /* one that waits still */
-  told_destroy(life->told);
   munmap(life, sizeof *life);
-  place_remove(&place);
 }
 
 static void end_here(beside_life *life, muster_journal *journal, little_world *little) {
@@ -401,21 +364,13 @@ Test(journal_follow, it_may_end_before_its_snapshot_is_complete) {
 
 /* ------------------------------------------------------------------------------------------------------------ held */
 
-/* For how long the first snapshot keeps the next one away: for no longer than 50 times what this process has used (its
- * cost, in rotation.c). */
-static uint64_t costly_us(void) {
-  struct rusage self;
-  must(getrusage(RUSAGE_SELF, &self) == 0, "getrusage");
-  return 50 * ((uint64_t)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) * 1000000 +
-               (uint64_t)(self.ru_utime.tv_usec + self.ru_stime.tv_usec));
-}
-
-/* A snapshot is always due, as far as the cost allows. */
+/* A snapshot is always due, as far as the cost allows: the first keeps the next one away for no longer than 50 times
+ * what this process has used (its cost, in rotation.c). */
 static void hold_and_let_go(muster_journal *journal, little_world *little, uint32_t frame) {
   static uint64_t each_us;
   (void)little;
   if (frame == 1) muster_journal_hold(journal, true);
-  if (frame == 1) each_us = costly_us() / 30;
+  if (frame == 1) each_us = 50 * used_us() / 30;
   if (frame < 40) {
     usleep((useconds_t)each_us);
     muster_journal_turn(journal, 1000000000u);
@@ -431,14 +386,7 @@ static void hold_and_let_go(muster_journal *journal, little_world *little, uint3
 }
 
 Test(journal_follow, one_that_is_held_begins_no_snapshot_by_itself) {
-  journal_place place = place_make();
-  town_life life = {.path = place.path,
-                    .told = told_create(),
-                    .frames = 42,
-                    .def = muster_journal_def_default(),
-                    .after = hold_and_let_go};
+  SCOPED(town_life_end) town_life life = town_life_of(42, hold_and_let_go);
   life.def.recovery_max_ns = life.def.start_ns = 10000000;
   live_until_death(town_live, &life);
-  told_destroy(life.told);
-  place_remove(&place);
 }

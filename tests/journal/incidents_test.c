@@ -1,19 +1,13 @@
 /* Journals of crashes that are kept: as many as are asked for, also of more than a few, and the newest. */
-#include "journal/journal.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "support/journal_files.h"
+#include "support/journal_inside.h"
+#include "support/with.h"
 
 enum { OF_A_CRASH = 7 };
 
 static void put_file(const char *path, const char *what, uint64_t number, const char *ending) {
   journal_name name;
-  FILE *file = fopen(journal_file_name(path, what, number, ending, name), "we");
-  cr_assert_not_null(file);
-  fputs("cut", file);
-  fclose(file);
+  file_write(journal_file_name(path, what, number, ending, name), "cut", 3);
 }
 
 /* Of these numbers, without one between them. */
@@ -29,16 +23,13 @@ static void expect_kept(const char *path, uint64_t first, uint64_t last) {
 
 Test(incidents, are_kept_up_to_the_number_that_is_asked_for) {
   static const uint32_t most[] = {1, 4, 63, 64, 65, 100, INCIDENTS_MOST};
-  for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
-    char folder[] = "/tmp/muster-test-incidents-XXXXXX", path[64], command[64];
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/world", folder);
+  for (size_t i = 0; i < COUNT_OF(most); i++) {
+    SCOPED(place_remove) journal_place place = place_make();
+    const char *path = place.path;
     for (uint64_t number = 1; number <= most[i] + 1; number++) put_file(path, "incident-", number, ".journal");
     put_file(path, "", OF_A_CRASH, ".journal");
     put_file(path, "", OF_A_CRASH, ".snapshot");
     journal_files_retire(path, OF_A_CRASH + 1, most[i]);
     expect_kept(path, 3, most[i] + 2);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    cr_assert_eq(system(command), 0);
   }
 }

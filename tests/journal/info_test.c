@@ -2,18 +2,16 @@
  * are refused. */
 #include "support/journal_town.h"
 
-#include <muster/muster.h>
-
 enum { BEFORE = 5, OLD = 4, NEW = 3, SEEN_MAX = 64, RUBBISH = 10 };
 
 /* A world that has run some frames, and has had a journal before. */
 static void info_live(void *user) {
   town_life *life = user;
-  little_world little = town();
-  town_populate(&little);
+  little_world little = peopled_town();
   run_frames(&little, BEFORE);
-  must(muster_journal_end(journal_begin_as(&little, life->def, life->path), false) == MUSTER_OK, "it does not end");
-  muster_journal *journal = journal_begin_as(&little, life->def, life->path); /* number 3 */
+  must(muster_journal_end(journal_begin_as(&little, life->def, life->place.path), false) == MUSTER_OK,
+       "it does not end");
+  muster_journal *journal = journal_begin_as(&little, life->def, life->place.path); /* number 3 */
   run_frames(&little, OLD);
   must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
   for (uint32_t waited = 0; journal_status(journal).changes_safe == 0; usleep(1000)) {
@@ -34,18 +32,12 @@ static bool save_few(muster_journal_put put, void *put_user, void *user) {
   return put("few", 3, put_user);
 }
 
-static town_life info_begin(const journal_place *place) {
-  town_life life = {.path = place->path, .told = told_create(), .def = muster_journal_def_default()};
-  life.def.note = "settings";
-  life.def.note_bytes = 8;
-  life.def.save_host = save_few;
+/* It has died: SCOPED(town_life_end). */
+static town_life info_begin(void) {
+  town_life life = town_life_of(0, NULL);
+  life.def = WITH(muster_journal_def, it.note = "settings", it.note_bytes = 8, it.save_host = save_few);
   live_until_death(info_live, &life);
   return life;
-}
-
-static void info_end(const journal_place *place, town_life *life) {
-  told_destroy(life->told);
-  place_remove(place);
 }
 
 static void put_behind(const char *path, size_t count) {
@@ -104,9 +96,9 @@ static bool see_notes(const void *bytes, size_t count, uint64_t frame, void *use
 }
 
 static bool is_tried(const seen *all) {
-  char pattern[PLACE_BYTES];
-  snprintf(pattern, sizeof pattern, "%s-4.replaying", all->path);
-  return access(pattern, F_OK) == 0;
+  char name[PLACE_BYTES];
+  snprintf(name, sizeof name, "%s-4.replaying", all->path);
+  return access(name, F_OK) == 0;
 }
 
 static void see_before(muster_world *world, uint64_t frame, uint64_t sim_now_ns, void *user) {
@@ -138,28 +130,18 @@ static void expect_notes(const seen *all, uint32_t at) {
 }
 
 static muster_journal_info info_expected(void) {
-  muster_journal_info expected = muster_journal_info_default();
-  expected.number = 4;
-  expected.snapshot_frames = BEFORE + OLD;
-  expected.frames = BEFORE + OLD + NEW;
-  return expected;
+  return WITH(muster_journal_info, it.number = 4, it.snapshot_frames = BEFORE + OLD, it.frames = BEFORE + OLD + NEW);
 }
 
-static muster_journal_look_def look_of(const journal_place *place, seen *all) {
-  muster_journal_look_def look = muster_journal_look_def_default();
-  look.path = place->path;
-  look.take_note = see_note;
-  look.take_host = see_host;
-  look.take_notes = see_notes;
-  look.user = all;
-  return look;
+static muster_journal_look_def look_of(const town_life *life, seen *all) {
+  return WITH(muster_journal_look_def, it.path = life->place.path, it.take_note = see_note, it.take_host = see_host,
+              it.take_notes = see_notes, it.user = all);
 }
 
 Test(journal_info, a_look_tells_all_and_hands_out_all) {
-  journal_place place = place_make();
-  town_life life = info_begin(&place);
+  SCOPED(town_life_end) town_life life = info_begin();
   seen all = {.count = 0};
-  muster_journal_look_def look = look_of(&place, &all);
+  const muster_journal_look_def look = look_of(&life, &all);
   muster_journal_info info = muster_journal_info_default(), expected = info_expected();
   muster_world_def world = muster_world_def_default();
   cr_assert_eq(muster_journal_look(&look, &info, &world), MUSTER_OK, "%s", muster_last_error());
@@ -171,12 +153,11 @@ Test(journal_info, a_look_tells_all_and_hands_out_all) {
   cr_expect_eq(world.limits.agents_max, 256);
   cr_expect_eq(world.clock.kind, MUSTER_CLOCK_VIRTUAL);
   cr_expect(world.pool == NULL && world.log.write == muster_world_def_default().log.write);
-  put_behind(place_find(&place, ".journal").path, RUBBISH);
+  put_behind(place_find(&life.place, ".journal").path, RUBBISH);
   expected.lost_bytes = RUBBISH;
   cr_assert_eq(muster_journal_look(&look, &info, NULL), MUSTER_OK);
   expect_info(info, expected, "with a part of a frame");
   cr_expect_eq(muster_journal_look(&look, NULL, NULL), MUSTER_OK, "nobody wants to know");
-  info_end(&place, &life);
 }
 
 /* Nothing is told then. */
@@ -188,11 +169,10 @@ Test(journal_info, a_look_that_is_refused_tells_nothing) {
   } refusals[] = {{'n', ".journal: its note was refused", 1},
                   {'h', ".snapshot: what the host had kept was refused", 2},
                   {'N', "world: ", 3}};
-  journal_place place = place_make();
-  town_life life = info_begin(&place);
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+  SCOPED(town_life_end) town_life life = info_begin();
+  for (size_t i = 0; i < COUNT_OF(refusals); i++) {
     seen all = {.refused = refusals[i].kind};
-    muster_journal_look_def look = look_of(&place, &all);
+    const muster_journal_look_def look = look_of(&life, &all);
     muster_journal_info info = muster_journal_info_default(), untouched = info;
     muster_world_def world = muster_world_def_default(), same = world;
     cr_expect_eq(muster_journal_look(&look, &info, &world), MUSTER_E_INPUT, "refusal %zu", i);
@@ -201,32 +181,27 @@ Test(journal_info, a_look_that_is_refused_tells_nothing) {
     expect_info(info, untouched, "refused");
     cr_expect_eq(memcmp(&world, &same, sizeof world), 0);
   }
-  info_end(&place, &life);
 }
 
-static muster_result info_recover(const journal_place *place, little_world *little, bool snapshot_only, seen *all,
+static muster_result info_recover(const town_life *life, little_world *little, bool snapshot_only, seen *all,
                                   muster_journal_info *info) {
-  muster_journal_recover_def def = muster_journal_recover_def_default();
-  def.path = place->path;
-  def.snapshot_only = snapshot_only;
-  def.take_notes = see_notes;
-  def.before_frame = see_before;
-  def.after_frame = see_after;
-  def.user = all;
-  *all = (seen){.path = place->path, .tries = true, .refused = all->refused, .world = little->world};
+  const char *path = life->place.path;
+  const muster_journal_recover_def def =
+      WITH(muster_journal_recover_def, it.path = path, it.snapshot_only = snapshot_only, it.take_notes = see_notes,
+           it.before_frame = see_before, it.after_frame = see_after, it.user = all);
+  *all = (seen){.path = path, .tries = true, .refused = all->refused, .world = little->world};
   *info = muster_journal_info_default();
   return muster_journal_recover(little->world, &def, info);
 }
 
 Test(journal_info, a_recovery_tells_all_and_calls_for_each_frame) {
-  journal_place place = place_make();
-  town_life life = info_begin(&place);
+  SCOPED(town_life_end) town_life life = info_begin();
   muster_journal_info info, expected = info_expected();
   for (uint32_t only = 0; only < 2; only++) {
     seen all = {.count = 0};
-    little_world little = town();
-    put_behind(place_find(&place, ".journal").path, only ? 2 : 8);
-    cr_assert_eq(info_recover(&place, &little, only, &all, &info), MUSTER_OK, "%s", muster_last_error());
+    SCOPED(little_world_destroy) little_world little = town();
+    put_behind(place_find(&life.place, ".journal").path, only ? 2 : 8);
+    cr_assert_eq(info_recover(&life, &little, only, &all, &info), MUSTER_OK, "%s", muster_last_error());
     expected.lost_bytes += only ? 2 : 8;
     if (only) expected.frames = BEFORE + OLD;
     expected.sim_now_ns = expected.frames * FRAME_NS;
@@ -240,24 +215,20 @@ Test(journal_info, a_recovery_tells_all_and_calls_for_each_frame) {
     }
     cr_expect(all.tries, "frames that may kill this process are not marked");
     cr_expect_not(is_tried(&all));
-    little_world_destroy(&little);
   }
-  info_end(&place, &life);
 }
 
 Test(journal_info, a_recovery_whose_notes_are_refused_is_none) {
-  journal_place place = place_make();
-  town_life life = info_begin(&place);
+  SCOPED(town_life_end) town_life life = info_begin();
   muster_journal_info info;
   seen all = {.refused = 'N'};
   little_world little = town();
-  cr_expect_eq(info_recover(&place, &little, false, &all, &info), MUSTER_E_INPUT);
+  cr_expect_eq(info_recover(&life, &little, false, &all, &info), MUSTER_E_INPUT);
   cr_expect_eq(all.count, 1);
   expect_info(info, muster_journal_info_default(), "refused");
   cr_expect_not(is_tried(&all), "it ran no frame");
   muster_world_destroy(little.world);
   muster_pool_destroy(little.pool);
-  info_end(&place, &life);
 }
 
 /* An incident is only looked at: nothing is put beside it. */
@@ -268,35 +239,29 @@ static void count_files(muster_world *world, uint64_t frame, uint64_t sim_now_ns
 }
 
 Test(journal_info, an_incident_is_looked_at_and_recovered_and_left_as_it_is) {
-  journal_place place = place_make();
-  town_life life = info_begin(&place);
-  muster_journal_info info = muster_journal_info_default(), expected = info_expected();
-  muster_journal_recover_def def = muster_journal_recover_def_default();
+  SCOPED(town_life_end) town_life life = info_begin();
+  muster_journal_info info, expected = info_expected();
   char incident[PLACE_BYTES];
-  little_world little = town(), again = town();
-  muster_journal *journal = journal_begin(&little, place.path);
-  snprintf(incident, sizeof incident, "%s-incident-1", place.path);
+  SCOPED(little_world_destroy) little_world little = town(), again = town();
+  muster_journal *journal = journal_begin(&little, life.place.path);
+  snprintf(incident, sizeof incident, "%s-incident-1", life.place.path);
   expected.number = 0;
-  cr_assert_eq(journal_look(incident, &info), MUSTER_OK, "%s", muster_last_error());
+  info = journal_seen(incident);
   expect_info(info, expected, "an incident");
-  def.path = incident;
-  def.before_frame = count_files;
-  def.user = &place;
+  const muster_journal_recover_def def =
+      WITH(muster_journal_recover_def, it.path = incident, it.before_frame = count_files, it.user = &life.place);
   cr_assert_eq(muster_journal_recover(again.world, &def, &info), MUSTER_OK, "%s", muster_last_error());
   expected.sim_now_ns = expected.frames * FRAME_NS;
   expect_info(info, expected, "an incident again");
   cr_expect_eq(muster_world_hash(again.world), life.told->hashes[expected.frames]);
-  cr_expect_eq(place_count(&place, "", ""), 4);
+  cr_expect_eq(place_count(&life.place, "", ""), 4);
   cr_assert_eq(muster_journal_end(journal, true), MUSTER_OK);
-  cr_expect_eq(place_count(&place, "", ""), 2, "an incident outlives the journal");
-  little_world_destroy(&little);
-  little_world_destroy(&again);
-  info_end(&place, &life);
+  cr_expect_eq(place_count(&life.place, "", ""), 2, "an incident outlives the journal");
 }
 
 /* Of several pairs that are all damaged the newest is told of. */
 Test(journal_info, the_newest_damage_is_named) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   muster_journal_info info;
   char name[PLACE_BYTES];
   for (uint32_t number = 5; number <= 8; number++) {
@@ -309,5 +274,4 @@ Test(journal_info, the_newest_damage_is_named) {
   place_each(&place, "world-7", "", place_unlink, NULL);
   cr_expect_eq(journal_look(place.path, &info), MUSTER_E_INPUT, "%s", muster_last_error());
   cr_expect_not_null(strstr(muster_last_error(), "world-6.snapshot: it is empty"), "%s", muster_last_error());
-  place_remove(&place);
 }

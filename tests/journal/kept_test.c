@@ -1,6 +1,5 @@
 /* What a journal takes of the system it gives back, however it ends: descriptors, threads, processes, memory and files.
  * Each case twice, in the same world. */
-#include "support/await.h"
 #include "support/journal_inside.h"
 #include "support/journal_town.h"
 
@@ -68,15 +67,13 @@ static bool keeping_save(muster_journal_put put, void *put_user, void *user) {
 }
 
 static muster_journal_def keeping_def(keeping *keeps) {
-  muster_journal_def def = muster_journal_def_default();
-  def.save_host = keeping_save;
-  def.user = keeps;
-  def.incidents_max = 0;
-  def.note = host_bytes;
-  def.note_bytes = NOTE;
   keeps->saves = SAVES;
   keeps->bytes = HOST_FEW;
-  return def;
+  return WITH(muster_journal_def, it.save_host = keeping_save, it.user = keeps, it.incidents_max = 0);
+}
+
+static muster_journal *keeping_begin(const keeping *keeps, muster_journal_def def) {
+  return journal_begin_as(&keeps->little, def, keeps->place.path);
 }
 
 static void keeping_frames(keeping *keeps, uint32_t frames) {
@@ -87,16 +84,18 @@ static void keeping_end(muster_journal *journal, bool remove) {
   cr_assert_eq(muster_journal_end(journal, remove), MUSTER_OK, "%s", muster_last_error());
 }
 
-static void ends(keeping *keeps) {
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
+static void keep_two_frames(keeping *keeps, bool remove) {
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
   keeping_frames(keeps, 2);
-  keeping_end(journal, false);
+  keeping_end(journal, remove);
+}
+
+static void ends(keeping *keeps) {
+  keep_two_frames(keeps, false);
 }
 
 static void is_removed(keeping *keeps) {
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
-  keeping_frames(keeps, 2);
-  keeping_end(journal, true);
+  keep_two_frames(keeps, true);
 }
 
 static uint64_t give_no_name(muster_agent agent, void *agent_user, void *user) {
@@ -106,12 +105,8 @@ static uint64_t give_no_name(muster_agent agent, void *agent_user, void *user) {
 
 static void is_refused(keeping *keeps) {
   muster_journal *journal = NULL;
-  muster_agent_def agent = muster_agent_def_default();
-  muster_journal_def def = keeping_def(keeps);
-  def.name_user = give_no_name;
-  def.path = keeps->place.path;
-  agent.type = keeps->little.type;
-  agent.user = keeps;
+  const muster_agent_def agent = WITH(muster_agent_def, it.type = keeps->little.type, it.user = keeps);
+  muster_journal_def def = CHANGED(keeping_def(keeps), it.name_user = give_no_name, it.path = keeps->place.path);
   muster_agent named = muster_agent_spawn(keeps->little.world, &agent);
   run_frame(&keeps->little);
   for (uint32_t i = 0; i < 2; i++) {
@@ -122,24 +117,22 @@ static void is_refused(keeping *keeps) {
   run_frame(&keeps->little);
 }
 
+static muster_journal *keeping_begin_beside(keeping *keeps, int saves) {
+  muster_journal_def def = CHANGED(keeping_def(keeps), it.begins_beside = true);
+  keeps->saves = saves;
+  return keeping_begin(keeps, def);
+}
+
 static void begins_beside_and_ends(keeping *keeps) {
-  muster_journal_def def = keeping_def(keeps);
-  def.begins_beside = true;
-  keeping_end(journal_begin_as(&keeps->little, def, keeps->place.path), false);
+  keeping_end(keeping_begin_beside(keeps, SAVES), false);
 }
 
 static void begins_beside_and_is_removed(keeping *keeps) {
-  muster_journal_def def = keeping_def(keeps);
-  def.begins_beside = true;
-  keeps->saves = STAYS;
-  keeping_end(journal_begin_as(&keeps->little, def, keeps->place.path), true);
+  keeping_end(keeping_begin_beside(keeps, STAYS), true);
 }
 
 static void begins_beside_in_vain(keeping *keeps) {
-  muster_journal_def def = keeping_def(keeps);
-  def.begins_beside = true;
-  keeps->saves = REFUSES;
-  muster_journal *journal = journal_begin_as(&keeps->little, def, keeps->place.path);
+  muster_journal *journal = keeping_begin_beside(keeps, REFUSES);
   AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).runs);
   cr_expect_not_null(strstr(journal_status(journal).ended_by, "failed: what the host keeps could not be written"));
   keeping_end(journal, true);
@@ -152,8 +145,8 @@ static uint64_t snapshots_tried(muster_journal *journal) {
 /* Snapshots in processes of their own, of which some come to nothing. */
 static void forks(keeping *keeps) {
   static const int saves[] = {SAVES, DIES, REFUSES, SAVES, STAYS};
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
-  for (uint32_t i = 0; i < sizeof saves / sizeof *saves; i++) {
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
+  for (uint32_t i = 0; i < COUNT_OF(saves); i++) {
     keeps->saves = saves[i];
     keeping_frames(keeps, 1);
     cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
@@ -185,18 +178,15 @@ static bool take_host(const void *bytes, size_t count, void *user) {
 }
 
 static void expect_host(keeping *keeps) {
-  muster_journal_look_def look = muster_journal_look_def_default();
-  look.path = keeps->place.path;
-  look.take_host = take_host;
-  look.user = keeps;
+  const muster_journal_look_def look =
+      WITH(muster_journal_look_def, it.path = keeps->place.path, it.take_host = take_host, it.user = keeps);
   cr_expect_eq(muster_journal_look(&look, NULL, NULL), MUSTER_OK, "%s", muster_last_error());
 }
 
 /* What the host keeps grows beyond the memory for a snapshot: a process writes one, and the next has room again. */
 static void places(keeping *keeps) {
-  muster_journal_def def = keeping_def(keeps);
-  def.recovery_max_ns = def.start_ns = 10000000;
-  muster_journal *journal = journal_begin_as(&keeps->little, def, keeps->place.path);
+  muster_journal_def def = CHANGED(keeping_def(keeps), it.recovery_max_ns = it.start_ns = 10000000);
+  muster_journal *journal = keeping_begin(keeps, def);
   AWAIT_WITH(be_due(journal, keeps), placed(journal) == 2);
   AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).writes);
   expect_host(keeps);
@@ -220,9 +210,8 @@ static void places(keeping *keeps) {
 /* A folder is in the way of the file of one that was put into memory: it has failed; the next one does not. */
 static void places_in_vain(keeping *keeps) {
   char name[PLACE_BYTES];
-  muster_journal_def def = keeping_def(keeps);
-  def.recovery_max_ns = def.start_ns = 10000000;
-  muster_journal *journal = journal_begin_as(&keeps->little, def, keeps->place.path);
+  muster_journal_def def = CHANGED(keeping_def(keeps), it.recovery_max_ns = it.start_ns = 10000000);
+  muster_journal *journal = keeping_begin(keeps, def);
   AWAIT_WITH(be_due(journal, keeps), placed(journal) == 1 && !journal_status(journal).writes);
   const muster_journal_status before = journal_status(journal);
   snprintf(name, sizeof name, "%s-%lu.snapshot.new", keeps->place.path, journal->current.number + 1);
@@ -241,8 +230,7 @@ static void places_in_vain(keeping *keeps) {
 /* The file of the next record takes nothing more: frames go on in the other one. */
 static void cannot_go_on_in_the_next(keeping *keeps) {
   int ends[2];
-  muster_journal_info info;
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
   keeping_frames(keeps, 2);
   keeps->saves = STAYS;
   cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
@@ -254,7 +242,7 @@ static void cannot_go_on_in_the_next(keeping *keeps) {
   muster_journal_status status = journal_status(journal);
   cr_expect(status.runs && !status.writes && status.snapshots_failed == 1, "%s", status.ended_by);
   keeping_frames(keeps, 2);
-  cr_expect_eq(journal_look(keeps->place.path, &info), MUSTER_OK);
+  muster_journal_info info = journal_seen(keeps->place.path);
   cr_expect_eq(info.frames, keeps->little.world->frames);
   cr_expect_eq(info.lost_bytes, 0);
   keeps->saves = SAVES;
@@ -263,16 +251,14 @@ static void cannot_go_on_in_the_next(keeping *keeps) {
 
 /* Not even its last note goes in. */
 static void ends_by_itself(keeping *keeps) {
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
   static char bytes[1 << 20];
   cr_assert_eq(muster_journal_snapshot(journal), MUSTER_OK);
   while (muster_journal_note(journal, bytes, sizeof bytes) == MUSTER_OK) continue;
   keeping_frames(keeps, 1);
   AWAIT_WITH(muster_journal_turn(journal, 0), !journal_status(journal).runs);
   cr_assert_eq(muster_journal_end(journal, false), MUSTER_OK);
-  muster_journal_info info;
-  cr_expect_eq(journal_look(keeps->place.path, &info), MUSTER_OK);
-  cr_expect_not(info.clean, "it did not end in order");
+  cr_expect_not(journal_seen(keeps->place.path).clean, "it did not end in order");
 }
 
 static bool refuse_note(const void *bytes, uint32_t count, void *user) {
@@ -296,7 +282,7 @@ static void is_looked_at(keeping *keeps) {
   muster_journal_look_def look = muster_journal_look_def_default();
   char name[2][PLACE_BYTES];
   look.path = keeps->place.path;
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
   cr_assert_eq(muster_journal_note(journal, "a", 1), MUSTER_OK);
   keeping_frames(keeps, 3);
   snprintf(name[0], PLACE_BYTES, "%s", place_find(&keeps->place, ".snapshot").path);
@@ -315,15 +301,13 @@ static void is_looked_at(keeping *keeps) {
 }
 
 static void recovers(keeping *keeps) {
-  muster_journal_info info;
-  muster_journal_recover_def def = muster_journal_recover_def_default();
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
   keeping_frames(keeps, 3);
   for (uint32_t i = 0; i < 3; i++) {
     little_world other = i == 2 ? little_world_create(1, NULL) : town();
-    def.path = keeps->place.path;
-    def.snapshot_only = i == 1;
-    info = muster_journal_info_default();
+    const muster_journal_recover_def def =
+        WITH(muster_journal_recover_def, it.path = keeps->place.path, it.snapshot_only = i == 1);
+    muster_journal_info info = muster_journal_info_default();
     cr_expect_eq(muster_journal_recover(other.world, &def, &info) == MUSTER_OK, i < 2, "%s", muster_last_error());
     muster_world_destroy(other.world);
     muster_pool_destroy(other.pool);
@@ -338,16 +322,13 @@ static uint64_t give_all(muster_world *world, uint64_t frame, void *user) {
 }
 
 static void is_followed(keeping *keeps) {
-  muster_journal_recover_def def = muster_journal_recover_def_default();
   uint32_t asked = 0;
-  muster_journal *journal = journal_begin_as(&keeps->little, keeping_def(keeps), keeps->place.path);
+  muster_journal *journal = keeping_begin(keeps, keeping_def(keeps));
   keeping_frames(keeps, 3);
-  little_world other = town();
-  def.path = keeps->place.path;
-  def.more = give_all;
-  def.user = &asked;
+  SCOPED(little_world_destroy) little_world other = town();
+  const muster_journal_recover_def def =
+      WITH(muster_journal_recover_def, it.path = keeps->place.path, it.more = give_all, it.user = &asked);
   cr_expect_eq(muster_journal_recover(other.world, &def, NULL), MUSTER_OK, "%s", muster_last_error());
-  little_world_destroy(&other);
   keeping_end(journal, true);
 }
 
@@ -427,16 +408,14 @@ static void expect_kept(const kept_case *one, keeping *keeps, holdings before) {
 
 Test(journal_kept, is_nothing_of_the_system_when_it_is_over) {
   signal(SIGPIPE, SIG_IGN);
-  keeping keeps = {.place = place_make(), .little = town(), .frames_process = getpid()};
+  keeping keeps = {.place = place_make(), .little = peopled_town(), .frames_process = getpid()};
   for (size_t i = 0; i < HOST_MANY; i++) host_bytes[i] = (unsigned char)(i * 2654435761u >> 13);
-  town_populate(&keeps.little);
   run_frame(&keeps.little);
   ends(&keeps);
   place_each(&keeps.place, "", "", place_unlink, NULL);
   holdings before = holdings_now();
   interrupts = true;
-  for (uint32_t i = 0; i < 2 * sizeof kept_cases / sizeof *kept_cases; i++)
-    expect_kept(&kept_cases[i / 2], &keeps, before);
+  for (uint32_t i = 0; i < 2 * COUNT_OF(kept_cases); i++) expect_kept(&kept_cases[i / 2], &keeps, before);
   little_world_destroy(&keeps.little);
   place_remove(&keeps.place);
 }

@@ -24,36 +24,23 @@ static void lives_frame(little_world *little, const void *of, uint32_t frame) {
   busy_frame(little, of, frame);
 }
 
-static journal_scene scene_of(const busy_kind *kind) {
-  return (journal_scene){kind->name, kind, lives_world, lives_populate, lives_frame};
-}
-
 static void live_ten_times(const busy_kind *kind, bool turns) {
   static const uint32_t workers[] = {1, 2, 8};
-  uint64_t hashes[LATER_FRAMES];
-  journal_place place = place_make();
-  journal_scene scene = scene_of(kind);
-  journal_life life = {.scene = &scene, .path = place.path, .told = told_create(), .turns = turns};
+  const journal_scene scene = {kind->name, kind, lives_world, lives_populate, lives_frame};
+  SCOPED(life_end) journal_life life = life_of(&scene);
+  life.turns = turns;
   if (turns) life.recovery_max_ns = 10000000;
-  for (uint32_t i = 0; i < LIVES; i++) {
-    life.number = i;
-    life.workers = workers[i % 3];
-    life.death = (journal_death)(i % 3);
+  for (; life.number < LIVES; life.number++) {
+    life.workers = workers[life.number % 3];
+    life.death = (journal_death)(life.number % 3);
     life.frames = (uint32_t)life.told->frames + LIFE_FRAMES;
     life_run(&life);
   }
-  bool known = !kind->wall && !turns;
-  if (known) never_died(&scene, life.told, LATER_FRAMES, hashes);
-  expect_same_on_any_workers(&life, LATER_FRAMES, known ? hashes : NULL);
-  told_destroy(life.told);
-  place_remove(&place);
+  expect_same_later(&life, LATER_FRAMES, !kind->wall && !turns);
 }
 
 static busy_kind that_repeats(uint32_t i, bool wall) {
-  busy_kind kind = busy_kinds[i];
-  kind.repeats = true;
-  kind.wall = wall;
-  return kind;
+  return CHANGED(busy_kinds[i], it.repeats = true, it.wall = wall);
 }
 
 Test(journal_lives, a_world_in_virtual_time_goes_on_as_if_it_had_not_died) {

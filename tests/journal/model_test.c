@@ -1,7 +1,6 @@
 /* A journal against a small model of it, over some hundred random steps: frames, notes, turns, snapshots that succeed,
  * fail or die, ends and begins. After each step all of the status is compared; and at times a copy of the files is
  * looked at and recovered from, as after a crash at that moment. */
-#include "support/await.h"
 #include "support/journal_town.h"
 
 enum { STEPS = 160, FRAMES_MOST = STEPS + 40, NUMBERS_MOST = 512 };
@@ -25,10 +24,7 @@ typedef struct model {
 } model;
 
 static uint64_t model_draw(model *of, uint64_t below) {
-  of->random ^= of->random << 13;
-  of->random ^= of->random >> 7;
-  of->random ^= of->random << 17;
-  return (of->random >> 13) % below;
+  return (xorshift(&of->random) >> 13) % below;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- files */
@@ -37,14 +33,10 @@ typedef struct model_sizes {
   uint64_t newest, now[NUMBERS_MOST];
 } model_sizes;
 
-static uint64_t number_of(const char *path) {
-  return strtoull(strrchr(path, '-') + 1, NULL, 10);
-}
-
 static void model_size(const char *path, void *user) {
   model_sizes *sizes = user;
   struct stat status;
-  uint64_t number = number_of(path);
+  uint64_t number = strtoull(strrchr(path, '-') + 1, NULL, 10);
   if (strcmp(strchr(strrchr(path, '-'), '.'), ".journal") != 0 || stat(path, &status)) return;
   cr_assert_lt(number, NUMBERS_MOST);
   sizes->now[number] = (uint64_t)status.st_size;
@@ -117,27 +109,23 @@ static void expect_frames(const model *of, const muster_journal_info *info, cons
 
 /* As after a crash now. */
 static void crash(model *of) {
-  muster_journal_look_def look = muster_journal_look_def_default();
-  muster_journal_info info = muster_journal_info_default();
   static model_heard heard;
+  const muster_journal_look_def look = WITH(muster_journal_look_def, it.path = of->copy.path, it.take_host = hear_host,
+                                            it.take_notes = hear_note, it.user = &heard);
+  muster_journal_info info = muster_journal_info_default();
   heard = (model_heard){.host = 0};
   place_each(&of->place, "world-", "", copy_file, of);
-  look.path = of->copy.path;
-  look.take_host = hear_host;
-  look.take_notes = hear_note;
-  look.user = &heard;
   muster_result result = muster_journal_look(&look, &info, NULL);
   bool begins = of->beside && info.frames != of->frames;
   cr_assert_eq(result, begins && !of->before_frames ? MUSTER_E_STALE : MUSTER_OK, "%s", muster_last_error());
   if (result == MUSTER_OK) {
-    little_world again = town();
+    SCOPED(little_world_destroy) little_world again = town();
     cr_expect_eq(info.frames, begins ? of->before_frames : of->frames, "frame %lu of %lu", info.frames, of->frames);
     cr_expect_eq(info.clean, begins);
     cr_expect(info.lost_bytes == 0 && info.lost_frames == 0 && !*info.damage && !info.tried);
     if (!begins) expect_frames(of, &info, &heard);
     cr_assert_eq(journal_recover(&again, of->copy.path, &info), MUSTER_OK, "%s", muster_last_error());
     if (!begins) cr_expect_eq(muster_world_hash(again.world), muster_world_hash(of->little.world), "another world");
-    little_world_destroy(&again);
   }
   place_each(&of->copy, "", "", place_unlink, NULL);
 }
@@ -161,11 +149,9 @@ static void ask(model *of) {
 }
 
 static void begin(model *of) {
-  muster_journal_def def = muster_journal_def_default();
-  def.save_host = model_save;
-  def.user = of;
-  def.recovery_max_ns = 3600000000000u; /* none begins by itself */
-  def.begins_beside = model_draw(of, 2);
+  /* None begins by itself. */
+  const muster_journal_def def = WITH(muster_journal_def, it.save_host = model_save, it.user = of,
+                                      it.recovery_max_ns = 3600000000000u, it.begins_beside = model_draw(of, 2));
   of->way = of->way_next = SAVES;
   of->asked = false;
   of->changes = of->changes_next = 0;
@@ -262,9 +248,7 @@ static void step(model *of, uint64_t number) {
 
 static void expect_model(uint64_t seed) {
   static model of;
-  of = (model){.place = place_make(), .copy = place_make(), .little = town(), .random = seed};
-  of.frames_process = getpid();
-  town_populate(&of.little);
+  of = (model){place_make(), place_make(), peopled_town(), .random = seed, .frames_process = getpid()};
   begin(&of);
   for (uint64_t i = 0; i < STEPS; i++) {
     step(&of, i);

@@ -23,10 +23,8 @@ static uint64_t names_give(muster_agent agent, void *agent_user, void *user) {
 }
 
 static void names_spawn(naming_host *host, const little_world *little, uint32_t number) {
-  muster_agent_def def = muster_agent_def_default();
   host->names[number] = number + 1;
-  def.type = little->type;
-  def.user = &host->names[number];
+  const muster_agent_def def = WITH(muster_agent_def, it.type = little->type, it.user = &host->names[number]);
   host->agents[number] = muster_agent_spawn(little->world, &def);
 }
 
@@ -34,9 +32,7 @@ static void names_spawn(naming_host *host, const little_world *little, uint32_t 
 static void names_live(void *user) {
   naming_host *host = user;
   little_world little = town();
-  muster_journal_def def = muster_journal_def_default();
-  def.name_user = names_give;
-  def.user = host;
+  const muster_journal_def def = WITH(muster_journal_def, it.name_user = names_give, it.user = host);
   for (uint32_t i = 0; i < NAMED / 2; i++) names_spawn(host, &little, i);
   run_frame(&little);
   journal_begin_as(&little, def, host->path);
@@ -55,7 +51,7 @@ static void *names_find(muster_agent agent, uint64_t name, void *user) {
   names_again *again = user;
   (void)agent;
   cr_assert_not_null(again);
-  cr_assert(name >= 1 && name <= NAMED, "no name is %llu", (unsigned long long)name);
+  cr_assert(name >= 1 && name <= NAMED, "no name is %lu", name);
   again->asked++;
   return &again->names[name - 1];
 }
@@ -63,22 +59,19 @@ static void *names_find(muster_agent agent, uint64_t name, void *user) {
 static void expect_found(const naming_host *host, bool snapshot_only) {
   names_again again = {.asked = 0};
   muster_journal_info info = muster_journal_info_default();
-  muster_journal_recover_def def = muster_journal_recover_def_default();
-  little_world little = town();
+  const muster_journal_recover_def def =
+      WITH(muster_journal_recover_def, it.path = host->path, it.snapshot_only = snapshot_only, it.user_of = names_find,
+           it.user = &again);
+  SCOPED(little_world_destroy) little_world little = town();
   uint32_t there = snapshot_only ? NAMED / 2 : NAMED;
-  def.path = host->path;
-  def.snapshot_only = snapshot_only;
-  def.user_of = names_find;
-  def.user = &again;
   cr_assert_eq(muster_journal_recover(little.world, &def, &info), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(again.asked, there);
   for (uint32_t i = 0; i < there; i++)
     cr_assert_eq(info_of(&little, host->agents[i]).user, &again.names[i], "agent %u has another's", i);
-  little_world_destroy(&little);
 }
 
 Test(journal_names, are_given_and_found_with_the_pointer_of_the_host) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   the_host = shared_memory(sizeof *the_host);
   the_host->path = place.path;
   live_until_death(names_live, the_host);
@@ -86,7 +79,6 @@ Test(journal_names, are_given_and_found_with_the_pointer_of_the_host) {
   expect_found(the_host, false);
   expect_found(the_host, true);
   munmap(the_host, sizeof *the_host);
-  place_remove(&place);
 }
 
 /* A name of none would be no name. */
@@ -96,16 +88,14 @@ static uint64_t names_give_but_one(muster_agent agent, void *agent_user, void *u
 }
 
 Test(journal_names, that_are_0_are_refused_and_nothing_is_left) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   static naming_host host;
-  little_world little = town();
+  SCOPED(little_world_destroy) little_world little = town();
   muster_journal *journal = NULL;
-  muster_journal_def def = muster_journal_def_default();
+  muster_journal_def def = WITH(muster_journal_def, it.path = place.path, it.name_user = names_give_but_one);
   for (uint32_t i = 0; i < NAMED; i++) names_spawn(&host, &little, i);
   run_frame(&little);
   uint64_t hash = muster_world_hash(little.world);
-  def.path = place.path;
-  def.name_user = names_give_but_one;
   for (uint32_t i = 0; i < NAMED; i++) {
     def.user = &host.names[i];
     cr_expect_eq(muster_journal_begin(little.world, &def, &journal), MUSTER_E_ARGUMENT, "the name of agent %u", i);
@@ -117,6 +107,4 @@ Test(journal_names, that_are_0_are_refused_and_nothing_is_left) {
   cr_assert_eq(muster_journal_begin(little.world, &def, &journal), MUSTER_OK, "it records still: %s",
                muster_last_error());
   cr_expect_eq(muster_journal_end(journal, true), MUSTER_OK);
-  little_world_destroy(&little);
-  place_remove(&place);
 }

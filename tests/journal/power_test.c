@@ -3,8 +3,6 @@
 #include "support/journal_town.h"
 #include "support/synced.h"
 
-#include <time.h>
-
 enum { POWER_FRAMES = 40 };
 
 /* When each frame was over, before its status was asked for. */
@@ -19,16 +17,14 @@ static uint64_t power_now(void) {
 static void power_live(void *user) {
   town_life *life = user;
   const struct timespec rest = {.tv_nsec = life->def.sync == MUSTER_JOURNAL_SYNC_SECOND ? 40000000 : 1000000};
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->def, life->path);
+  little_world little = peopled_town();
+  muster_journal *journal = journal_begin_as(&little, life->def, life->place.path);
   for (uint32_t frame = 0; frame < life->frames; frame++) {
     town_frame(&little, frame);
     told_frame(life->told, &little, frame + 1);
     over_ns[frame + 1] = power_now();
     uint64_t safe = journal_status(journal).frames_safe;
-    must(safe >= life->told->safe && safe <= frame + 1, "safe is frame %llu after frame %u", (unsigned long long)safe,
-         frame + 1);
+    must(safe >= life->told->safe && safe <= frame + 1, "safe is frame %lu after frame %u", safe, frame + 1);
     atomic_store(&life->told->safe, safe);
     if (frame + 1 == life->frames) die(); /* at once: what was told must be true */
     if (frame % 15 == 9) must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
@@ -39,23 +35,16 @@ static void power_live(void *user) {
 
 /* The power fails: what was safe, and how many frames are back. */
 static void lose_power(muster_journal_sync sync, uint64_t *safe, uint64_t *back) {
-  journal_place place = place_make();
-  muster_journal_info info;
-  town_life life = {
-      .path = place.path, .told = told_create(), .frames = POWER_FRAMES, .def = muster_journal_def_default()};
+  SCOPED(town_life_end) town_life life = town_life_of(POWER_FRAMES, NULL);
   life.def.sync = sync;
   over_ns = shared_memory((POWER_FRAMES + 1) * sizeof *over_ns);
   synced_begin();
   live_until_death(power_live, &life);
   *safe = life.told->safe;
-  synced_cut(&place);
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  *back = info.frames;
-  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
-  little_world_destroy(&little);
-  told_destroy(life.told);
-  place_remove(&place);
+  synced_cut(&life.place);
+  SCOPED(little_world_destroy) little_world little = town();
+  *back = journal_back(&little, life.place.path).frames;
+  expect_told(life.told, &little, *back);
 }
 
 Test(journal_power, a_sync_each_frame_loses_nothing_that_was_safe) {
@@ -71,8 +60,7 @@ Test(journal_power, a_sync_each_second_loses_a_second_at_most) {
   lose_power(MUSTER_JOURNAL_SYNC_SECOND, &safe, &back);
   cr_assert_gt(safe, 0, "nothing was ever safe");
   for (uint64_t lost = back + 1; lost <= safe; lost++)
-    cr_assert_gt(over_ns[lost] + 1000000000u, over_ns[POWER_FRAMES], "frame %llu of %llu is lost",
-                 (unsigned long long)lost, (unsigned long long)safe);
+    cr_assert_gt(over_ns[lost] + 1000000000u, over_ns[POWER_FRAMES], "frame %lu of %lu is lost", lost, safe);
 }
 
 /* ------------------------------------------------------------------------------------------------ at a certain moment
@@ -84,31 +72,25 @@ typedef struct power_life {
   muster_agent changed;
 } power_life;
 
-static power_life power_begin(const journal_place *place) {
-  power_life life = {.town = {.path = place->path, .told = told_create(), .def = muster_journal_def_default()}};
+static power_life power_begin(void) {
+  power_life life = {.town = town_life_of(0, NULL)};
   life.town.def.sync = MUSTER_JOURNAL_SYNC_FRAME;
   synced_begin();
   return life;
 }
 
-/* The world comes back to that frame, or a later one. */
-static void expect_back(const journal_place *place, const power_life *life, uint64_t frames) {
-  muster_journal_info info;
-  synced_cut(place);
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place->path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_geq(info.frames, frames);
-  cr_assert_eq(muster_world_hash(little.world), life->town.told->hashes[info.frames]);
-  if (!muster_agent_is_null(life->changed)) cr_assert(muster_agent_exists(little.world, life->changed), "it is lost");
-  little_world_destroy(&little);
-  told_destroy(life->town.told);
-  place_remove(place);
+static void power_end(power_life *life) {
+  town_life_end(&life->town);
 }
 
-/* A little later, and for a minute at most. */
-static void power_wait(uint32_t *waited, const char *what) {
-  must(++*waited < 60000, "%s", what);
-  usleep(1000);
+/* The world comes back to that frame, or a later one. */
+static void expect_back(const power_life *life, uint64_t frames) {
+  synced_cut(&life->town.place);
+  SCOPED(little_world_destroy) little_world little = town();
+  uint64_t back = journal_back(&little, life->town.place.path).frames;
+  cr_assert_geq(back, frames);
+  expect_told(life->town.told, &little, back);
+  if (!muster_agent_is_null(life->changed)) cr_assert(muster_agent_exists(little.world, life->changed), "it is lost");
 }
 
 /* Some frames, behind those that were told. */
@@ -119,118 +101,119 @@ static void power_frames(power_life *life, little_world *little, uint64_t frames
   }
 }
 
+static muster_journal *power_journal(power_life *life, little_world *little) {
+  return journal_begin_as(little, life->town.def, life->town.place.path);
+}
+
 static void power_crash(void *user) {
   power_life *life = user;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  little_world little = peopled_town();
+  muster_journal *journal = power_journal(life, &little);
   power_frames(life, &little, POWER_FRAMES);
-  for (uint32_t waited = 0; journal_status(journal).frames_safe < POWER_FRAMES;) power_wait(&waited, "nothing is safe");
+  AWAIT_WITH(usleep(1000), journal_status(journal).frames_safe >= POWER_FRAMES);
+}
+
+/* The world that crashed. */
+static little_world power_back(power_life *life) {
+  muster_journal_info info;
+  little_world little = town();
+  muster_result result = journal_recover(&little, life->town.place.path, &info);
+  must(result == MUSTER_OK && info.frames == POWER_FRAMES, "it is not back");
+  return little;
 }
 
 /* A journal takes the place of another one, and the power fails as soon as it has begun. */
 static void power_begins_again(void *user) {
   power_life *life = user;
-  muster_journal_info info;
-  little_world little = town();
-  must(journal_recover(&little, life->town.path, &info) == MUSTER_OK && info.frames == POWER_FRAMES, "it is not back");
-  journal_begin_as(&little, life->town.def, life->town.path);
+  little_world little = power_back(life);
+  power_journal(life, &little);
   die();
 }
 
 Test(journal_power, one_that_takes_the_place_of_another_is_on_the_disk_when_it_begins) {
   for (uint32_t incidents = 0; incidents < 2; incidents++) {
-    journal_place place = place_make();
-    power_life life = power_begin(&place);
+    SCOPED(power_end) power_life life = power_begin();
     life.town.def.incidents_max = incidents;
     live_until_death(power_crash, &life);
     live_until_death(power_begins_again, &life);
-    expect_back(&place, &life, POWER_FRAMES);
+    expect_back(&life, POWER_FRAMES);
   }
 }
 
 /* Beside the frames: what was there before goes when the other one can stand for it. */
 static void power_begins_beside(void *user) {
   power_life *life = user;
-  muster_journal_info info;
-  little_world little = town();
-  must(journal_recover(&little, life->town.path, &info) == MUSTER_OK && info.frames == POWER_FRAMES, "it is not back");
+  little_world little = power_back(life);
   life->town.def.begins_beside = true;
-  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
-  for (uint32_t waited = 0; journal_status(journal).snapshots == 0; power_wait(&waited, "it has no snapshot")) {
+  muster_journal *journal = power_journal(life, &little);
+  for (uint32_t waited = 0; journal_status(journal).snapshots == 0; waited++) {
+    must(waited < 60000, "it has no snapshot");
     if (waited % 8 == 0) power_frames(life, &little, 1);
-    muster_journal_turn(journal, 0);
+    journal_turn(journal);
   }
   uint64_t frames = atomic_load(&life->town.told->frames);
   power_frames(life, &little, 2);
-  for (uint32_t waited = 0; journal_status(journal).frames_safe <= frames; power_wait(&waited, "nothing is safe"))
-    muster_journal_turn(journal, 0);
+  AWAIT_WITH(journal_turn(journal), journal_status(journal).frames_safe > frames);
   atomic_store(&life->town.told->safe, journal_status(journal).frames_safe);
   die();
 }
 
 Test(journal_power, one_that_begins_beside_is_on_the_disk_when_its_frames_are_safe) {
-  journal_place place = place_make();
-  power_life life = power_begin(&place);
+  SCOPED(power_end) power_life life = power_begin();
   live_until_death(power_crash, &life);
   live_until_death(power_begins_beside, &life);
-  expect_back(&place, &life, life.town.told->safe);
+  expect_back(&life, life.town.told->safe);
 }
 
 /* In a world that is paused a change is safe when the snapshot is that was asked for: the power fails then. */
 static void power_changes(void *user) {
   power_life *life = user;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  little_world little = peopled_town();
+  muster_journal *journal = power_journal(life, &little);
   power_frames(life, &little, POWER_FRAMES);
   life->changed = spawn_at(&little, 3.0);
   must(muster_journal_snapshot(journal) == MUSTER_OK, "no snapshot");
-  for (uint32_t waited = 0;; power_wait(&waited, "it is never safe")) {
-    muster_journal_turn(journal, 0);
-    if (journal_status(journal).changes_safe) die(); /* before the next sync, which would bring it to the disk, too */
-  }
+  AWAIT_WITH(journal_turn(journal), journal_status(journal).changes_safe > 0);
+  die(); /* before the next sync, which would bring it to the disk, too */
 }
 
 Test(journal_power, a_change_that_is_told_to_be_safe_is_on_the_disk) {
-  journal_place place = place_make();
   power_life *life = shared_memory(sizeof *life);
-  *life = power_begin(&place);
+  *life = power_begin();
   live_until_death(power_changes, life);
   cr_assert(!muster_agent_is_null(life->changed));
-  expect_back(&place, life, POWER_FRAMES);
+  expect_back(life, POWER_FRAMES);
+  power_end(life);
   munmap(life, sizeof *life);
 }
 
 /* Begins a snapshot by itself as soon as there is time. */
 static void power_places(void *user) {
   power_life *life = user;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
-  for (uint32_t waited = 0; journal_status(journal).snapshots - 1 == journal_status(journal).forked;
-       power_wait(&waited, "no snapshot is put into memory")) {
+  little_world little = peopled_town();
+  muster_journal *journal = power_journal(life, &little);
+  for (uint32_t waited = 0; journal_status(journal).snapshots - 1 == journal_status(journal).forked; waited++) {
+    must(waited < 60000, "no snapshot is put into memory");
     if (waited < POWER_FRAMES) power_frames(life, &little, 1);
     muster_journal_turn(journal, 1000000000u);
+    usleep(1000);
   }
   atomic_store(&life->town.told->safe, journal_status(journal).frames_safe);
   die();
 }
 
 Test(journal_power, a_snapshot_that_another_thread_has_written_is_on_the_disk) {
-  journal_place place = place_make();
-  power_life life = power_begin(&place);
+  SCOPED(power_end) power_life life = power_begin();
   life.town.def.recovery_max_ns = life.town.def.start_ns = 10000000; /* always due, as far as the cost allows */
   live_until_death(power_places, &life);
-  expect_back(&place, &life, life.town.told->safe);
+  expect_back(&life, life.town.told->safe);
 }
 
 /* The end of a journal in order. */
 static void power_ends(void *user) {
   power_life *life = user;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  little_world little = peopled_town();
+  muster_journal *journal = power_journal(life, &little);
   power_frames(life, &little, POWER_FRAMES);
   must(muster_journal_end(journal, false) == MUSTER_OK, "it does not end");
   die();
@@ -238,25 +221,20 @@ static void power_ends(void *user) {
 
 Test(journal_power, one_that_has_ended_is_on_the_disk_with_its_end) {
   for (int sync = MUSTER_JOURNAL_SYNC_SECOND; sync <= MUSTER_JOURNAL_SYNC_FRAME; sync++) {
-    journal_place place = place_make();
-    muster_journal_info info;
-    power_life life = power_begin(&place);
+    SCOPED(power_end) power_life life = power_begin();
     life.town.def.sync = (muster_journal_sync)sync;
     live_until_death(power_ends, &life);
-    synced_cut(&place);
-    cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    synced_cut(&life.town.place);
+    muster_journal_info info = journal_seen(life.town.place.path);
     cr_expect(info.clean, "with sync %d its end is lost", sync);
     cr_expect_eq(info.lost_bytes, 0);
-    expect_back(&place, &life, POWER_FRAMES);
+    expect_back(&life, POWER_FRAMES);
   }
 }
 
 /* With a sync that comes as often as it wants, nothing waits for it. */
 Test(journal_power, without_a_sync_what_was_written_counts_as_safe) {
-  journal_place place = place_make();
-  town_life life = {.path = place.path, .told = told_create(), .frames = 8, .def = muster_journal_def_default()};
+  SCOPED(town_life_end) town_life life = town_life_of(8, NULL);
   live_until_death(town_live, &life);
   cr_assert_eq(life.told->safe, 8, "as safe as was asked for");
-  told_destroy(life.told);
-  place_remove(&place);
 }

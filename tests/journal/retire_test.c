@@ -15,10 +15,7 @@ typedef struct file_set {
 } file_set;
 
 static uint64_t retire_random(uint64_t *random) {
-  *random ^= *random << 13;
-  *random ^= *random >> 7;
-  *random ^= *random << 17;
-  return *random >> 11;
+  return xorshift(random) >> 11;
 }
 
 static file_set draw_set(uint64_t *random) {
@@ -58,77 +55,81 @@ static const char *set_name(const journal_place *place, const char *what, uint32
   return name;
 }
 
-static void put_set(const journal_place *place, const file_set *set, const file_bytes *crashed,
-                    const file_bytes *clean) {
+/* The records of a journal while it runs, and when it has ended. */
+typedef struct both_records {
+  file_bytes crashed, clean;
+} both_records;
+
+static both_records make_records(void) {
+  both_records records;
+  SCOPED(kept_world_end) kept_world kept = kept_town();
+  run_frames(&kept.little, 2);
+  records.crashed = file_read(place_find(&kept.place, ".journal").path);
+  cr_assert_eq(kept_world_close(&kept), MUSTER_OK);
+  records.clean = file_read(place_find(&kept.place, ".journal").path);
+  return records;
+}
+
+static void forget_records(both_records *records) {
+  free(records->crashed.bytes);
+  free(records->clean.bytes);
+}
+
+static void put_set(const journal_place *place, const file_set *set, const both_records *records) {
+  const file_bytes few = {.bytes = records->clean.bytes, .count = 3};
   char name[PLACE_BYTES];
-  for (uint32_t n = 1; n <= NUMBERS; n++) {
-    const file_bytes *record = set->crashed[n] ? crashed : clean;
-    for (uint32_t k = 0; k < KINDS; k++)
-      if (set->has[n][k])
-        file_write(set_name(place, "", n, k, name), k == 2 ? record->bytes : clean->bytes, k == 2 ? record->count : 3);
-  }
+  for (uint32_t n = 1; n <= NUMBERS; n++)
+    for (uint32_t k = 0; k < KINDS; k++) {
+      const file_bytes *file = k != 2 ? &few : set->crashed[n] ? &records->crashed : &records->clean;
+      if (set->has[n][k]) file_write(set_name(place, "", n, k, name), file->bytes, file->count);
+    }
   for (uint32_t n = 1; n < NUMBERS + INCIDENTS + 2; n++)
     for (uint32_t k = 0; k < KINDS; k++)
-      if (set->incident[n][k]) file_write(set_name(place, "incident-", n, k, name), clean->bytes, 3);
+      if (set->incident[n][k]) file_write(set_name(place, "incident-", n, k, name), few.bytes, few.count);
+}
+
+/* Returns how many there should be. */
+static uint32_t expect_kinds(const journal_place *place, const char *what, uint32_t number, const bool has[KINDS],
+                             uint32_t round) {
+  char name[PLACE_BYTES];
+  uint32_t files = 0;
+  for (uint32_t k = 0; k < KINDS; files += has[k++]) {
+    bool there = access(set_name(place, what, number, k, name), F_OK) == 0;
+    cr_expect_eq(there, has[k], "round %u: %s is %s", round, name, there ? "there" : "gone");
+  }
+  return files;
 }
 
 static void expect_set(const journal_place *place, const file_set *set, uint32_t round) {
-  char name[PLACE_BYTES];
   uint32_t files = 0;
-  for (uint32_t n = 1; n <= NUMBERS; n++)
-    for (uint32_t k = 0; k < KINDS; k++) {
-      bool there = access(set_name(place, "", n, k, name), F_OK) == 0;
-      cr_expect_eq(there, set->has[n][k], "round %u: %s is %s", round, name, there ? "there" : "gone");
-      files += set->has[n][k];
-    }
+  for (uint32_t n = 1; n <= NUMBERS; n++) files += expect_kinds(place, "", n, set->has[n], round);
   for (uint32_t n = 1; n < NUMBERS + INCIDENTS + 2; n++)
-    for (uint32_t k = 0; k < KINDS; k++) {
-      bool there = access(set_name(place, "incident-", n, k, name), F_OK) == 0;
-      cr_expect_eq(there, set->incident[n][k], "round %u: %s is %s", round, name, there ? "there" : "gone");
-      files += set->incident[n][k];
-    }
+    files += expect_kinds(place, "incident-", n, set->incident[n], round);
   cr_expect_eq(place_count(place, "", ""), files, "round %u: there are others", round);
 }
 
-/* The records of a journal while it runs, and when it has ended. */
-static void make_records(const journal_place *place, file_bytes *crashed, file_bytes *clean) {
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin(&little, place->path);
-  run_frames(&little, 2);
-  *crashed = file_read(place_find(place, ".journal").path);
-  cr_assert_eq(muster_journal_end(journal, false), MUSTER_OK);
-  *clean = file_read(place_find(place, ".journal").path);
-  little_world_destroy(&little);
-  place_each(place, "", "", place_unlink, NULL);
-}
-
 Test(journal_retire, leaves_what_the_model_leaves) {
-  journal_place place = place_make();
-  file_bytes crashed, clean;
+  SCOPED(place_remove) journal_place place = place_make();
+  SCOPED(forget_records) both_records records = make_records();
   uint64_t random = 88172645463325252u;
-  make_records(&place, &crashed, &clean);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     file_set set = draw_set(&random);
     uint64_t below = round % 5 == 0 ? UINT64_MAX : retire_random(&random) % (NUMBERS + 2);
     uint32_t most = (uint32_t)(retire_random(&random) % 5);
-    put_set(&place, &set, &crashed, &clean);
+    put_set(&place, &set, &records);
     journal_files_retire(place.path, below, most);
     model_retire(&set, below, most);
     expect_set(&place, &set, round);
     place_each(&place, "", "", place_unlink, NULL);
   }
-  free(crashed.bytes);
-  free(clean.bytes);
-  place_remove(&place);
 }
 
 /* What is kept as an incident are the files of that crash, the snapshot and the record, each under its own ending. */
 Test(journal_retire, keeps_both_files_of_the_newest_crash) {
-  journal_place place = place_make();
-  file_bytes crashed, clean;
+  SCOPED(place_remove) journal_place place = place_make();
+  SCOPED(forget_records) both_records records = make_records();
+  file_bytes crashed = records.crashed;
   char name[PLACE_BYTES], text[2];
-  make_records(&place, &crashed, &clean);
   for (uint32_t n = 3; n <= 6; n++) {
     snprintf(text, sizeof text, "%u", n);
     file_write(set_name(&place, "", n, 0, name), text, 1);
@@ -143,19 +144,16 @@ Test(journal_retire, keeps_both_files_of_the_newest_crash) {
   cr_expect_eq(place_count(&place, "", ""), 4, "and number 6");
   free(snapshot.bytes);
   free(record.bytes);
-  free(crashed.bytes);
-  free(clean.bytes);
-  place_remove(&place);
 }
 
 /* However many there are, in whichever order the folder has them. */
 Test(journal_retire, finds_the_newest_of_any_numbers) {
   static journal_numbers found;
-  enum { ROOM = sizeof found.numbers / sizeof *found.numbers };
+  enum { ROOM = COUNT_OF(found.numbers) };
   static const uint32_t counts[] = {3, ROOM, ROOM + 40};
   journal_name name;
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    journal_place place = place_make();
+  for (size_t i = 0; i < COUNT_OF(counts); i++) {
+    SCOPED(place_remove) journal_place place = place_make();
     cr_expect_eq(journal_files_list(place.path, "", ".journal", &found), MUSTER_E_STALE);
     cr_expect_eq(found.count, 0);
     for (uint64_t n = 1; n <= counts[i]; n++) {
@@ -171,6 +169,5 @@ Test(journal_retire, finds_the_newest_of_any_numbers) {
       cr_assert(above == k && found.numbers[k] < greater, "number %u of %u", k, counts[i]);
       greater = found.numbers[k];
     }
-    place_remove(&place);
   }
 }

@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "support/journal_town.h"
 
-#include <sys/resource.h>
-
 enum { ROTATIONS = 12 };
 
 static void take_snapshot(muster_journal *journal) {
@@ -25,30 +23,18 @@ static void rotate_now(muster_journal *journal, little_world *little, uint32_t f
   must(journal_status(journal).snapshots == before + 1, "it is not counted");
 }
 
-/* The world comes back from the newest snapshot; then all is released. */
-static void expect_newest(journal_place *place, const town_life *life) {
-  muster_journal_info info;
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place->path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(info.snapshot_frames, ROTATIONS * 3);
-  cr_assert_eq(info.frames, ROTATIONS * 3 + 2);
-  cr_assert_eq(muster_world_hash(little.world), life->told->hashes[info.frames]);
-  little_world_destroy(&little);
-  told_destroy(life->told);
-  place_remove(place);
+/* The town comes back from the newest snapshot. */
+static void expect_newest(const town_life *life) {
+  cr_assert_eq(journal_seen(life->place.path).snapshot_frames, ROTATIONS * 3);
+  SCOPED(little_world_destroy) little_world little = town_back(life, ROTATIONS * 3 + 2);
 }
 
 Test(journal_rotation, old_files_are_removed_and_the_newest_go_on) {
-  journal_place place = place_make();
-  town_life life = {.path = place.path,
-                    .told = told_create(),
-                    .frames = ROTATIONS * 3 + 2,
-                    .def = muster_journal_def_default(),
-                    .after = rotate_now};
+  SCOPED(town_life_end) town_life life = town_life_of(ROTATIONS * 3 + 2, rotate_now);
   live_until_death(town_live, &life);
-  cr_assert_leq(place_count(&place, "world-", ".snapshot"), 2);
-  cr_assert_leq(place_count(&place, "world-", ".journal"), 2);
-  expect_newest(&place, &life);
+  cr_assert_leq(place_count(&life.place, "world-", ".snapshot"), 2);
+  cr_assert_leq(place_count(&life.place, "world-", ".journal"), 2);
+  expect_newest(&life);
 }
 
 /* Before any frame, behind the first one, and in a world that ran some before: each snapshot has its whole record. */
@@ -59,10 +45,9 @@ typedef struct early_life {
 
 static void early_live(void *user) {
   early_life *life = user;
-  little_world little = town();
-  town_populate(&little);
+  little_world little = peopled_town();
   run_frames(&little, life->before);
-  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.path);
+  muster_journal *journal = journal_begin_as(&little, life->town.def, life->town.place.path);
   for (uint32_t frame = 0; frame <= life->until + 4; frame++) {
     if (frame >= life->until && frame < life->until + 2) take_snapshot(journal);
     if (frame == life->until) take_snapshot(journal); /* two without a frame between */
@@ -73,20 +58,16 @@ static void early_live(void *user) {
 
 Test(journal_rotation, a_snapshot_may_be_the_first_thing_of_a_journal) {
   for (uint32_t i = 0; i < 6; i++) {
-    journal_place place = place_make();
     muster_journal_info info;
-    early_life life = {.before = i % 2 ? 5 : 0, .until = i / 2};
-    life.town = (town_life){.path = place.path, .told = told_create(), .def = muster_journal_def_default()};
+    early_life life = {.town = town_life_of(0, NULL), .before = i % 2 ? 5 : 0, .until = i / 2};
     live_until_death(early_live, &life);
-    little_world little = town();
-    cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
+    SCOPED(little_world_destroy) little_world little = town();
+    cr_assert_eq(journal_recover(&little, life.town.place.path, &info), MUSTER_OK, "%s", muster_last_error());
     cr_expect_eq(info.frames, life.town.told->frames, "of life %u frame %lu is back: %s", i, info.frames, info.damage);
     cr_expect_eq(info.snapshot_frames, life.before + life.until + 1);
     cr_expect_eq(info.lost_bytes, 0);
     cr_expect_eq(muster_world_hash(little.world), life.town.told->hashes[info.frames]);
-    little_world_destroy(&little);
-    told_destroy(life.town.told);
-    place_remove(&place);
+    town_life_end(&life.town);
   }
 }
 
@@ -106,27 +87,19 @@ static void spare_a_second(muster_journal *journal, little_world *little, uint32
 }
 
 Test(journal_rotation, a_host_with_time_to_spare_needs_no_process) {
-  journal_place place = place_make();
-  town_life life = {.path = place.path,
-                    .told = told_create(),
-                    .frames = ROTATIONS * 3 + 2,
-                    .def = muster_journal_def_default(),
-                    .after = spare_a_second};
+  SCOPED(town_life_end) town_life life = town_life_of(ROTATIONS * 3 + 2, spare_a_second);
   life.def.recovery_max_ns = life.def.start_ns = 10000000; /* always due, as far as the cost allows */
   live_until_death(town_live, &life);
-  expect_newest(&place, &life);
+  expect_newest(&life);
 }
 
 /* On the wall clock, in a world that has nothing else to do: what the kernel takes from a frame makes its share smaller
  * still. Every second journal forks for its first snapshot. */
 Test(journal_rotation, the_pause_of_a_fork_is_taken_from_the_next_frame) {
   enum { ROUNDS = 20, BUDGET_NS = 5000000 };
-  journal_place place = place_make();
-  muster_world_def world_def = muster_world_def_default();
-  world_def.audit = true;
-  little_world little = little_world_create(1, &world_def);
-  muster_type_def type = town_type();
-  register_type(&little, &type);
+  SCOPED(place_remove) journal_place place = place_make();
+  SCOPED(little_world_destroy)
+  little_world little = typed_world(1, WITH(muster_world_def, it.audit = true), town_type());
   muster_journal_def def = muster_journal_def_default();
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint64_t begin_ns = clock_system();
@@ -138,11 +111,9 @@ Test(journal_rotation, the_pause_of_a_fork_is_taken_from_the_next_frame) {
     cr_expect(pause_ns > 0 && pause_ns < clock_system() - begin_ns, "round %u: a pause of %lu ns", round, pause_ns);
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
     cr_expect_leq(report.given_cpu_ns, BUDGET_NS - (pause_ns < BUDGET_NS / 2 ? pause_ns : BUDGET_NS / 2),
-                  "round %u: a pause of %llu ns", round, (unsigned long long)pause_ns);
+                  "round %u: a pause of %lu ns", round, pause_ns);
     cr_assert_eq(muster_journal_end(journal, false), MUSTER_OK);
   }
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* The process that writes a snapshot is killed by the first thing that it does for the host: others keep going. */
@@ -171,26 +142,14 @@ static void snapshot_at_times(muster_journal *journal, little_world *little, uin
 }
 
 Test(journal_rotation, a_snapshot_whose_process_is_killed_leaves_the_one_before) {
-  journal_place place = place_make();
-  muster_journal_info info;
   writers_left = shared_memory(sizeof *writers_left);
-  town_life life = {.path = place.path,
-                    .told = told_create(),
-                    .frames = 22,
-                    .def = muster_journal_def_default(),
-                    .after = snapshot_at_times};
+  SCOPED(town_life_end) town_life life = town_life_of(22, snapshot_at_times);
   life.def.save_host = die_while_saving;
   frames_process = 0;
   live_until_death(town_live, &life);
   cr_assert_geq(atomic_load(writers_left), 4, "%u snapshots were written in processes of their own",
                 atomic_load(writers_left));
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(info.frames, 22);
-  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[22]);
-  little_world_destroy(&little);
-  told_destroy(life.told);
-  place_remove(&place);
+  SCOPED(little_world_destroy) little_world little = town_back(&life, 22);
 }
 
 /* The frames' process is killed while a snapshot is written, by the process that writes it. */
@@ -209,82 +168,56 @@ static void snapshot_once(muster_journal *journal, little_world *little, uint32_
 
 Test(journal_rotation, a_death_in_the_middle_of_a_snapshot_loses_no_frame) {
   for (uint32_t round = 0; round < 8; round++) {
-    journal_place place = place_make();
-    muster_journal_info info;
-    town_life life = {.path = place.path,
-                      .told = told_create(),
-                      .frames = 3000,
-                      .def = muster_journal_def_default(),
-                      .after = snapshot_once};
+    SCOPED(town_life_end) town_life life = town_life_of(3000, snapshot_once);
     life.def.save_host = kill_the_frames;
     frames_process = 0;
     live_until_death(town_live, &life);
-    little_world little = town();
-    cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-    cr_assert(info.frames == life.told->frames || info.frames == life.told->frames + 1);
-    if (info.frames == life.told->frames) cr_assert_eq(muster_world_hash(little.world), life.told->hashes[info.frames]);
-    little_world_destroy(&little);
-    told_destroy(life.told);
-    place_remove(&place);
+    SCOPED(little_world_destroy) little_world little = town();
+    uint64_t frames = journal_back(&little, life.place.path).frames;
+    cr_assert(frames == life.told->frames || frames == life.told->frames + 1);
+    if (frames == life.told->frames) expect_told(life.told, &little, frames);
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------- incidents */
 
 Test(journal_rotation, journals_of_crashes_are_kept_and_the_oldest_is_removed) {
-  journal_place place = place_make();
-  muster_journal_info info;
-  for (uint32_t i = 0; i < 5; i++) {
-    town_life life = {.path = place.path, .told = told_create(), .frames = 3 + i, .def = muster_journal_def_default()};
-    life.def.incidents_max = 2;
+  SCOPED(town_life_end) town_life life = town_life_of(3, NULL);
+  life.def.incidents_max = 2;
+  for (uint32_t i = 0; i < 5; i++, life.frames++) {
     live_until_death(town_live, &life);
-    told_destroy(life.told);
-    cr_assert_eq(place_count(&place, "-incident-", ".journal"), i < 2 ? i : 2);
+    cr_assert_eq(place_count(&life.place, "-incident-", ".journal"), i < 2 ? i : 2);
   }
-  cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(info.frames, 7);
-  place_remove(&place);
+  cr_assert_eq(journal_seen(life.place.path).frames, 7);
 }
 
 static void end_in_order(void *user) {
   town_life *life = user;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->def, life->path);
-  for (uint32_t frame = 0; frame < life->frames; frame++) town_frame(&little, frame);
+  little_world little = peopled_town();
+  muster_journal *journal = journal_begin_as(&little, life->def, life->place.path);
+  town_frames(&little, life->frames);
   told_frame(life->told, &little, life->frames);
   must(muster_journal_end(journal, life->def.recovery_max_ns == 11000000) == MUSTER_OK, "it does not end");
   little_world_destroy(&little);
 }
 
 Test(journal_rotation, one_that_was_ended_goes_on_and_is_no_incident) {
-  journal_place place = place_make();
-  muster_journal_info info;
-  town_life life = {.path = place.path, .told = told_create(), .frames = 7, .def = muster_journal_def_default()};
+  SCOPED(town_life_end) town_life life = town_life_of(7, NULL);
   live_until_death(end_in_order, &life);
-  cr_assert_eq(journal_look(place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert(info.clean);
-  cr_assert_eq(info.frames, 7);
-  little_world little = town();
-  cr_assert_eq(journal_recover(&little, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(muster_world_hash(little.world), life.told->hashes[7]);
-  muster_journal *journal = journal_begin(&little, place.path);
+  cr_assert(journal_seen(life.place.path).clean);
+  cr_assert_eq(journal_seen(life.place.path).frames, 7);
+  SCOPED(little_world_destroy) little_world little = town_back(&life, 7);
+  muster_journal *journal = journal_begin(&little, life.place.path);
   run_frame(&little);
-  cr_assert_eq(place_count(&place, "-incident-", ""), 0);
+  cr_assert_eq(place_count(&life.place, "-incident-", ""), 0);
   cr_assert_eq(muster_journal_end(journal, false), MUSTER_OK);
-  little_world_destroy(&little);
-  told_destroy(life.told);
-  place_remove(&place);
 }
 
 Test(journal_rotation, one_that_was_removed_is_gone) {
-  journal_place place = place_make();
   muster_journal_info info;
-  town_life life = {.path = place.path, .told = told_create(), .frames = 4, .def = muster_journal_def_default()};
+  SCOPED(town_life_end) town_life life = town_life_of(4, NULL);
   life.def.recovery_max_ns = 11000000; /* a sign to the process: remove them */
   live_until_death(end_in_order, &life);
-  cr_assert_eq(journal_look(place.path, &info), MUSTER_E_STALE);
-  cr_assert_eq(place_count(&place, "world", ""), 0);
-  told_destroy(life.told);
-  place_remove(&place);
+  cr_assert_eq(journal_look(life.place.path, &info), MUSTER_E_STALE);
+  cr_assert_eq(place_count(&life.place, "world", ""), 0);
 }

@@ -7,29 +7,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* What after() was called for. */
-typedef struct after_calls {
+static struct {
   _Atomic uint32_t count;
   _Atomic uint64_t last;
   _Atomic bool refuses, closed; /* when it was called the file before was closed */
   _Atomic int before;           /* that file */
-} after_calls;
+} calls;
+
+static struct syncer syncer;
 
 static bool is_open(int descriptor) {
   return fcntl(descriptor, F_GETFD) >= 0;
 }
 
 static bool take_after(uint64_t number, void *user) {
-  after_calls *calls = user;
-  atomic_store(&calls->last, number);
-  atomic_store(&calls->closed, !is_open(atomic_load(&calls->before)));
-  atomic_fetch_add(&calls->count, 1);
+  (void)user;
+  atomic_store(&calls.last, number);
+  atomic_store(&calls.closed, !is_open(atomic_load(&calls.before)));
+  atomic_fetch_add(&calls.count, 1);
   errno = ENOSPC;
-  return !atomic_load(&calls->refuses);
+  return !atomic_load(&calls.refuses);
 }
 
 static int new_file(void) {
@@ -48,15 +48,19 @@ static int bad_file(void) {
   return ends[1];
 }
 
-static void begin(struct syncer *syncer, syncer_pace pace, after_calls *calls, int file, uint64_t written) {
-  const syncer_orders orders = {.pace = pace, .after = take_after, .user = calls};
-  cr_assert_eq(syncer_begin(syncer, &orders, file, written), MUSTER_OK, "%s", muster_last_error());
+/* Another syncer, that has called nobody. */
+static void begin(syncer_pace pace, int file, uint64_t written) {
+  const syncer_orders orders = {.pace = pace, .after = take_after};
+  memset(&syncer, 0, sizeof syncer);
+  memset(&calls, 0, sizeof calls);
+  atomic_store(&calls.before, -1);
+  cr_assert_eq(syncer_begin(&syncer, &orders, file, written), MUSTER_OK, "%s", muster_last_error());
 }
 
-static uint64_t synced_of(struct syncer *syncer) {
-  pthread_mutex_lock(&syncer->mutex);
-  uint64_t synced = syncer->synced;
-  pthread_mutex_unlock(&syncer->mutex);
+static uint64_t synced_now(void) {
+  pthread_mutex_lock(&syncer.mutex);
+  uint64_t synced = syncer.synced;
+  pthread_mutex_unlock(&syncer.mutex);
   return synced;
 }
 
@@ -64,10 +68,8 @@ static const syncer_pace paces[] = {SYNCER_NEVER, SYNCER_SECOND, SYNCER_ALWAYS};
 
 Test(journal_syncer, what_is_noted_becomes_safe_and_stays_so) {
   for (uint32_t i = 0; i < 3; i++) {
-    after_calls calls = {.before = -1};
-    struct syncer syncer;
     int file = new_file();
-    begin(&syncer, paces[i], &calls, file, 41);
+    begin(paces[i], file, 41);
     cr_expect_eq(syncer_safe(&syncer), 41, "what was there is safe");
     cr_expect_not(syncer_moves(&syncer));
     for (uint64_t frame = 42; frame < 50; frame++) {
@@ -90,10 +92,8 @@ Test(journal_syncer, what_is_noted_becomes_safe_and_stays_so) {
 
 Test(journal_syncer, each_move_is_followed_by_its_after) {
   for (uint32_t i = 0; i < 3; i++) {
-    after_calls calls = {.before = -1};
-    struct syncer syncer;
     int file = new_file();
-    begin(&syncer, paces[i], &calls, file, 0);
+    begin(paces[i], file, 0);
     for (uint64_t number = 7; number < 12; number++) {
       int next = new_file();
       AWAIT(!syncer_moves(&syncer));
@@ -105,7 +105,7 @@ Test(journal_syncer, each_move_is_followed_by_its_after) {
       cr_expect_eq(calls.last, number);
       cr_expect(calls.closed, "move %lu", number);
       cr_expect(is_open(next));
-      cr_expect_eq(synced_of(&syncer), number * 10, "the file that it moved to is on the disk");
+      cr_expect_eq(synced_now(), number * 10, "the file that it moved to is on the disk");
       file = next;
     }
     int last = new_file();
@@ -121,10 +121,9 @@ Test(journal_syncer, each_move_is_followed_by_its_after) {
 Test(journal_syncer, a_problem_is_the_last) {
   for (uint32_t i = 0; i < 4; i++) {
     bool of_after = i < 2;
-    after_calls calls = {.before = -1, .refuses = of_after};
-    struct syncer syncer;
     int file = new_file(), next = of_after ? new_file() : bad_file();
-    begin(&syncer, i % 2 ? SYNCER_ALWAYS : SYNCER_SECOND, &calls, file, 5);
+    begin(i % 2 ? SYNCER_ALWAYS : SYNCER_SECOND, file, 5);
+    atomic_store(&calls.refuses, of_after);
     atomic_store(&calls.before, file);
     syncer_move(&syncer, next, 2);
     AWAIT(syncer_problem(&syncer));
@@ -160,10 +159,8 @@ static void run_job(void *user) {
 
 Test(journal_syncer, a_job_is_done_once_and_can_be_waited_for) {
   for (uint32_t i = 0; i < 3; i++) {
-    after_calls calls = {.before = -1};
     job_run first = {.goes_on = false}, second = {.goes_on = true};
-    struct syncer syncer;
-    begin(&syncer, paces[i], &calls, new_file(), 0);
+    begin(paces[i], new_file(), 0);
     cr_expect(syncer_did(&syncer, false), "there is none");
     syncer_do(&syncer, (syncer_job){run_job, &first});
     cr_expect_not(syncer_did(&syncer, false));
@@ -181,10 +178,8 @@ Test(journal_syncer, a_job_is_done_once_and_can_be_waited_for) {
 
 /* Also where a sync was refused: a snapshot that waits for its thread would wait for ever. */
 Test(journal_syncer, a_job_is_done_after_a_problem) {
-  after_calls calls = {.before = -1};
   job_run job = {.goes_on = true};
-  struct syncer syncer;
-  begin(&syncer, SYNCER_ALWAYS, &calls, bad_file(), 0);
+  begin(SYNCER_ALWAYS, bad_file(), 0);
   syncer_note(&syncer, 1);
   AWAIT(syncer_problem(&syncer));
   syncer_do(&syncer, (syncer_job){run_job, &job});
@@ -195,10 +190,8 @@ Test(journal_syncer, a_job_is_done_after_a_problem) {
 
 /* With a sync each second: all is safe as long as the last one began within a second, and no longer. */
 Test(journal_syncer, a_second_behind_is_not_safe) {
-  after_calls calls = {.before = -1};
   job_run job = {.goes_on = false};
-  struct syncer syncer;
-  begin(&syncer, SYNCER_SECOND, &calls, new_file(), 0);
+  begin(SYNCER_SECOND, new_file(), 0);
   syncer_do(&syncer, (syncer_job){run_job, &job}); /* keeps it from syncing */
   syncer_note(&syncer, 1);
   cr_expect_eq(syncer_safe(&syncer), 1);

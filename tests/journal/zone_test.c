@@ -1,20 +1,15 @@
 /* A zone with a journal goes on after its death with the crossings that were complete: everybody is in one zone. */
-#include "support/journals.h"
+#include "support/journal_town.h"
 #include "support/zone_pair.h"
 
 enum { LIFE_FRAMES = 60 };
 
-typedef struct zone_life {
-  const char *path;
-  told_frames *told;
-} zone_life;
-
 static void zone_live(void *user) {
-  zone_life *life = user;
+  const town_life *life = user;
   zone_pair pair = zone_pair_of(2);
   zone_pair_populate(&pair);
   for (uint32_t frame = 0; frame < 10; frame++) pair_frame(&pair, frame);
-  muster_journal *journal = journal_begin(&pair.zones[0], life->path);
+  muster_journal *journal = journal_begin(&pair.zones[0], life->place.path);
   for (uint32_t frame = 10; frame < LIFE_FRAMES; frame++) {
     pair_frame(&pair, frame);
     told_frame(life->told, &pair.zones[0], frame);
@@ -26,22 +21,18 @@ static void zone_live(void *user) {
 }
 
 Test(journal_zone, crossings_are_repeated_after_a_death) {
-  journal_place place = place_make();
-  zone_life life = {.path = place.path, .told = told_create()};
+  SCOPED(town_life_end) town_life life = town_life_of(0, NULL);
   live_until_death(zone_live, &life);
-  muster_journal_info info;
-  muster_journal_look_def look = muster_journal_look_def_default();
+  muster_journal_info info = muster_journal_info_default();
+  const muster_journal_look_def look = WITH(muster_journal_look_def, it.path = life.place.path);
   muster_world_def def = muster_world_def_default();
-  info = muster_journal_info_default();
-  look.path = place.path;
   cr_assert_eq(muster_journal_look(&look, &info, &def), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(def.zone.number, 1);
   for (uint32_t workers = 1; workers <= 4; workers += 3) {
     muster_type_def type = walker_type();
-    little_world again = zone_world_of(workers, &def, &type);
-    cr_assert_eq(journal_recover(&again, place.path, &info), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(info.frames, LIFE_FRAMES);
-    cr_assert_eq(muster_world_hash(again.world), life.told->hashes[LIFE_FRAMES - 1]);
+    SCOPED(little_world_destroy) little_world again = zone_world_of(workers, &def, &type);
+    cr_assert_eq(journal_back(&again, life.place.path).frames, LIFE_FRAMES);
+    expect_told(life.told, &again, LIFE_FRAMES - 1);
     muster_zone_def zone;
     cr_assert_eq(muster_zone_read(again.world, &zone), MUSTER_OK);
     cr_assert_eq(zone.epoch, 2, "it was set in frame 40");
@@ -51,8 +42,5 @@ Test(journal_zone, crossings_are_repeated_after_a_death) {
     depart(&again, nth_agent(&again, 0), 2, &bytes);
     run_frames(&again, 3);
     free(bytes.bytes);
-    little_world_destroy(&again);
   }
-  told_destroy(life.told);
-  place_remove(&place);
 }

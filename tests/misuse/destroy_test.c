@@ -1,9 +1,6 @@
 /* Worlds and pools that are destroyed at the wrong moment, or twice. */
+#include "misuse/misuse.h"
 #include "support/last_words.h"
-#include "support/little_world.h"
-
-#include <muster/module.h>
-#include <muster/snapshot.h>
 
 typedef struct objects {
   muster_pool *pool;
@@ -33,34 +30,23 @@ static void misuse_in_touch(muster_update *update) {
   misuse();
 }
 
-static muster_world_def virtual_def(void) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  return def;
-}
-
 /* A world with one agent of the type. */
-static little_world world_with(const muster_type_def *type) {
-  muster_world_def def = virtual_def();
-  little_world little = little_world_create(2, &def);
+static little_world begin(muster_type_def type) {
+  little_world little = world_of(2, type);
   made = (objects){little.pool, little.world};
-  register_type(&little, type);
   spawn_at(&little, 0);
   return little;
 }
 
 static void run_misusing_atom(void) {
-  static const muster_atom atom = {.run = misuse_in_atom};
-  muster_type_def type = type_with(&atom, 1);
-  little_world little = world_with(&type);
+  little_world little = begin(type_running(misuse_in_atom, 0));
   run_frames(&little, 20);
 }
 
 static void run_misusing_touch(bool spawned) {
-  static const muster_atom atom = {.run = nothing};
-  muster_type_def type = type_with(&atom, 1);
+  muster_type_def type = type_running(nothing, 0);
   *(spawned ? &type.on_spawned : &type.on_removed) = misuse_in_touch;
-  little_world little = world_with(&type);
+  little_world little = begin(type);
   run_frame(&little);
   muster_world_destroy(little.world);
 }
@@ -97,18 +83,14 @@ Test(destroy, a_pool_that_is_destroyed_in_a_callback_aborts) {
 }
 
 static bool destroy_in_write(const void *bytes, size_t count, void *user) {
-  (void)bytes;
-  (void)count;
+  (void)bytes, (void)count;
   muster_world_destroy(user);
   return true;
 }
 
 static void save_into_destruction(void) {
-  muster_world_def def = virtual_def();
-  muster_world *world = muster_world_create(&def);
-  muster_save_def save = muster_save_def_default();
-  save.write = destroy_in_write;
-  save.user = world;
+  muster_world *world = virtual_world();
+  muster_save_def save = WITH(muster_save_def, it.write = destroy_in_write, it.user = world);
   muster_world_save(world, &save);
 }
 
@@ -122,13 +104,8 @@ static void destroy_in_job(void *argument, uint32_t worker) {
 }
 
 static void submit_destruction(void) {
-  muster_pool_def def = muster_pool_def_default();
-  muster_group group;
-  def.workers = 1;
-  muster_pool *pool = muster_pool_create(&def);
-  muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_URGENCY_NORMAL, destroy_in_job, pool, &group);
-  muster_group_wait(&group);
+  muster_pool *pool = pool_of(1);
+  run_job(pool, destroy_in_job, pool);
 }
 
 Test(destroy, a_pool_that_is_destroyed_in_a_job_aborts) {
@@ -136,15 +113,13 @@ Test(destroy, a_pool_that_is_destroyed_in_a_job_aborts) {
 }
 
 static void destroy_world_twice(void) {
-  muster_world_def def = virtual_def();
-  muster_world *world = muster_world_create(&def);
+  muster_world *world = virtual_world();
   muster_world_destroy(world);
   muster_world_destroy(world);
 }
 
 static void destroy_pool_twice(void) {
-  muster_pool_def def = muster_pool_def_default();
-  muster_pool *pool = muster_pool_create(&def);
+  muster_pool *pool = pool_of(muster_pool_def_default().workers);
   muster_pool_destroy(pool);
   muster_pool_destroy(pool);
 }
@@ -164,38 +139,29 @@ Test(destroy, a_pool_that_is_destroyed_before_its_world_aborts_and_counts_the_wo
 }
 
 Test(destroy, a_pool_may_go_when_all_its_worlds_are_gone) {
-  little_world little = little_world_create(2, NULL);
-  muster_world_def def = virtual_def();
-  def.pool = little.pool;
+  SCOPED_WORLD little = little_world_create(2, NULL);
+  muster_world_def def = WITH(virtual_world_def, it.pool = little.pool);
   muster_world *second = muster_world_create(&def);
   cr_assert_not_null(second);
   muster_world_destroy(second);
-  little_world_destroy(&little);
 }
 
 Test(destroy, a_world_on_a_pool_that_was_destroyed_is_refused) {
-  muster_pool_def pool = muster_pool_def_default();
-  muster_world_def def = virtual_def();
-  def.pool = muster_pool_create(&pool);
+  muster_world_def def = WITH(virtual_world_def, it.pool = pool_of(muster_pool_def_default().workers));
   muster_pool_destroy(def.pool);
   cr_assert_null(muster_world_create(&def));
-  cr_assert_not_null(strstr(muster_last_error(), "destroyed already"), "%s", muster_last_error());
+  expect_error("destroyed already");
 }
 
 static void stop_in_job(void *argument, uint32_t worker) {
   (void)worker;
   muster_module_fail(MUSTER_OK, "-");
   cr_assert_eq(muster_pool_stop(argument), 0);
-  cr_assert_not_null(strstr(muster_last_error(), "pool stop: inside a job"), "%s", muster_last_error());
+  expect_error("pool stop: inside a job");
 }
 
 Test(destroy, a_pool_is_not_stopped_inside_a_job_and_says_why) {
-  muster_pool_def def = muster_pool_def_default();
-  muster_group group;
-  def.workers = 1;
-  muster_pool *pool = muster_pool_create(&def);
-  muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_URGENCY_NORMAL, stop_in_job, pool, &group);
-  cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
+  muster_pool *pool = pool_of(1);
+  cr_assert_eq(run_job(pool, stop_in_job, pool), MUSTER_OK);
   muster_pool_destroy(pool);
 }

@@ -1,21 +1,5 @@
 /* Calls that belong between two frames, made while a frame runs: each is refused with a sentence, on any thread. */
-#include "support/little_world.h"
-
-#include <muster/bulk.h>
-#include <muster/explain.h>
-#include <muster/flight.h>
-#include <muster/herd.h>
-#include <muster/module.h>
-#include <muster/overruns.h>
-#include <muster/record.h>
-#include <muster/replicate.h>
-#include <muster/sets.h>
-#include <muster/snapshot.h>
-#include <muster/trace.h>
-#include <muster/tune.h>
-#include <muster/view.h>
-
-#include <pthread.h>
+#include "misuse/misuse.h"
 
 /* Inside a callback of the frame, by its own thread or by another. */
 struct asked {
@@ -26,20 +10,6 @@ struct asked {
   const char *let_pass; /* the first function that did not refuse, or said nothing of the frame */
   uint32_t asked;
 };
-
-static bool sink(const char *text, size_t length, void *user) {
-  (void)text;
-  (void)length;
-  (void)user;
-  return true;
-}
-
-static bool take_bytes(const void *bytes, size_t count, void *user) {
-  (void)bytes;
-  (void)count;
-  (void)user;
-  return true;
-}
 
 #define CALLS(X)                                                                                                       \
   X(muster_type_register, !muster_type_register(a->world, &type).index)                                                \
@@ -81,7 +51,7 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   X(muster_world_save, muster_world_save(a->world, &save) == MUSTER_E_STATE)                                           \
   X(muster_world_settle, muster_world_settle(a->world) == MUSTER_E_STATE)                                              \
   X(muster_world_load, muster_world_load(a->world, &load) == MUSTER_E_STATE)                                           \
-  X(muster_trace_write, muster_trace_write(a->world, sink, NULL) == MUSTER_E_STATE)                                    \
+  X(muster_trace_write, muster_trace_write(a->world, take_text, NULL) == MUSTER_E_STATE)                               \
   X(muster_world_tuning_read, muster_world_tuning_read(a->world, &tuning) == MUSTER_E_STATE)                           \
   X(muster_world_set_workers, muster_world_set_workers(a->world, 1) == MUSTER_E_STATE)                                 \
   X(muster_world_workers, muster_world_workers(a->world) == 0)                                                         \
@@ -166,50 +136,36 @@ static void touch(muster_update *update) {
   ask_all(update->type_user);
 }
 
-static struct asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
+/* Asks in these callbacks; each call is refused there, and is made `times` times, or at least once: 0. */
+static void expect_refusals(const muster_atom *atom, void (*on_spawned)(muster_update *), uint32_t times) {
   struct asked a = {0};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.trace.frames = 2;
-  little_world little = little_world_create(2, &def);
-  muster_type_def type = muster_type_def_default();
   muster_observer_def observer = muster_observer_def_default();
-  type.atoms = atom;
-  type.atom_count = 1;
-  type.user = &a;
-  type.on_spawned = on_spawned;
-  register_type(&little, &type);
+  muster_type_def type =
+      WITH(muster_type_def, it.atoms = atom, it.atom_count = 1, it.user = &a, it.on_spawned = on_spawned);
+  SCOPED_WORLD little = typed_world(2, WITH(virtual_world_def, it.trace.frames = 2), type);
   a.world = little.world;
   a.type = little.type;
   a.observer = muster_observer_add(little.world, &observer);
   a.agent = spawn_at(&little, 0);
   run_frames(&little, 12);
-  little_world_destroy(&little);
-  return a;
+  cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
+  cr_assert(times ? a.asked == times : a.asked > 0, "%u times", a.asked);
 }
 
 Test(frame, calls_that_belong_between_frames_are_refused_in_atoms) {
   static const muster_atom behaviour = {.run = ask_in_atom}, action = {.run = ask_in_atom, .role = MUSTER_ROLE_ACTION};
-  struct asked a = ask(&behaviour, NULL);
-  cr_assert_null(a.let_pass, "%s was let pass in a behaviour atom", a.let_pass);
-  cr_assert_gt(a.asked, 0);
-  a = ask(&action, NULL);
-  cr_assert_null(a.let_pass, "%s was let pass in an action atom", a.let_pass);
-  cr_assert_gt(a.asked, 0);
+  expect_refusals(&behaviour, NULL, 0);
+  expect_refusals(&action, NULL, 0);
 }
 
 Test(frame, calls_that_belong_between_frames_are_refused_in_on_spawned) {
   static const muster_atom atom = {.run = nothing};
-  struct asked a = ask(&atom, touch);
-  cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
-  cr_assert_eq(a.asked, 1);
+  expect_refusals(&atom, touch, 1);
 }
 
 Test(frame, calls_that_belong_between_frames_are_refused_on_another_thread_while_a_frame_runs) {
   static const muster_atom atom = {.run = ask_beside};
-  struct asked a = ask(&atom, NULL);
-  cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
-  cr_assert_gt(a.asked, 0);
+  expect_refusals(&atom, NULL, 0);
 }
 
 /* What a callback of a call between two frames may do. */
@@ -221,10 +177,8 @@ struct saving {
 static bool ask_in_write(const void *bytes, size_t count, void *user) {
   struct saving *saving = user;
   muster_statistics statistics = muster_statistics_default();
-  muster_save_def save = muster_save_def_default();
-  save.write = take_bytes;
-  (void)bytes;
-  (void)count;
+  muster_save_def save = WITH(muster_save_def, it.write = take_bytes);
+  (void)bytes, (void)count;
   saving->read = muster_statistics_read(saving->world, &statistics);
   saving->ran = muster_frame_run(saving->world, &(muster_frame){FRAME_NS, 5000000});
   saving->saved = muster_world_save(saving->world, &save);
@@ -232,15 +186,12 @@ static bool ask_in_write(const void *bytes, size_t count, void *user) {
 }
 
 Test(frame, in_a_callback_of_a_save_reading_is_allowed_and_a_frame_is_refused) {
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   struct saving saving = {.world = little.world, .read = MUSTER_E_INPUT};
-  muster_save_def def = muster_save_def_default();
-  def.write = ask_in_write;
-  def.user = &saving;
+  muster_save_def def = WITH(muster_save_def, it.write = ask_in_write, it.user = &saving);
   cr_assert_eq(muster_world_save(little.world, &def), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(saving.read, MUSTER_OK);
   cr_assert_eq(saving.ran, MUSTER_E_STATE);
   cr_assert_eq(saving.saved, MUSTER_E_STATE);
   run_frame(&little);
-  little_world_destroy(&little);
 }

@@ -1,13 +1,5 @@
 /* Calls of hosts inside atoms: each is refused with the call that is meant. Jobs and other worlds are not inside. */
-#include "support/little_world.h"
-
-#include <muster/bulk.h>
-#include <muster/herd.h>
-#include <muster/module.h>
-#include <muster/overruns.h>
-#include <muster/replicate.h>
-#include <muster/sets.h>
-#include <muster/tune.h>
+#include "misuse/misuse.h"
 
 /* Expressions that are true when the call was refused, and what the sentence must name. */
 #define CALLS(X)                                                                                                       \
@@ -88,18 +80,13 @@ static muster_atom_result ask_in_atom(muster_update *update) {
 static void expect_refusals(const muster_atom *atoms, uint32_t count, muster_clock clock,
                             void (*on_spawned)(muster_update *), void (*on_removed)(muster_update *)) {
   struct asked a = {0};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
-  little_world little = little_world_create(2, &def);
-  little.provokes_idle = true;
-  muster_type_def type = type_with(atoms, count);
+  muster_world_def def = WITH(muster_world_def, it.clock.kind = clock, it.importance_model = MUSTER_IMPORTANCE_FACTORS);
+  muster_type_def type =
+      WITH(muster_type_def, it.atoms = atoms, it.atom_count = count, it.period_ns = it.period_max_ns = FRAME_NS,
+           it.user = &a, it.on_spawned = on_spawned, it.on_removed = on_removed);
   muster_observer_def observer = muster_observer_def_default();
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.user = &a;
-  type.on_spawned = on_spawned;
-  type.on_removed = on_removed;
-  register_type(&little, &type);
+  SCOPED_WORLD little = typed_world(2, def, type);
+  little.provokes_idle = true;
   a.world = little.world;
   a.type = little.type;
   a.observer = muster_observer_add(little.world, &observer);
@@ -113,7 +100,6 @@ static void expect_refusals(const muster_atom *atoms, uint32_t count, muster_clo
   cr_assert_null(a.wrong, "%s: '%s'", a.wrong, a.sentence);
   cr_assert(muster_agent_exists(little.world, a.agent));
   cr_assert_eq(run_frame(&little).agents, 2);
-  little_world_destroy(&little);
 }
 
 Test(inside, calls_of_hosts_are_refused_in_atoms_with_the_call_that_is_meant) {
@@ -131,8 +117,7 @@ Test(inside, calls_of_hosts_are_refused_in_on_spawned_and_on_removed) {
   expect_refusals(idle, 1, MUSTER_CLOCK_VIRTUAL, NULL, ask_all);
 }
 
-/* ------------------------------------------------------------------------------------------------- what stays allowed
- */
+/* ----------------------------------------------------------------------------------------------- what stays allowed */
 
 struct beside {
   little_world *own, *other;
@@ -169,54 +154,36 @@ static muster_atom_result call_beside(muster_update *update) {
 }
 
 Test(inside, jobs_that_an_atom_waits_for_and_other_worlds_are_not_inside_of_it) {
-  static const muster_atom atoms[] = {{.run = call_beside, .model_ns = 1000}};
-  struct beside beside = {0};
-  little_world own = little_world_create(2, NULL), other = little_world_create(1, NULL);
-  muster_type_def type = type_with(atoms, 1);
-  static const muster_atom idle[] = {{.run = nothing, .model_ns = 1000}};
-  muster_type_def still = type_with(idle, 1);
+  struct beside beside;
+  muster_type_def type = type_running(call_beside, 1000);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.user = &beside;
-  register_type(&own, &type);
-  register_type(&other, &still);
-  beside.own = &own;
-  beside.other = &other;
-  beside.agent = spawn_at(&own, 0);
-  beside.far = spawn_at(&other, 0);
+  SCOPED_WORLD own = world_of(2, type), other = world_of(1, type_running(nothing, 1000));
+  beside = (struct beside){&own, &other, .agent = spawn_at(&own, 0), .far = spawn_at(&other, 0)};
   run_frames(&own, 4);
   cr_assert_geq(beside.pieces, 72, "%u, %u were refused", beside.pieces, beside.refused);
   cr_assert_eq(beside.refused, 0);
   run_frames(&other, 2);
   cr_assert_float_eq(info_of(&other, beside.far).position.x, 5, 1e-3);
-  little_world_destroy(&other);
-  little_world_destroy(&own);
 }
 
 /* What the case from the field did: calls of hosts by which the same seed gave several worlds. */
 static muster_atom_result meddle(muster_update *update) {
   muster_position place = {(double)(muster_update_random(update) % 1000), 0, 0};
-  muster_agent_def def = muster_agent_def_default();
-  def.type = update->type;
+  muster_agent_def def = WITH(muster_agent_def, it.type = update->type);
   muster_agent_move(update->world, *(const muster_agent *)update->type_user, place);
   if (muster_update_random(update) % 8 == 0) (void)muster_agent_spawn(update->world, &def);
   return MUSTER_ATOM_NEXT;
 }
 
 static uint64_t hash_of(uint32_t workers) {
-  static const muster_atom atoms[] = {{.run = meddle, .model_ns = 1000}};
   muster_agent first;
-  little_world little = little_world_create(workers, NULL);
-  muster_type_def type = type_with(atoms, 1);
-  type.period_ns = FRAME_NS;
-  type.spawns_max = 4;
-  type.user = &first;
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(workers, WITH(muster_type_def, it.atoms = atom_of(meddle, 1000), it.atom_count = 1,
+                                               it.period_ns = FRAME_NS, it.spawns_max = 4, it.user = &first));
   first = spawn_at(&little, 0);
   for (uint32_t i = 1; i < 200; i++) spawn_at(&little, i);
   run_frames(&little, 30);
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  return muster_world_hash(little.world);
 }
 
 Test(inside, the_same_seed_gives_the_same_world_whatever_atoms_try) {

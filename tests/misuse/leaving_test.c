@@ -1,10 +1,8 @@
 /* Callbacks that are left in another way than by returning. */
-#include "support/last_words.h"
-#include "support/little_world.h"
-
+#include "misuse/misuse.h"
 #include "misuse/throwing.h"
+#include "support/last_words.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <unwind.h>
 
@@ -42,77 +40,66 @@ static void leave_touch(muster_update *update) {
 }
 
 static void leave_job(void *argument, uint32_t worker) {
-  (void)argument;
-  (void)worker;
+  (void)argument, (void)worker;
   leave();
 }
 
 static void leave_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  (void)argument;
-  (void)begin;
-  (void)end;
-  (void)worker;
+  (void)argument, (void)begin, (void)end, (void)worker;
   leave();
 }
 
 static const muster_atom behaviours[] = {{.run = nothing}, {.run = leave_atom}};
 static const muster_atom actions[] = {{.run = nothing}, {.run = leave_atom, .role = MUSTER_ROLE_ACTION}};
 
-static little_world world_of(const muster_atom *atoms, bool touches) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = muster_type_def_default();
-  def.name = "guard";
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  if (touches) def.on_spawned = leave_touch;
-  register_type(&little, &def);
+static little_world guarded(const muster_atom *atoms, bool touches) {
+  little_world little =
+      world_of(1, WITH(muster_type_def, it.name = "guard", it.atoms = atoms, it.atom_count = 2,
+                       it.period_ns = it.period_max_ns = FRAME_NS, it.on_spawned = touches ? leave_touch : NULL));
   spawn_at(&little, 0);
   return little;
 }
 
-static void leave_behaviour(void) {
-  little_world little = world_of(behaviours, false);
+static void run_guarded(const muster_atom *atoms, bool touches) {
+  little_world little = guarded(atoms, touches);
   run_frames(&little, 20);
+}
+
+static void leave_behaviour(void) {
+  run_guarded(behaviours, false);
 }
 
 static void leave_action(void) {
-  little_world little = world_of(actions, false);
-  run_frames(&little, 20);
+  run_guarded(actions, false);
 }
 
 static void leave_on_spawned(void) {
-  little_world little = world_of(actions, true);
-  run_frames(&little, 20);
+  run_guarded(actions, true);
 }
 
 static void leave_submitted_job(void) {
-  muster_pool_def def = muster_pool_def_default();
-  muster_group group;
-  def.workers = 1;
-  muster_pool *pool = muster_pool_create(&def);
-  muster_group_init(&group, pool);
-  muster_job_submit(pool, MUSTER_URGENCY_NORMAL, leave_job, NULL, &group);
-  muster_group_wait(&group);
+  run_job(pool_of(1), leave_job, NULL);
 }
 
 static void leave_range(void) {
-  muster_pool_def def = muster_pool_def_default();
-  muster_parallel_for(muster_pool_create(&def), MUSTER_URGENCY_NORMAL, 100, 1, leave_piece, NULL);
+  muster_parallel_for(pool_of(muster_pool_def_default().workers), MUSTER_URGENCY_NORMAL, 100, 1, leave_piece, NULL);
+}
+
+/* Each of these aborts, and names what was left, and by what. */
+static void expect_left(const char *by) {
+  assert_aborts(leave_behaviour, formed("atom 1 of agent 0 (generation 1) of type 'guard' was left by %s", by));
+  assert_aborts(leave_action, formed("action atom 1 of agent 0 (generation 1) of type 'guard' was left by %s", by));
+  assert_aborts(leave_on_spawned, formed("on_spawned of agent 0 (generation 1) of type 'guard' was left by %s", by));
 }
 
 Test(leaving, an_exception_out_of_an_atom_aborts_and_names_agent_type_and_atom) {
   leave = throw_plainly;
-  assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
-  assert_aborts(leave_action, "action atom 1 of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
-  assert_aborts(leave_on_spawned, "on_spawned of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
+  expect_left("a C++ exception");
 }
 
 Test(leaving, an_end_of_the_thread_in_an_atom_aborts_and_names_agent_type_and_atom) {
   leave = end_thread;
-  assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by pthread_exit()");
-  assert_aborts(leave_action, "action atom 1 of agent 0 (generation 1) of type 'guard' was left by pthread_exit()");
-  assert_aborts(leave_on_spawned, "on_spawned of agent 0 (generation 1) of type 'guard' was left by pthread_exit()");
+  expect_left("pthread_exit()");
   leave = cancel_thread;
   assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by pthread_exit() or a");
 }
@@ -129,10 +116,8 @@ Test(leaving, a_job_or_a_piece_that_is_left_aborts) {
 
 /* Leaves a job of the frame's priority: a worker takes it, whatever a frame would have made of its agents. */
 static void leave_on_worker(void) {
-  muster_pool_def def = muster_pool_def_default();
   muster_group group;
-  def.workers = 2;
-  muster_pool *pool = muster_pool_create(&def);
+  muster_pool *pool = pool_of(2);
   muster_group_init(&group, pool);
   muster_job_submit(pool, MUSTER_URGENCY_FRAME, leave_job, NULL, &group);
   muster_group_wait_asleep(&group);
@@ -151,7 +136,7 @@ Test(leaving, an_exception_that_nobody_would_catch_on_a_worker_is_told_too) {
 static void jump_out_of(const muster_atom *atoms, bool touches) {
   static little_world little;
   static volatile uint32_t frames;
-  little = world_of(atoms, touches);
+  little = guarded(atoms, touches);
   while (frames++ < 20) {
     if (setjmp(outside)) continue;
     muster_frame_run(little.world, &(muster_frame){frames * (uint64_t)FRAME_NS, 5000000});
@@ -178,18 +163,19 @@ Test(leaving, the_frame_after_a_longjmp_aborts_and_names_what_was_left) {
   assert_aborts(jump_out_of_on_spawned, "on_spawned of agent 0 (generation 1) of type 'guard' was left by longjmp()");
 }
 
-static void jump_and_destroy(void) {
+static little_world *jump_out(void) {
   static little_world little;
-  little = world_of(behaviours, false);
+  little = guarded(behaviours, false);
   if (!setjmp(outside)) run_frames(&little, 20);
-  muster_world_destroy(little.world);
+  return &little;
+}
+
+static void jump_and_destroy(void) {
+  muster_world_destroy(jump_out()->world);
 }
 
 static void jump_and_destroy_pool(void) {
-  static little_world little;
-  little = world_of(behaviours, false);
-  if (!setjmp(outside)) run_frames(&little, 20);
-  muster_pool_destroy(little.pool);
+  muster_pool_destroy(jump_out()->pool);
 }
 
 Test(leaving, a_world_and_a_pool_whose_frame_was_left_cannot_be_destroyed) {
@@ -207,13 +193,11 @@ static muster_atom_result run_frame_inside(muster_update *update) {
 
 Test(leaving, a_frame_inside_a_frame_is_an_error_and_not_taken_for_a_frame_that_was_left) {
   static const muster_atom atoms[] = {{.run = nothing}, {.run = run_frame_inside}};
-  little_world little = world_of(atoms, false);
+  SCOPED_WORLD little = guarded(atoms, false);
   frame_result = MUSTER_OK;
   run_frames(&little, 20);
   cr_assert_eq(frame_result, MUSTER_E_STATE);
-  cr_assert_not_null(strstr(muster_last_error(), "atom 1 of agent 0 (generation 1) of type 'guard' must return first"),
-                     "%s", muster_last_error());
-  little_world_destroy(&little);
+  expect_error("atom 1 of agent 0 (generation 1) of type 'guard' must return first");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ C++ */

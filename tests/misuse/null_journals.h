@@ -2,9 +2,7 @@
 #ifndef NULL_JOURNALS_H
 #define NULL_JOURNALS_H
 
-#include <muster/journal.h>
-#include <muster/overruns.h>
-#include <muster/record.h>
+#include "misuse/misuse.h"
 
 typedef struct null_journals {
   muster_journal *journal;

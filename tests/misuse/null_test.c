@@ -1,27 +1,10 @@
 /* Null where something must be given, at every function of the public headers: each refuses, with a sentence, and does
  * nothing. The last test compares the list with the headers. */
+#include "misuse/misuse.h"
 #include "misuse/null_journals.h"
 #include "misuse/null_zones.h"
 
-#include "support/little_world.h"
-
-#include <muster/bulk.h>
-#include <muster/explain.h>
-#include <muster/flight.h>
-#include <muster/herd.h>
-#include <muster/module.h>
-#include <muster/overruns.h>
-#include <muster/planner.h>
-#include <muster/replicate.h>
-#include <muster/sets.h>
-#include <muster/snapshot.h>
-#include <muster/trace.h>
-#include <muster/tune.h>
-#include <muster/view.h>
-
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* A world with something of everything. */
 typedef struct given {
@@ -59,17 +42,7 @@ static void job(void *argument, uint32_t worker) {
 }
 
 static void piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  (void)argument;
-  (void)begin;
-  (void)end;
-  (void)worker;
-}
-
-static bool sink(const char *text, size_t length, void *user) {
-  (void)text;
-  (void)length;
-  (void)user;
-  return true;
+  (void)argument, (void)begin, (void)end, (void)worker;
 }
 
 static bool is_none(muster_agent agent) {
@@ -130,7 +103,7 @@ static bool is_none(muster_agent agent) {
                              REFUSES(muster_replay_begin(g->world, &replay)))                                          \
   X(muster_replay_frame, REFUSES(muster_replay_frame(NULL)))                                                           \
   X(muster_trace_write,                                                                                                \
-    REFUSES(muster_trace_write(NULL, sink, NULL)) && REFUSES(muster_trace_write(g->world, NULL, NULL)))                \
+    REFUSES(muster_trace_write(NULL, take_text, NULL)) && REFUSES(muster_trace_write(g->world, NULL, NULL)))           \
   X(muster_overrun_counts_read, REFUSES(muster_overrun_counts_read(NULL, g->type, &counts)) &&                         \
                                     REFUSES(muster_overrun_counts_read(g->world, g->type, NULL)))                      \
   X(muster_overruns_read,                                                                                              \
@@ -418,19 +391,14 @@ static given give(void) {
   static given g;
   muster_world_def def = muster_world_def_default();
   little_world little = little_world_create(1, &def);
-  muster_type_def type = muster_type_def_default();
   muster_observer_def observer = muster_observer_def_default();
-  type.atoms = atoms;
-  type.atom_count = 1;
-  type.published_bytes = sizeof(muster_herd_body);
-  type.messages.waiting_max = type.messages.sends_max = type.spawns_max = 1;
-  type.messages.bytes_max = 8;
-  type.user = &g;
+  muster_type_def type = WITH(
+      muster_type_def, it.atoms = atoms, it.atom_count = 1, it.published_bytes = sizeof(muster_herd_body),
+      it.messages.waiting_max = it.messages.sends_max = it.spawns_max = 1, it.messages.bytes_max = 8, it.user = &g);
   register_type(&little, &type);
   g = (given){.pool = little.pool, .world = little.world, .type = little.type, .agent = spawn_at(&little, 0)};
   g.observer = muster_observer_add(g.world, &observer);
-  muster_herd_type_def herds = muster_herd_type_def_default();
-  herds.member = little.type;
+  muster_herd_type_def herds = WITH(muster_herd_type_def, it.member = little.type);
   muster_herd_type herd_type = muster_herd_type_register(g.world, &herds);
   cr_assert_eq(muster_herds_add(g.world, herd_type, &(muster_herd_def){.members = 4}, 1, &g.herd), 1, "%s",
                muster_last_error());
@@ -471,7 +439,7 @@ Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
 static bool is_listed(const char *name, size_t length) {
   static const char *const names[] = {OF_WORLDS(NAME) OF_AGENTS(NAME) OF_HERDS(NAME) OF_JOURNALS(NAME) OF_ZONES(NAME)
                                           OF_UPDATES(NAME) OF_JOBS(NAME) OF_OTHERS(NAME)};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+  for (size_t i = 0; i < COUNT_OF(names); i++)
     if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
   return false;
 }
@@ -495,9 +463,9 @@ Test(null, no_function_of_the_headers_is_left_out) {
   DIR *folder = opendir(MUSTER_SOURCE_DIR "/include/muster");
   cr_assert_not_null(folder);
   for (struct dirent *entry; (entry = readdir(folder));) {
-    char path[512], text[65536];
+    char text[65536];
     if (!strstr(entry->d_name, ".h")) continue;
-    snprintf(path, sizeof path, MUSTER_SOURCE_DIR "/include/muster/%s", entry->d_name);
+    const char *path = formed(MUSTER_SOURCE_DIR "/include/muster/%s", entry->d_name);
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s", path);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';

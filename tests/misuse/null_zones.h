@@ -2,10 +2,7 @@
 #ifndef NULL_ZONES_H
 #define NULL_ZONES_H
 
-#include "support/little_world.h"
-
-#include <muster/view.h>
-#include <muster/zone.h>
+#include "misuse/misuse.h"
 
 typedef struct null_zones {
   little_world little;
@@ -25,20 +22,13 @@ static inline bool null_zone_put(const void *bytes, size_t count, void *user) {
 }
 
 static inline void null_zone_take(const muster_zone_message *message, void *user) {
-  (void)message;
-  (void)user;
+  (void)message, (void)user;
 }
 
 static inline null_zones null_zones_open(void) {
-  static const muster_atom atom = {.run = nothing};
-  muster_world_def def = muster_world_def_default();
-  muster_type_def type = type_with(&atom, 1);
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.zone.number = 1;
-  null_zones with = {.little = little_world_create(1, &def)};
-  with.status = muster_zone_status_default();
-  with.view = muster_view_default();
-  register_type(&with.little, &type);
+  null_zones with = {.little = typed_world(1, WITH(virtual_world_def, it.zone.number = 1), type_running(nothing, 0)),
+                     .status = muster_zone_status_default(),
+                     .view = muster_view_default()};
   with.agent = spawn_at(&with.little, 0);
   run_frame(&with.little);
   return with;

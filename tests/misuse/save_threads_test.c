@@ -1,11 +1,6 @@
 /* A world is saved on the thread that runs its frames; on another one each try is refused with a sentence. */
-#include "support/little_world.h"
+#include "misuse/misuse.h"
 
-#include <muster/journal.h>
-#include <muster/record.h>
-#include <muster/snapshot.h>
-
-#include <pthread.h>
 #include <semaphore.h>
 
 static bool take(const void *bytes, size_t count, void *user) {
@@ -22,9 +17,7 @@ struct saver {
 
 static void try_to_save(struct saver *saver) {
   size_t bytes = 0;
-  muster_save_def def = muster_save_def_default();
-  def.write = take;
-  def.user = &bytes;
+  muster_save_def def = WITH(muster_save_def, it.write = take, it.user = &bytes);
   muster_result results[2] = {muster_world_settle(saver->world), MUSTER_OK};
   saver->helped += strstr(muster_last_error(), "call it there, between two of them") != NULL;
   results[1] = muster_world_save(saver->world, &def);
@@ -39,13 +32,15 @@ static void *save_on_and_on(void *argument) {
   return NULL;
 }
 
+static little_world begin(uint32_t workers, uint32_t agents) {
+  little_world little = world_of(workers, type_running(nothing, 1000));
+  for (uint32_t i = 0; i < agents; i++) spawn_at(&little, i);
+  return little;
+}
+
 Test(save, on_another_thread_than_the_frames_is_refused_at_every_try) {
-  static const muster_atom atom = {.run = nothing, .model_ns = 1000};
-  little_world little = little_world_create(2, NULL);
-  muster_type_def type = type_with(&atom, 1);
+  SCOPED_WORLD little = begin(2, 500);
   pthread_t thread;
-  register_type(&little, &type);
-  for (uint32_t i = 0; i < 500; i++) spawn_at(&little, i);
   run_frames(&little, 2);
   struct saver saver = {.world = little.world};
   cr_assert_eq(pthread_create(&thread, NULL, save_on_and_on, &saver), 0);
@@ -54,7 +49,6 @@ Test(save, on_another_thread_than_the_frames_is_refused_at_every_try) {
   pthread_join(thread, NULL);
   cr_assert_eq(saver.refused, saver.tries);
   cr_assert_eq(saver.helped, saver.tries);
-  little_world_destroy(&little);
 }
 
 struct frames {
@@ -71,14 +65,10 @@ static void *run_some_frames(void *argument) {
 }
 
 Test(save, goes_to_any_thread_when_the_thread_of_the_frames_has_ended) {
-  static const muster_atom atom = {.run = nothing, .model_ns = 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
+  SCOPED_WORLD little = begin(1, 1);
   struct frames frames = {.little = &little};
   struct saver saver = {.world = little.world};
   pthread_t thread;
-  register_type(&little, &type);
-  spawn_at(&little, 0);
   try_to_save(&saver);
   cr_assert_eq(saver.refused, 0, "before the first frame");
   sem_init(&frames.ran, 0, 0);
@@ -94,5 +84,4 @@ Test(save, goes_to_any_thread_when_the_thread_of_the_frames_has_ended) {
   run_frames(&little, 1);
   try_to_save(&saver);
   cr_assert_eq(saver.refused, 2, "frames run here now: %s", muster_last_error());
-  little_world_destroy(&little);
 }

@@ -1,12 +1,5 @@
 /* An update that is used when its atom has returned, or on another thread than the one that runs it. */
-#include "support/little_world.h"
-
-#include <muster/herd.h>
-#include <muster/module.h>
-#include <muster/sets.h>
-#include <muster/tune.h>
-
-#include <pthread.h>
+#include "misuse/misuse.h"
 
 static muster_agent self; /* some agent that lives */
 
@@ -74,10 +67,9 @@ static void keep_touch(muster_update *update) {
 
 Test(update, one_that_was_kept_beyond_its_callback_is_refused_between_frames) {
   static const muster_atom atoms[] = {{.run = keep_behaviour}, {.run = keep_action, .role = MUSTER_ROLE_ACTION}};
-  little_world little = little_world_create(1, NULL);
   muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, NULL);
   type.on_spawned = keep_touch;
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(1, type);
   self = spawn_at(&little, 5);
   spawn_at(&little, 6);
   run_frames(&little, 3);
@@ -88,7 +80,6 @@ Test(update, one_that_was_kept_beyond_its_callback_is_refused_between_frames) {
   }
   cr_assert(muster_agent_exists(little.world, self));
   cr_assert_float_eq(info_of(&little, self).position.x, 5, 1e-3);
-  little_world_destroy(&little);
 }
 
 static const char *passed_beside = "nobody asked";
@@ -108,12 +99,9 @@ static muster_atom_result give_away(muster_update *update) {
 
 Test(update, one_that_another_thread_uses_while_its_atom_runs_is_refused) {
   static const muster_atom atoms[] = {{.run = give_away}, {.run = nothing, .role = MUSTER_ROLE_ACTION}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, NULL);
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(1, actors_def(atoms, MUSTER_ACT_SERIAL, NULL));
   self = spawn_at(&little, 5);
   run_frames(&little, 3);
   cr_assert_null(passed_beside, "%s", passed_beside);
   cr_assert_float_eq(info_of(&little, self).position.x, 7, 1e-3);
-  little_world_destroy(&little);
 }

@@ -1,10 +1,5 @@
 /* A number that is refused is printed so that the reader sees what is wrong with it. */
-#include "support/little_world.h"
-
-#include <muster/replicate.h>
-#include <muster/tune.h>
-
-#include <math.h>
+#include "misuse/misuse.h"
 
 #define BEYOND 1000000000.0000001 /* one bit more than is allowed */
 
@@ -22,16 +17,14 @@ static muster_atom_result move_away(muster_update *update) {
 }
 
 Test(values, positions_that_are_refused_are_told_with_all_digits) {
-  static const muster_atom atom = {.run = move_away, .model_ns = 1000};
   const muster_position beyond = {BEYOND, 0, 0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
+  muster_type_def type = type_running(move_away, 1000);
   muster_agent_def def = muster_agent_def_default();
   muster_observer_def observer = muster_observer_def_default();
   muster_nearby_query query = muster_nearby_query_default();
   muster_nearby_agent found[1];
   type.period_ns = FRAME_NS;
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(1, type);
   muster_agent agent = spawn_at(&little, 0);
   muster_observer watches = muster_observer_add(little.world, &observer);
   run_frames(&little, 4);
@@ -48,22 +41,14 @@ Test(values, positions_that_are_refused_are_told_with_all_digits) {
   expect_digits("observer move");
   cr_assert_eq(muster_agents_nearby(little.world, &query, found, 1, NULL), 0);
   expect_digits("nearby");
-  little_world_destroy(&little);
 }
 
 Test(values, a_fraction_just_beyond_its_range_is_told_apart_from_its_end) {
-  static const muster_atom atom = {.run = nothing, .model_ns = 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  muster_agent_def def = muster_agent_def_default();
-  register_type(&little, &type);
-  def.type = little.type;
-  def.importance_floor = nextafterf(1.0f, 2.0f);
+  SCOPED_WORLD little = world_of(1, type_running(nothing, 1000));
+  muster_agent_def def = WITH(muster_agent_def, it.type = little.type, it.importance_floor = nextafterf(1.0f, 2.0f));
   cr_assert(muster_agent_is_null(muster_agent_spawn(little.world, &def)));
-  cr_assert_not_null(strstr(muster_last_error(), "importance_floor 1.00000012 must be 0..1"), "%s",
-                     muster_last_error());
+  expect_error("importance_floor 1.00000012 must be 0..1");
   def.importance_floor = 1.5f;
   cr_assert(muster_agent_is_null(muster_agent_spawn(little.world, &def)));
-  cr_assert_not_null(strstr(muster_last_error(), "importance_floor 1.5 must be 0..1"), "%s", muster_last_error());
-  little_world_destroy(&little);
+  expect_error("importance_floor 1.5 must be 0..1");
 }

@@ -1,10 +1,9 @@
 /* Many agents read at once: what muster_agent_read() says of each. */
 #include "support/busy_worlds.h"
+#include "world/fixture.h"
 #include "support/walled.h"
 
 #include <muster/replicate.h>
-
-#include <stdlib.h>
 
 enum { MOST = 4000, STRIDE = 24 };
 
@@ -20,20 +19,11 @@ struct columns {
 };
 
 static muster_agent_columns all_of(struct columns *columns) {
-  muster_agent_columns all = muster_agent_columns_default();
-  all.positions = columns->positions;
-  all.importance = columns->importance;
-  all.level = columns->level;
-  all.partition = columns->partition;
-  all.period_ns = columns->period_ns;
-  all.last_update_ns = columns->last_update_ns;
-  all.types = columns->types;
-  all.state = columns->state;
-  all.state_stride = STRIDE;
-  all.published = columns->published;
-  all.published_stride = STRIDE;
-  all.found = columns->found;
-  return all;
+  return WITH(muster_agent_columns, it.positions = columns->positions, it.importance = columns->importance,
+              it.level = columns->level, it.partition = columns->partition, it.period_ns = columns->period_ns,
+              it.last_update_ns = columns->last_update_ns, it.types = columns->types, it.state = columns->state,
+              it.published = columns->published, it.state_stride = it.published_stride = STRIDE,
+              it.found = columns->found);
 }
 
 static void check_agent(const struct columns *columns, uint32_t i, const muster_agent_info *info) {
@@ -49,39 +39,26 @@ static void check_agent(const struct columns *columns, uint32_t i, const muster_
   for (uint32_t k = sizeof(double); k < STRIDE; k++) cr_assert_eq(columns->published[i * STRIDE + k], 0x5a);
 }
 
-static uint32_t list_everybody(const little_world *little, muster_agent *agents) {
-  uint32_t listed = 0;
-  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));)
-    agents[listed++] = agent;
-  return listed;
-}
-
 Test(agents_read, says_what_reading_one_by_one_says) {
-  little_world little = busy_world(&busy_kinds[1], 2);
-  struct columns *columns = malloc(sizeof *columns);
   static muster_agent agents[MOST];
-  busy_populate(&little);
-  for (uint32_t frame = 0; frame < 30; frame++) busy_frame(&little, &busy_kinds[1], frame);
-  uint32_t listed = list_everybody(&little, agents);
+  static struct columns columns;
+  SCOPED_WORLD little = busy_driven(&busy_kinds[1], 2, 30);
+  uint32_t listed = 0;
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));)
+    agents[listed++] = agent;
   cr_assert_gt(listed, 500);
-  memset(columns, 0x5a, sizeof *columns);
-  muster_agent_columns all = all_of(columns);
+  memset(&columns, 0x5a, sizeof columns);
+  muster_agent_columns all = all_of(&columns);
   cr_assert_eq(muster_agents_read(little.world, agents, listed, &all), listed, "%s", muster_last_error());
   for (uint32_t i = 0; i < listed; i++) {
     muster_agent_info info = info_of(&little, agents[i]);
-    cr_assert(columns->found[i]);
-    check_agent(columns, i, &info);
+    cr_assert(columns.found[i]);
+    check_agent(&columns, i, &info);
   }
-  free(columns);
-  little_world_destroy(&little);
 }
 
 Test(agents_read, passes_over_ids_that_are_gone_or_not_active_yet) {
-  little_world little = little_world_create(1, NULL);
-  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = type_with(&atom, 1);
-  type.state_bytes = 8;
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(CHANGED(type_running(nothing, 0), it.state_bytes = 8));
   muster_agent agents[6] = {spawn_at(&little, 1), spawn_at(&little, 2), spawn_at(&little, 3)};
   run_frame(&little);
   muster_agent_remove(little.world, agents[1]);
@@ -92,9 +69,7 @@ Test(agents_read, passes_over_ids_that_are_gone_or_not_active_yet) {
   bool found[6];
   muster_position places[6] = {{0, 0, 9}, {0, 0, 9}, {0, 0, 9}, {0, 0, 9}, {0, 0, 9}, {0, 0, 9}};
   static const bool wanted[6] = {true, false, true, false, false, true};
-  muster_agent_columns columns = muster_agent_columns_default();
-  columns.found = found;
-  columns.positions = places;
+  muster_agent_columns columns = WITH(muster_agent_columns, it.found = found, it.positions = places);
   cr_assert_eq(muster_agents_read(little.world, agents, 6, &columns), 3);
   for (uint32_t i = 0; i < 6; i++) {
     cr_assert_eq(found[i], wanted[i], "id %u", i);
@@ -103,21 +78,17 @@ Test(agents_read, passes_over_ids_that_are_gone_or_not_active_yet) {
   cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
   columns = muster_agent_columns_default();
   cr_assert_eq(muster_agents_read(little.world, agents, 6, &columns), 3); /* counts alone */
-  little_world_destroy(&little);
 }
 
 Test(agents_read, refuses_columns_without_a_stride) {
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   char bytes[8];
-  muster_agent_columns columns = muster_agent_columns_default();
-  columns.state = bytes;
+  muster_agent_columns columns = WITH(muster_agent_columns, it.state = bytes);
   cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
-  cr_assert_not_null(strstr(muster_last_error(), "state_stride"));
-  columns = muster_agent_columns_default();
-  columns.published = bytes;
+  expect_error("state_stride");
+  columns = WITH(muster_agent_columns, it.published = bytes);
   cr_assert_eq(muster_agents_read(little.world, NULL, 0, &columns), 0);
-  cr_assert_not_null(strstr(muster_last_error(), "published_stride"));
-  little_world_destroy(&little);
+  expect_error("published_stride");
 }
 
 /* What is fetched ahead is fetched of agents that were named, however many these are. */

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static char text[1 << 16];
 
@@ -34,8 +33,7 @@ static const char *value_of(const char *object, const char *name) {
 static void expect_value(const char *object, const char *name, double expected) {
   const char *value = value_of(object, name);
   cr_expect_neq(*value, '\0', "there is no %s", name);
-  cr_expect_float_eq(strtod(value, NULL), expected, 1e-6 * (1 + expected), "%s is %s, and not %g", name, value,
-                     expected);
+  cr_expect_float_eq(strtod(value, NULL), expected, 1e-6 * (1 + expected), "%s is %s, not %g", name, value, expected);
 }
 
 static void expect_switch(const char *object, const char *name, bool expected) {
@@ -50,69 +48,29 @@ static void expect_text(const char *name, const char *expected) {
 
 /* Values of which no two are alike; switches as the bits of a number say. */
 static muster_agent_explanation filled(uint32_t switches) {
-  muster_agent_explanation of = muster_agent_explanation_default();
-  of.agent = muster_agent_make(11, 12);
-  snprintf(of.type_name, sizeof of.type_name, "badger");
-  snprintf(of.problem, sizeof of.problem, "it fails");
-  of.frame = 13;
-  of.sim_now_ns = 14;
-  of.pressure = 15;
-  of.importance = 16;
-  of.by_observer = 17;
-  of.visibility = 18;
-  of.bulk = 19;
-  of.interactivity = 20;
-  of.of_type = 21;
-  of.modelled = switches & 1;
-  of.by_model = 22;
-  of.floor = 23;
-  of.observer = muster_observer_make(24, 25);
-  of.observed = switches & 2;
-  of.distance_m = 26;
-  of.near_m = 27;
-  of.far_m = 28;
-  of.level = 29;
-  of.level_count = 30;
-  of.level_low = 31;
-  of.level_high = 32;
-  of.period_ns = 33;
-  of.nominal_ns = 34;
-  of.longest_ns = 35;
-  of.longest_is_wish = switches & 4;
-  of.band_interval_ns = 36;
-  of.elasticity = 37;
-  of.elasticity_of_type = 38;
-  of.elasticity_derived = switches & 8;
-  of.class_members = 39;
-  of.last_update_ns = 40;
-  of.age_ns = 41;
-  of.has_run = switches & 16;
-  of.due_ns = 42;
-  of.waited_ns = 43;
-  of.delays = 44;
-  of.atoms_done = 45;
-  of.atoms = 46;
-  of.deadline_ns = 47;
-  of.priority_ns = 48;
-  of.priority_wait_ns = 49;
-  of.priority_importance_ns = 50;
-  of.priority_progress_ns = 51;
-  of.priority_runs_ns = 52;
-  of.cost_mean_ns = 53;
-  of.cost_high_ns = 54;
-  of.cost_samples = 55;
-  return of;
+  return WITH(
+      muster_agent_explanation, it.agent = muster_agent_make(11, 12),
+      snprintf(it.type_name, sizeof it.type_name, "badger"), snprintf(it.problem, sizeof it.problem, "it fails"),
+      it.frame = 13, it.sim_now_ns = 14, it.pressure = 15, it.importance = 16, it.by_observer = 17, it.visibility = 18,
+      it.bulk = 19, it.interactivity = 20, it.of_type = 21, it.modelled = switches & 1, it.by_model = 22, it.floor = 23,
+      it.observer = muster_observer_make(24, 25), it.observed = switches & 2, it.distance_m = 26, it.near_m = 27,
+      it.far_m = 28, it.level = 29, it.level_count = 30, it.level_low = 31, it.level_high = 32, it.period_ns = 33,
+      it.nominal_ns = 34, it.longest_ns = 35, it.longest_is_wish = switches & 4, it.band_interval_ns = 36,
+      it.elasticity = 37, it.elasticity_of_type = 38, it.elasticity_derived = switches & 8, it.class_members = 39,
+      it.last_update_ns = 40, it.age_ns = 41, it.has_run = switches & 16, it.due_ns = 42, it.waited_ns = 43,
+      it.delays = 44, it.atoms_done = 45, it.atoms = 46, it.deadline_ns = 47, it.priority_ns = 48,
+      it.priority_wait_ns = 49, it.priority_importance_ns = 50, it.priority_progress_ns = 51, it.priority_runs_ns = 52,
+      it.cost_mean_ns = 53, it.cost_high_ns = 54, it.cost_samples = 55);
 }
 
-static void write_whole(const muster_agent_explanation *of) {
-  size_t length = muster_explanation_json(of, text, sizeof text);
+static void write_whole(muster_agent_explanation of) {
+  size_t length = muster_explanation_json(&of, text, sizeof text);
   cr_assert_gt(length, 0, "%s", muster_last_error());
   cr_assert_eq(length, strlen(text));
 }
 
 static void expect_switches(uint32_t switches) {
-  const muster_agent_explanation of = filled(switches);
-  write_whole(&of);
+  write_whole(filled(switches));
   expect_switch("importance", "modelled", switches & 1);
   expect_switch("observer", "decides", switches & 2);
   expect_switch("period", "longest_is_wish", switches & 4);
@@ -121,54 +79,34 @@ static void expect_switches(uint32_t switches) {
 }
 
 Test(explain_json, each_field_has_its_own_value) {
-  const muster_agent_explanation of = filled(0);
-  write_whole(&of);
-  expect_value(NULL, "agent", 11);
-  expect_value(NULL, "generation", 12);
+  static const struct {
+    const char *object;
+    uint32_t first; /* the value of the first of these names; those behind it count on */
+    const char *names[16];
+  } objects[] = {
+      {NULL, 11, {"agent", "generation"}},
+      {NULL, 13, {"frame", "sim_now_ns", "pressure"}},
+      {"importance",
+       16,
+       {"in_force", "by_observer", "visibility", "bulk", "interactivity", "of_type", "by_model", "floor"}},
+      {"observer", 24, {"index"}},
+      {"observer", 26, {"distance_m", "near_m", "far_m"}},
+      {"level", 29, {"number", "count", "cheaper_below", "better_from"}},
+      {"period",
+       33,
+       {"in_force_ns", "nominal_ns", "longest_ns", "interval_of_band_ns", "elasticity", "elasticity_of_type",
+        "class_members"}},
+      {"turn",
+       40,
+       {"last_update_ns", "age_ns", "due_ns", "waited_ns", "delays", "atoms_done", "atoms", "deadline_ns",
+        "priority_ns", "priority_wait_ns", "priority_importance_ns", "priority_progress_ns", "priority_runs_ns"}},
+      {"cost", 53, {"mean_ns", "high_ns", "samples"}}};
+  write_whole(filled(0));
   expect_text("type", "badger");
   expect_text("problem", "it fails");
-  expect_value(NULL, "frame", 13);
-  expect_value(NULL, "sim_now_ns", 14);
-  expect_value(NULL, "pressure", 15);
-  expect_value("importance", "in_force", 16);
-  expect_value("importance", "by_observer", 17);
-  expect_value("importance", "visibility", 18);
-  expect_value("importance", "bulk", 19);
-  expect_value("importance", "interactivity", 20);
-  expect_value("importance", "of_type", 21);
-  expect_value("importance", "by_model", 22);
-  expect_value("importance", "floor", 23);
-  expect_value("observer", "index", 24);
-  expect_value("observer", "distance_m", 26);
-  expect_value("observer", "near_m", 27);
-  expect_value("observer", "far_m", 28);
-  expect_value("level", "number", 29);
-  expect_value("level", "count", 30);
-  expect_value("level", "cheaper_below", 31);
-  expect_value("level", "better_from", 32);
-  expect_value("period", "in_force_ns", 33);
-  expect_value("period", "nominal_ns", 34);
-  expect_value("period", "longest_ns", 35);
-  expect_value("period", "interval_of_band_ns", 36);
-  expect_value("period", "elasticity", 37);
-  expect_value("period", "elasticity_of_type", 38);
-  expect_value("period", "class_members", 39);
-  expect_value("turn", "last_update_ns", 40);
-  expect_value("turn", "age_ns", 41);
-  expect_value("turn", "due_ns", 42);
-  expect_value("turn", "waited_ns", 43);
-  expect_value("turn", "delays", 44);
-  expect_value("turn", "atoms_done", 45);
-  expect_value("turn", "atoms", 46);
-  expect_value("turn", "deadline_ns", 47);
-  expect_value("turn", "priority_ns", 48);
-  expect_value("turn", "priority_wait_ns", 49);
-  expect_value("turn", "priority_importance_ns", 50);
-  expect_value("turn", "priority_progress_ns", 51);
-  expect_value("turn", "priority_runs_ns", 52);
-  expect_value("cost", "mean_ns", 53);
-  expect_value("cost", "high_ns", 54);
-  expect_value("cost", "samples", 55);
+  for (size_t i = 0; i < COUNT_OF(objects); i++)
+    for (uint32_t k = 0; objects[i].names[k]; k++)
+      expect_value(objects[i].object, objects[i].names[k], objects[i].first + k);
 }
 
 Test(explain_json, each_switch_is_its_own) {
@@ -209,11 +147,9 @@ Test(explain_json, each_reason_has_its_own_word) {
                {MUSTER_REASON_OWED, "owed"},
                {MUSTER_REASON_BEYOND_WISH, "beyond_wish"},
                {MUSTER_REASON_OWN_PERIOD, "own_period"}};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    muster_agent_explanation of = filled(0);
+  for (size_t i = 0; i < COUNT_OF(words); i++) {
     char expected[64];
-    of.reasons = words[i].reason;
-    write_whole(&of);
+    write_whole(CHANGED(filled(0), it.reasons = words[i].reason));
     const char *reasons = strstr(text, "\"reasons\": [");
     cr_assert_not_null(reasons);
     snprintf(expected, sizeof expected, "\"%s\"", words[i].word);
@@ -225,17 +161,13 @@ Test(explain_json, each_reason_has_its_own_word) {
 }
 
 Test(explain_json, without_an_observer_there_is_none) {
-  muster_agent_explanation of = filled(0);
-  of.distance_m = INFINITY;
-  write_whole(&of);
+  write_whole(CHANGED(filled(0), it.distance_m = INFINITY));
   cr_expect_str_eq(value_of("importance", "observer"), "null");
 }
 
 /* One that does not decide, but is the nearest, is told of, too. */
 Test(explain_json, an_observer_that_decides_nothing_is_told_of) {
-  muster_agent_explanation of = filled(0);
-  of.distance_m = 26;
-  write_whole(&of);
+  write_whole(CHANGED(filled(0), it.distance_m = 26));
   expect_value("observer", "index", 24);
   expect_switch("observer", "decides", false);
 }
@@ -244,12 +176,12 @@ Test(explain_json, an_observer_that_decides_nothing_is_told_of) {
 Test(explain_json, its_words_are_whole_or_there_is_nothing) {
   static char small[1 << 16];
   char words[4096];
-  muster_agent_explanation of = filled(31);
-  of.reasons = MUSTER_REASON_CARRIED | MUSTER_REASON_OVERLOAD | MUSTER_REASON_PERIOD_STRETCHED |
-               MUSTER_REASON_REACTION | MUSTER_REASON_REMOVAL_WAITING;
+  muster_agent_explanation of =
+      CHANGED(filled(31), it.reasons = MUSTER_REASON_CARRIED | MUSTER_REASON_OVERLOAD | MUSTER_REASON_PERIOD_STRETCHED |
+                                       MUSTER_REASON_REACTION | MUSTER_REASON_REMOVAL_WAITING);
   size_t length = muster_explanation_print(&of, words, sizeof words), lines = 0, shown = 0;
   cr_assert(length > 700 && length < sizeof words);
-  write_whole(&of);
+  write_whole(of);
   for (const char *at = words; (at = strchr(at, '\n')); at++) lines++;
   const char *own = strstr(text, "\"words\": \"");
   cr_assert_not_null(own);

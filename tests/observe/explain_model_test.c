@@ -1,12 +1,6 @@
 /* Explanations of a world in which a host does everything at random, compared with what the host knows: each field by
  * the longest way round, each reason there where it holds and nowhere else. */
-#include "support/little_world.h"
-
-#include <muster/explain.h>
-#include <muster/overruns.h>
-#include <muster/tune.h>
-
-#include <math.h>
+#include "world/fixture.h"
 
 enum { MOST = 96, SEEING = 6, FRAMES = 120, TYPES = 4, ROUNDS = 2 };
 
@@ -43,62 +37,45 @@ static muster_position roll_place(random_host *model) {
   return (muster_position){roll(model, 400), roll(model, 400), roll(model, 300)};
 }
 
-static muster_atom_result count_run(muster_update *update) {
-  ++*(uint32_t *)update->state;
-  return MUSTER_ATOM_NEXT;
-}
-
 static void three_quarters(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
   (void)queries, (void)user;
   for (uint32_t i = 0; i < count; i++) importances[i] = 0.75f;
 }
 
 static void register_types(random_host *model) {
-  static const muster_atom atoms[] = {{count_run, MUSTER_ROLE_BEHAVIOUR, 200000}, {nothing, MUSTER_ROLE_ACTION, 1000}};
+  static const muster_atom atoms[] = {{.run = count_in_state, .model_ns = 200000}, {nothing, MUSTER_ROLE_ACTION, 1000}};
   static const char *const names[TYPES] = {"ant", "bee", "cat", "dog"};
   for (uint32_t i = 0; i < TYPES; i++) {
-    muster_type_def def = type_with(atoms, 2);
-    def.name = names[i];
-    def.state_bytes = sizeof(uint32_t);
-    def.period_ns = (3 + i) * (uint64_t)FRAME_NS;
-    def.period_max_ns = (30 + i) * (uint64_t)FRAME_NS;
-    def.importance = 1.0f - (float)i * 0.2f;
-    def.elasticity = 1.0f + (float)i * 0.25f;
-    def.levels.count = 1 + i;
-    def.period_max_hard = i == 2;
+    muster_type_def def =
+        CHANGED(type_with(atoms, 2), it.name = names[i], it.state_bytes = sizeof(uint64_t),
+                it.period_ns = (3 + i) * (uint64_t)FRAME_NS, it.period_max_ns = (30 + i) * (uint64_t)FRAME_NS,
+                it.importance = 1.0f - (float)i * 0.2f, it.elasticity = 1.0f + (float)i * 0.25f,
+                it.levels.count = 1 + i, it.period_max_hard = i == 2);
     if (i == 1) def.models.importance = three_quarters;
     if (i == 3) def.elapsed.contract = MUSTER_ELAPSED_EVENTS;
     model->defs[i] = def;
-    model->types[i] = muster_type_register(model->little.world, &def);
-    cr_assert_neq(model->types[i].index, 0, "%s", muster_last_error());
+    model->types[i] = add_type(&model->little, def);
   }
 }
 
 static void spawn(random_host *model, known *as) {
-  muster_agent_def def = muster_agent_def_default();
-  *as = (known){.type = roll(model, TYPES)};
-  def.type = model->types[as->type];
-  def.position = roll_place(model);
-  def.partition = roll(model, 4);
-  def.visibility = as->visibility = roll_share(model);
-  def.bulk = as->bulk = roll_share(model);
-  def.interactivity = as->interactivity = roll_share(model);
-  as->designer = model->factors ? roll_share(model) : 0.0f;
-  as->role = -1.0f;
-  def.designer = as->designer;
+  *as = (known){.type = roll(model, TYPES), .role = -1.0f};
+  muster_agent_def def =
+      WITH(muster_agent_def, it.type = model->types[as->type], it.position = roll_place(model),
+           it.partition = roll(model, 4), it.visibility = as->visibility = roll_share(model),
+           it.bulk = as->bulk = roll_share(model), it.interactivity = as->interactivity = roll_share(model));
+  def.designer = as->designer = model->factors ? roll_share(model) : 0.0f;
   if (roll(model, 4) == 0) def.importance_floor = as->floor = roll_share(model);
   def.elasticity = as->elasticity = roll(model, 3) ? -1.0f : roll(model, 3) ? 2.0f : 0.0f;
-  as->agent = muster_agent_spawn(model->little.world, &def);
-  cr_assert(!muster_agent_is_null(as->agent), "%s", muster_last_error());
+  as->agent = spawn_as(&model->little, def);
 }
 
 static void tune(random_host *model, known *as) {
-  muster_agent_tuning tuning = muster_agent_tuning_default();
-  tuning.importance_floor = as->floor = roll_share(model);
-  tuning.bulk = as->bulk = roll_share(model);
-  tuning.interactivity = as->interactivity = roll_share(model);
+  muster_agent_tuning tuning =
+      WITH(muster_agent_tuning, it.importance_floor = as->floor = roll_share(model),
+           it.bulk = as->bulk = roll_share(model), it.interactivity = as->interactivity = roll_share(model));
   if (model->factors) tuning.role = as->role = roll_share(model);
-  cr_assert_eq(muster_agent_tune(model->little.world, as->agent, &tuning), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(tune_agent(&model->little, as->agent, tuning));
 }
 
 /* Adds or removes an observer, or moves it: away, or by a step so small that importance does not notice it. */
@@ -107,11 +84,9 @@ static void do_to_observer(random_host *model) {
   muster_observer *observer = &model->observers[roll(model, SEEING)];
   muster_observer_def eyes = muster_observer_def_default();
   if (muster_observer_is_null(*observer)) {
-    eyes.position = roll_place(model);
-    eyes.partition = roll(model, 3);
-    eyes.near_m = 5.0f + (float)roll(model, 20);
-    eyes.far_m = 60.0f + (float)roll(model, 100);
-    *observer = muster_observer_add(world, &eyes);
+    *observer = observe_as(&model->little, CHANGED(eyes, it.position = roll_place(model), it.partition = roll(model, 3),
+                                                   it.near_m = 5.0f + (float)roll(model, 20),
+                                                   it.far_m = 60.0f + (float)roll(model, 100)));
   } else if (roll(model, 12) == 0) {
     muster_observer_remove(world, *observer);
     *observer = (muster_observer){0};
@@ -163,25 +138,18 @@ static void do_something(random_host *model) {
   case 10:
     if (roll(model, 2)) break;
     model->quarantined[type] = !model->quarantined[type];
-    if (model->quarantined[type])
-      muster_type_quarantine(world, model->types[type]);
-    else
-      muster_type_reinstate(world, model->types[type]);
+    (model->quarantined[type] ? muster_type_quarantine : muster_type_reinstate)(world, model->types[type]);
     break;
   case 11:
     as->quarantined = !as->quarantined;
-    if (as->quarantined)
-      muster_agent_quarantine(world, as->agent);
-    else
-      muster_agent_reinstate(world, as->agent);
+    (as->quarantined ? muster_agent_quarantine : muster_agent_reinstate)(world, as->agent);
     break;
   default:
     break;
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ checks
- */
+/* --------------------------------------------------------------------------------------------------------- checks */
 
 static void expect_near(float is, float expected, float within, const char *name, const known *as) {
   cr_assert(fabsf(is - expected) <= within, "%s of agent %u is %g, and not %g", name, muster_agent_index(as->agent),
@@ -203,8 +171,7 @@ static double distance_of(const muster_observer_def *eyes, muster_position at) {
 static void check_observer(const random_host *model, const muster_agent_explanation *why, const known *as) {
   double nearest_m = INFINITY, best = 0;
   for (muster_observer next = {0}; !muster_observer_is_null(next = muster_observer_next(model->little.world, next));) {
-    muster_observer_def eyes = muster_observer_def_default();
-    cr_assert_eq(muster_observer_read(model->little.world, next, &eyes), MUSTER_OK);
+    muster_observer_def eyes = observer_of(&model->little, next);
     if (eyes.partition != why->partition) continue;
     double at_m = distance_of(&eyes, why->position);
     double share = fmin(fmax(((double)eyes.far_m - at_m) / ((double)eyes.far_m - (double)eyes.near_m), 0), 1);
@@ -250,7 +217,7 @@ static void check_importance(random_host *model, const muster_agent_explanation 
 /* What the other readers of the agent say. */
 static void check_info(random_host *model, const muster_agent_explanation *why, const muster_agent_info *info) {
   uint64_t now_ns = model->little.now_ns;
-  const uint32_t *runs = info->state;
+  const uint64_t *runs = info->state;
   cr_assert_eq(why->type.index, info->type.index);
   cr_assert_eq(why->partition, info->partition);
   cr_assert_eq(memcmp(&why->position, &info->position, sizeof info->position), 0);
@@ -288,11 +255,8 @@ static void check_period(random_host *model, const muster_agent_explanation *why
   expect_reason(model, why, MUSTER_REASON_ELASTICITY_SET, !derived && !(model->by_importance && as->elasticity > 0),
                 "elasticity_set");
   if (events) return;
-  cr_assert_eq(why->nominal_ns,
-               events           ? 0
-               : as->own_period ? 7 * FRAME_NS
-                                : type->period_ns,
-               "agent %u", muster_agent_index(as->agent));
+  cr_assert_eq(why->nominal_ns, as->own_period ? 7 * FRAME_NS : type->period_ns, "agent %u",
+               muster_agent_index(as->agent));
   cr_assert_eq(why->longest_ns, as->own_period ? 9 * FRAME_NS : type->period_max_ns);
 }
 
@@ -313,10 +277,8 @@ static void check_turn(random_host *model, const muster_agent_explanation *why, 
   if (!due || info->quarantined) return;
   cr_assert_eq(why->waited_ns, now_ns - why->due_ns);
   cr_assert_eq(why->deadline_ns != 0, model->by_importance, "the order is that of deadlines with this rule");
-  if (model->by_importance)
-    expect_reason(model, why, MUSTER_REASON_GUARANTEED, false, "guaranteed");
-  else
-    expect_reason(model, why, MUSTER_REASON_GUARANTEED, why->waited_ns >= 10000000u, "guaranteed");
+  expect_reason(model, why, MUSTER_REASON_GUARANTEED, !model->by_importance && why->waited_ns >= 10000000u,
+                "guaranteed");
   cr_assert_eq(why->priority_ns, why->priority_wait_ns + why->priority_importance_ns + why->priority_progress_ns +
                                      why->priority_runs_ns + why->priority_reduction_ns + why->priority_reaction_ns);
 }
@@ -324,8 +286,7 @@ static void check_turn(random_host *model, const muster_agent_explanation *why, 
 static void check_all(random_host *model, const muster_frame_report *report) {
   for (uint32_t i = 0; i < MOST; i++) {
     known *as = &model->agents[i];
-    muster_agent_explanation why = muster_agent_explanation_default();
-    cr_assert_eq(muster_agent_explain(model->little.world, as->agent, &why), MUSTER_OK, "%s", muster_last_error());
+    muster_agent_explanation why = explain(&model->little, as->agent);
     muster_agent_info info = info_of(&model->little, as->agent);
     if (!info.active) continue;
     cr_assert(muster_agent_equal(why.agent, as->agent));
@@ -343,15 +304,12 @@ static void check_all(random_host *model, const muster_frame_report *report) {
 
 static uint32_t run_model(bool by_importance, bool factors, uint64_t seed) {
   static random_host model;
-  muster_world_def def = muster_world_def_default();
   model = (random_host){.random = seed, .factors = factors, .by_importance = by_importance};
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.elastic = by_importance ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE;
-  def.order = by_importance ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY;
-  def.importance_model = factors ? MUSTER_IMPORTANCE_FACTORS : MUSTER_IMPORTANCE_PRODUCT;
-  def.priority.guarantee_ns = 10000000u;
-  def.limits.observers_max = 8;
-  model.little = little_world_create(1, &def);
+  model.little = careless(little_world_of(
+      1, WITH(virtual_world_def, it.elastic = by_importance ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE,
+              it.order = by_importance ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY,
+              it.importance_model = factors ? MUSTER_IMPORTANCE_FACTORS : MUSTER_IMPORTANCE_PRODUCT,
+              it.priority.guarantee_ns = 10000000u, it.limits.observers_max = 8)));
   register_types(&model);
   for (uint32_t i = 0; i < MOST; i++) spawn(&model, &model.agents[i]);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
@@ -359,13 +317,8 @@ static uint32_t run_model(bool by_importance, bool factors, uint64_t seed) {
     muster_frame_report report = run_frame_with(&model.little, frame / 20 % 2 ? 8000000u : 1500000u);
     if (!report.score_waiting && !report.commands_waiting && frame > 3) check_all(&model, &report);
   }
-  model.little.provokes_idle = true;
   little_world_destroy(&model.little);
   return model.seen;
-}
-
-static void expect_seen(uint32_t seen, uint32_t wanted) {
-  cr_assert_eq(seen & wanted, wanted, "these reasons were never given: %#x", wanted & ~seen);
 }
 
 static const uint32_t usual = MUSTER_REASON_ASLEEP | MUSTER_REASON_CARRIED | MUSTER_REASON_NO_OBSERVER_NEAR |
@@ -373,20 +326,21 @@ static const uint32_t usual = MUSTER_REASON_ASLEEP | MUSTER_REASON_CARRIED | MUS
                               MUSTER_REASON_ELASTICITY_SET | MUSTER_REASON_NO_PERIOD | MUSTER_REASON_TIME_ASKED |
                               MUSTER_REASON_QUARANTINED | MUSTER_REASON_OWN_PERIOD;
 
-Test(explain_model, by_importance_and_deadlines) {
+/* Each of these reasons is given in some of the rounds. */
+static void expect_reasons(bool by_importance, bool factors, uint64_t seed, uint32_t wanted) {
   uint32_t seen = 0;
-  for (uint64_t seed = 1; seed <= ROUNDS; seed++) seen |= run_model(true, false, seed);
-  expect_seen(seen, usual | MUSTER_REASON_LOWERED);
+  for (uint64_t round = 1; round <= ROUNDS; round++) seen |= run_model(by_importance, factors, seed + round);
+  cr_assert_eq(seen & wanted, wanted, "these reasons were never given: %#x", wanted & ~seen);
+}
+
+Test(explain_model, by_importance_and_deadlines) {
+  expect_reasons(true, false, 0, usual | MUSTER_REASON_LOWERED);
 }
 
 Test(explain_model, by_rates_and_priorities) {
-  uint32_t seen = 0;
-  for (uint64_t seed = 1; seed <= ROUNDS; seed++) seen |= run_model(false, false, seed + 10);
-  expect_seen(seen, usual | MUSTER_REASON_LOWERED | MUSTER_REASON_GUARANTEED);
+  expect_reasons(false, false, 10, usual | MUSTER_REASON_LOWERED | MUSTER_REASON_GUARANTEED);
 }
 
 Test(explain_model, by_factors) {
-  uint32_t seen = 0;
-  for (uint64_t seed = 1; seed <= ROUNDS; seed++) seen |= run_model(true, true, seed + 20);
-  expect_seen(seen, usual | MUSTER_REASON_COMPANY);
+  expect_reasons(true, true, 20, usual | MUSTER_REASON_COMPANY);
 }

@@ -1,23 +1,14 @@
 /* Statistics on any number of workers and after they were cleared, and hashes: worlds that differ in one thing alone
  * have different ones. */
-#include "support/busy_worlds.h"
-#include "support/herd_world.h"
-#include "support/zones.h"
-
 #include "agents/boxes.h"
+#include "support/busy_worlds.h"
+#include "support/zones.h"
+#include "world/herd_fixture.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_sums.h"
 
 #include <muster/view.h>
-
-#include <stddef.h>
-
-static muster_statistics statistics_of(const muster_world *world) {
-  muster_statistics statistics = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(world, &statistics), MUSTER_OK);
-  return statistics;
-}
 
 /* ------------------------------------------------------------------------------------------------------ statistics */
 
@@ -30,20 +21,14 @@ typedef struct told {
 } told;
 
 static told run_busy(uint32_t workers, bool clears) {
-  busy_kind kind = busy_kinds[1];
+  const busy_kind kind = CHANGED(busy_kinds[1], it.repeats = true);
   told all;
   memset(&all, 0, sizeof all);
-  kind.repeats = true;
-  little_world little = busy_world(&kind, workers);
-  busy_populate(&little);
-  for (uint32_t frame = 0; frame < BUSY_FRAMES; frame++) {
-    if (frame == CLEARED_AT) {
-      all.then = statistics_of(little.world);
-      if (clears) muster_statistics_clear(little.world);
-    }
-    busy_frame(&little, &kind, frame);
-  }
-  all.end = statistics_of(little.world);
+  SCOPED_WORLD little = careless(busy_driven(&kind, workers, CLEARED_AT));
+  all.then = statistics_of(&little);
+  if (clears) muster_statistics_clear(little.world);
+  for (uint32_t frame = CLEARED_AT; frame < BUSY_FRAMES; frame++) busy_frame(&little, &kind, frame);
+  all.end = statistics_of(&little);
   all.hash = muster_world_hash(little.world);
   for (uint32_t type = 0; type < 4; type++) {
     uint32_t agents = 0, counted = 0;
@@ -62,8 +47,6 @@ static told run_busy(uint32_t workers, bool clears) {
     }
     cr_expect_eq(agents, counted, "type %u", type);
   }
-  little.provokes_idle = true;
-  little_world_destroy(&little);
   return all;
 }
 
@@ -82,32 +65,19 @@ Test(sums, are_the_same_on_any_number_of_workers) {
 
 /* With bounded steps: the most that any update left undone, on whichever worker. */
 Test(sums, of_steps_left_undone_are_the_most) {
-  enum { AGENTS = 64 };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 100000};
   uint64_t most[2], completed[2];
   double deviations_ns[2];
   for (uint32_t i = 0; i < 2; i++) {
-    little_world little = little_world_create(i ? 4 : 1, NULL);
-    muster_type_def type = type_with(&atom, 1);
-    type.elapsed.contract = MUSTER_ELAPSED_STEPS;
-    type.elapsed.step_ns = FRAME_NS;
-    type.elapsed.steps_max = 2;
-    type.period_ns = FRAME_NS;
-    type.period_max_ns = 2 * FRAME_NS;
-    register_type(&little, &type);
-    for (uint32_t k = 0; k < AGENTS; k++) {
-      muster_agent_def def = muster_agent_def_default();
-      def.type = little.type;
-      def.importance_floor = k % 8 ? 0.0f : 1.0f;
-      muster_agent_spawn(little.world, &def);
-    }
+    SCOPED_WORLD little = careless(little_world_create(i ? 4 : 1, NULL));
+    add_type(&little, CHANGED(type_running(nothing, 100000), it.elapsed.contract = MUSTER_ELAPSED_STEPS,
+                              it.elapsed.step_ns = FRAME_NS, it.elapsed.steps_max = 2, it.period_ns = FRAME_NS,
+                              it.period_max_ns = 2 * FRAME_NS));
+    for (int k = 0; k < 64; k++) spawn_as(&little, WITH(muster_agent_def, it.importance_floor = k % 8 ? 0 : 1));
     for (uint32_t k = 0; k < 30; k++) run_frame_with(&little, k < 15 ? 400000u : 6000000u);
-    muster_statistics statistics = statistics_of(little.world);
+    muster_statistics statistics = statistics_of(&little);
     most[i] = statistics.steps_behind_max;
     deviations_ns[i] = statistics.interval_deviation_ns;
     completed[i] = statistics.completed;
-    little.provokes_idle = true;
-    little_world_destroy(&little);
   }
   cr_expect_gt(most[0], 2, "%lu steps", most[0]);
   cr_expect_eq(most[0], most[1], "%lu and %lu steps", most[0], most[1]);
@@ -122,7 +92,7 @@ Test(sums, of_all_workers_are_put_together) {
   static const uint64_t steps[WORKERS] = {7, 19, 3, 5}, unreported[WORKERS] = {0, 3, 0, 2};
   static const int64_t deviations_ns[WORKERS] = {-100, 900, 50, -250};
   static struct histogram staleness[MUSTER_BANDS], ages[MUSTER_BANDS];
-  little_world little = little_world_create(WORKERS, NULL);
+  SCOPED_WORLD little = little_world_create(WORKERS, NULL);
   struct world_sums *sums = little.world->sums;
   cr_assert_geq(sums->part_count, WORKERS, "%u parts", sums->part_count);
   sums->statistics.completed = COMPLETED;
@@ -148,7 +118,7 @@ Test(sums, of_all_workers_are_put_together) {
       histogram_add(&ages[band], i * i * (band + 1));
     }
   }
-  muster_statistics read = statistics_of(little.world);
+  muster_statistics read = statistics_of(&little);
   cr_expect_eq(read.steps_behind_max, 19);
   cr_expect_float_eq(read.interval_deviation_ns, 600.0 / COMPLETED, 1e-9);
   for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
@@ -164,7 +134,7 @@ Test(sums, of_all_workers_are_put_together) {
     }
   }
   muster_statistics_clear(little.world);
-  read = statistics_of(little.world);
+  read = statistics_of(&little);
   cr_expect(!read.completed && !read.steps_behind_max && read.interval_deviation_ns == 0.0);
   for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
     const muster_band none = {0};
@@ -174,7 +144,6 @@ Test(sums, of_all_workers_are_put_together) {
     cr_expect_eq(sums->parts[part].completed, unreported[part]);
     cr_expect(!sums->parts[part].steps_behind_max && !sums->parts[part].interval_deviation_sum_ns);
   }
-  little_world_destroy(&little);
 }
 
 /* What is in use does not depend on the order of types; a trace is none of what schedules. */
@@ -182,19 +151,13 @@ Test(sums, of_bytes_count_each_type_and_the_trace) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {nothing, MUSTER_ROLE_ACTION, 1000}};
   muster_statistics read[3];
   for (uint32_t i = 0; i < 3; i++) {
-    muster_world_def def = muster_world_def_default();
-    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-    def.trace.frames = i == 2 ? 4 : 0;
-    little_world little = little_world_create(1, &def);
+    SCOPED_WORLD little = little_world_of(1, WITH(virtual_world_def, it.trace.frames = i == 2 ? 4 : 0));
     for (uint32_t k = 0; k < 2; k++) {
-      muster_type_def type = type_with(atoms, 1 + (k == i % 2));
-      type.state_bytes = 24;
-      register_type(&little, &type);
+      add_type(&little, CHANGED(type_with(atoms, 1 + (k == i % 2)), it.state_bytes = 24));
       for (uint32_t n = 0; n < 50; n++) spawn_at(&little, n);
     }
     run_frames(&little, 8);
-    read[i] = statistics_of(little.world);
-    little_world_destroy(&little);
+    read[i] = statistics_of(&little);
   }
   cr_expect_eq(read[0].bytes_scheduling, read[1].bytes_scheduling);
   cr_expect_eq(read[0].bytes_used, read[1].bytes_used);
@@ -207,7 +170,6 @@ Test(sums, of_bytes_count_each_type_and_the_trace) {
  * writes them. Each is rounded up to 8 bytes. */
 Test(sums, of_bytes_count_all_that_a_type_keeps_of_its_agents) {
   enum { AGENTS = 40, KINDS = 6, BOX = 4 };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   static const struct {
     uint32_t state_bytes, published_bytes, waiting_max, message_bytes, more; /* more: than the first, of each agent */
   } kinds[KINDS] = {
@@ -219,56 +181,47 @@ Test(sums, of_bytes_count_all_that_a_type_keeps_of_its_agents) {
       {40, 8, BOX, 1, 56 + (uint32_t)sizeof(struct box) + 2 * BOX * ((uint32_t)sizeof(struct message_head) + 8)}};
   uint64_t bytes[KINDS];
   for (uint32_t i = 0; i < KINDS; i++) {
-    little_world little = little_world_create(1, NULL);
-    muster_type_def type = type_with(&atom, 1);
-    type.state_bytes = kinds[i].state_bytes;
-    type.published_bytes = kinds[i].published_bytes;
-    type.messages.waiting_max = kinds[i].waiting_max;
-    type.messages.bytes_max = kinds[i].message_bytes;
-    register_type(&little, &type);
-    for (uint32_t n = 0; n < AGENTS; n++) spawn_at(&little, n);
+    SCOPED_WORLD little = peopled(
+        world_of(CHANGED(type_running(nothing, 1000), it.state_bytes = kinds[i].state_bytes,
+                         it.published_bytes = kinds[i].published_bytes, it.messages.waiting_max = kinds[i].waiting_max,
+                         it.messages.bytes_max = kinds[i].message_bytes)),
+        AGENTS);
     run_frames(&little, 3);
-    muster_statistics read = statistics_of(little.world);
+    muster_statistics read = statistics_of(&little);
     bytes[i] = read.bytes_used - read.bytes_scheduling;
     cr_expect_eq(bytes[i] - bytes[0], (uint64_t)AGENTS * kinds[i].more, "kind %u: %lu more", i, bytes[i] - bytes[0]);
-    little_world_destroy(&little);
   }
 }
 
 /* Of an agent that costs as much as the others: what a second adds, and what an update takes besides. */
 Test(sums, of_costs_tell_the_line_in_seconds) {
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  register_type(&little, &type);
-  spawn_at(&little, 0);
-  run_frames(&little, 3);
-  type.levels.count = 2;
-  register_type(&little, &type);
+  const muster_type_def type = type_running(nothing, 1000);
+  SCOPED_WORLD little = world_of(type);
+  spawn_and_run(&little, 0, 3);
+  add_type(&little, CHANGED(type, it.levels.count = 2));
   cost_estimate *estimate = (cost_estimate *)(uintptr_t)costs_of(&little.world->learnt->costs, 1, 1);
   estimate->mean_ns = 70000.0;
   estimate->high_ns = 90000.0;
   estimate->samples = 12;
   estimate->slope = 0.25f;
   estimate->elapsed_ns = 100000.0f;
-  muster_type_cost cost = muster_type_cost_default(), other = muster_type_cost_default();
-  cr_assert_eq(muster_type_cost_read(little.world, little.type, 1, &cost), MUSTER_OK, "%s", muster_last_error());
+  muster_type_cost cost = muster_type_cost_default();
+  assert_ok(muster_type_cost_read(little.world, little.type, 1, &cost));
   cr_expect(cost.mean_ns == 70000 && cost.high_ns == 90000 && cost.samples == 12 && cost.levels == 2);
   cr_expect_eq(cost.per_second_ns, 250000000u, "%lu ns", cost.per_second_ns);
   cr_expect_eq(cost.fixed_ns, 45000u, "%lu ns", cost.fixed_ns);
-  cr_assert_eq(muster_type_cost_read(little.world, little.type, 0, &other), MUSTER_OK, "%s", muster_last_error());
+  const muster_type_cost other = type_cost_of(&little);
   cr_expect(other.mean_ns == 1000 && other.per_second_ns == 0 && other.fixed_ns == 1000 && other.samples == 0);
   cr_assert_gt(little.world->sums->report.utilisation_desired, 0.0f);
   cr_expect(cost.elapsed_load == 0.0f && other.elapsed_load == 0.0f, "nobody is there for whom time passes");
-  little_world_destroy(&little);
 }
 
-#define SUM(name)                                                                                                      \
-  { #name, offsetof(muster_statistics, name) }
+#define SUM(NAME)                                                                                                      \
+  { #NAME, offsetof(muster_statistics, NAME) }
 
 /* Before they were cleared, and after: together what there is without. */
 Test(sums, begin_anew_when_they_are_cleared) {
-  static const struct {
+  static const struct sum {
     const char *name;
     size_t offset;
   } sums[] = {SUM(frames),
@@ -298,7 +251,7 @@ Test(sums, begin_anew_when_they_are_cleared) {
   told whole = run_busy(2, false), cleared = run_busy(2, true);
   cr_assert_eq(whole.hash, cleared.hash);
   cr_expect_eq(memcmp(&whole.then, &cleared.then, sizeof whole.then), 0);
-  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+  for (size_t i = 0; i < COUNT_OF(sums); i++) {
     uint64_t before, after, all;
     memcpy(&before, (const char *)&whole.then + sums[i].offset, sizeof before);
     memcpy(&after, (const char *)&cleared.end + sums[i].offset, sizeof after);
@@ -320,11 +273,8 @@ Test(sums, begin_anew_when_they_are_cleared) {
 }
 
 Test(sums, a_frame_kept_its_promise_up_to_the_grace_and_no_further) {
-  muster_frame_report report = muster_frame_report_default();
-  report.longest_atom_ns = 1000;
-  report.longest_claim_ns = 500000;
-  report.overrun_wall_ns = 900000;
-  report.overrun_own_ns = 1000 + MUSTER_PROMISE_GRACE_NS;
+  muster_frame_report report = WITH(muster_frame_report, it.longest_atom_ns = 1000, it.longest_claim_ns = 500000,
+                                    it.overrun_wall_ns = 900000, it.overrun_own_ns = 1000 + MUSTER_PROMISE_GRACE_NS);
   cr_expect(muster_frame_kept(&report));
   report.overrun_own_ns++;
   cr_expect_not(muster_frame_kept(&report));
@@ -334,28 +284,18 @@ Test(sums, a_frame_kept_its_promise_up_to_the_grace_and_no_further) {
 /* Agents of two types in turn: a slot of a type is no index of an agent. */
 Test(sums, messages_are_those_of_the_agents_own_box) {
   enum { AGENTS = 12 };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type types[2];
+  const muster_type_def type =
+      CHANGED(due_every(DAY_NS, type_running(nothing, 1000)), it.messages.waiting_max = 4, it.messages.bytes_max = 8);
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  const muster_type types[] = {add_type(&little, type), add_type(&little, type)};
   muster_agent agents[AGENTS];
-  for (uint32_t i = 0; i < 2; i++) {
-    muster_type_def type = type_with(&atom, 1);
-    type.period_ns = type.period_max_ns = 86400000000000u;
-    type.messages.waiting_max = 4;
-    type.messages.bytes_max = 8;
-    register_type(&little, &type);
-    types[i] = little.type;
-  }
-  for (uint32_t i = 0; i < AGENTS; i++) {
-    little.type = types[i % 2];
-    agents[i] = spawn_at(&little, i);
-  }
+  for (uint32_t i = 0; i < AGENTS; i++)
+    agents[i] = spawn_as(&little, WITH(muster_agent_def, it.type = types[i % 2], it.position.x = i));
   run_frame(&little);
   for (uint32_t i = 0; i < AGENTS; i++)
     for (uint32_t k = 0; k < i % 5; k++) cr_assert_eq(muster_agent_send(little.world, agents[i], &k, 4), MUSTER_OK);
   run_frame(&little);
   for (uint32_t i = 0; i < AGENTS; i++) cr_expect_eq(info_of(&little, agents[i]).messages, i % 5, "agent %u", i);
-  little_world_destroy(&little);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- hashes */
@@ -386,38 +326,20 @@ static muster_atom_result publish(muster_update *update) {
 
 /* The hashes after each of some frames in which two agents do next to nothing. */
 static void run_different(difference what, bool other, uint64_t hashes[4]) {
-  static const muster_atom atom = {publish, MUSTER_ROLE_BEHAVIOUR, 1000},
-                           still = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_with(&still, 1);
-  def.state_bytes = 8;
-  def.messages.waiting_max = 2;
-  def.messages.bytes_max = 8;
-  def.period_ns = def.period_max_ns = 86400000000000u;
-  register_type(&little, &def);
+  SCOPED_WORLD little = careless(world_of(CHANGED(due_every(DAY_NS, type_running(nothing, 1000)), it.state_bytes = 8,
+                                                  it.messages.waiting_max = 2, it.messages.bytes_max = 8)));
   muster_position at = {3, 4, what == OTHER_HEIGHT && other ? 6 : 5};
-  if (what == OTHER_GENERATION) {
-    muster_agent gone = spawn_in(&little, at, 0);
+  for (uint32_t life = 0; life < 2 && what == OTHER_GENERATION; life++) {
+    muster_agent gone = {0};
+    if (life == 0 || other) gone = spawn_in(&little, at, 0);
     run_frame(&little);
     muster_agent_remove(little.world, gone);
     run_frame(&little);
-    if (other) {
-      gone = spawn_in(&little, at, 0);
-      run_frame(&little);
-      muster_agent_remove(little.world, gone);
-      run_frame(&little);
-    } else {
-      run_frames(&little, 2);
-    }
   }
   muster_agent one = spawn_in(&little, at, what == OTHER_PARTITION && other);
-  muster_type_def publisher = type_with(&atom, 1);
-  publisher.published_bytes = 8;
-  publisher.messages.sends_max = 4;
-  publisher.period_ns = publisher.period_max_ns = FRAME_NS;
-  register_type(&little, &publisher);
-  spawn_at(&little, 9);
-  run_frame(&little);
+  add_type(&little, CHANGED(due_every(FRAME_NS, type_running(publish, 1000)), it.published_bytes = 8,
+                            it.messages.sends_max = 4));
+  spawn_and_run(&little, 9, 1);
   for (uint64_t i = 0; i < 4; i++) {
     published_now = what == OTHER_PUBLISHED && other ? 100 + i : 7;
     uint64_t word = what == OTHER_WORD && other ? 8 : 7;
@@ -430,8 +352,6 @@ static void run_different(difference what, bool other, uint64_t hashes[4]) {
     run_frame(&little);
     hashes[i] = muster_world_hash(little.world);
   }
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 Test(hashes, tell_worlds_apart_that_differ_in_one_thing) {
@@ -453,35 +373,25 @@ enum { HERDS = 150, HERD_DIFFERENCES = 10 };
 
 /* The hash of folded herds, of which the last differs in one field; reading each tells what it was given. */
 static uint64_t hash_of_herds(uint32_t what, bool second_type) {
-  static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
   static muster_herd_def defs[HERDS];
   static muster_herd ids[2][HERDS];
-  struct wide_deer {
-    float values[8];
-  };
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  little_world little = little_world_create(1, &def);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   muster_herd_type types[2];
   uint32_t kinds = 1 + second_type;
   for (uint32_t kind = 0; kind < kinds; kind++) {
-    muster_type_def deer = deer_def(&still);
-    deer.published_bytes = sizeof(struct wide_deer);
-    register_type(&little, &deer);
-    muster_herd_type_def type = muster_herd_type_def_default();
-    type.totals = 3;
-    type.member = little.type;
+    muster_type deer =
+        add_type(&little, CHANGED(deer_def(atom_of(stand_still, 1000)), it.published_bytes = 8 * sizeof(float)));
+    muster_herd_type_def type = WITH(muster_herd_type_def, it.totals = 3, it.member = deer);
     types[kind] = muster_herd_type_register(little.world, &type);
     cr_assert_neq(types[kind].index, 0, "%s", muster_last_error());
   }
-  for (uint32_t i = 0; i < HERDS; i++) {
+  for (uint32_t i = 0; i < HERDS; i++)
     defs[i] = (muster_herd_def){.position = {5.0 + i, 7.0 + i, 0},
                                 .velocity_x = 0.25f,
                                 .velocity_y = 0.5f,
                                 .partition = i / 50,
                                 .members = 20 + i % 10,
                                 .totals = {1.0f + (float)i, 1000.0f + (float)i, 2000.0f + (float)i}};
-  }
   muster_herd_def *last = &defs[HERDS - 1];
   if (what == 1) last->position.x += 1;
   if (what == 2) last->position.y += 1;
@@ -498,7 +408,7 @@ static uint64_t hash_of_herds(uint32_t what, bool second_type) {
       muster_herd_info info = muster_herd_info_default();
       next = muster_herd_next(little.world, next);
       cr_assert(!muster_herd_is_null(next), "there are %u herds of type %u, and no more", i, kind);
-      cr_assert_eq(muster_herd_read(little.world, ids[kind][i], &info), MUSTER_OK, "%s", muster_last_error());
+      assert_ok(muster_herd_read(little.world, ids[kind][i], &info));
       cr_expect(info.position.x == defs[i].position.x && info.position.y == defs[i].position.y);
       cr_expect(info.velocity_x == defs[i].velocity_x && info.velocity_y == defs[i].velocity_y);
       cr_expect(info.partition == defs[i].partition && info.members == defs[i].members);
@@ -517,7 +427,6 @@ static uint64_t hash_of_herds(uint32_t what, bool second_type) {
     cr_expect_eq(muster_herd_read(little.world, ids[0][HERDS - 1], &info), MUSTER_E_STALE);
     cr_expect_eq(muster_herd_read(little.world, again, &info), MUSTER_OK);
   }
-  little_world_destroy(&little);
   return hash;
 }
 
@@ -531,27 +440,19 @@ Test(hashes, tell_herds_apart_that_differ_in_one_thing) {
 
 /* How many totals a type has changes nothing else that is told of its herds. */
 Test(hashes, herds_are_read_alike_with_each_number_of_totals) {
-  static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
   muster_herd_info first[2];
   for (uint32_t totals = 0; totals <= MUSTER_HERD_TOTALS; totals++) {
-    little_world little = little_world_create(1, NULL);
-    muster_type_def deer = deer_def(&still);
-    deer.published_bytes = sizeof(float[2 + MUSTER_HERD_TOTALS]);
-    register_type(&little, &deer);
-    muster_herd_type_def type = muster_herd_type_def_default();
-    type.totals = totals;
-    type.member = little.type;
-    muster_herd_type herds = muster_herd_type_register(little.world, &type);
+    SCOPED_WORLD little = careless(world_of(
+        CHANGED(deer_def(atom_of(stand_still, 1000)), it.published_bytes = sizeof(float[2 + MUSTER_HERD_TOTALS]))));
+    muster_herd_type herds =
+        add_herd_type(&little, WITH(muster_herd_type_def, it.totals = totals, it.member = little.type));
     muster_herd_def def = {.position = {3, 4, 0}, .velocity_x = 0.25f, .velocity_y = 0.5f, .members = 20};
     for (uint32_t t = 0; t < totals; t++) def.totals[t] = 64.0f * (float)(t + 1);
-    muster_herd herd;
-    cr_assert_eq(muster_herds_add(little.world, herds, &def, 1, &herd), 1, "%s", muster_last_error());
+    muster_herd herd = add_herd_to(&little, herds, def);
     for (uint32_t unfolded = 0; unfolded < 2; unfolded++) {
-      muster_observer_def eye = muster_observer_def_default();
-      if (unfolded) muster_observer_add(little.world, &eye);
+      if (unfolded) observe_at(&little, 0);
       run_frames(&little, 12);
-      muster_herd_info info = muster_herd_info_default();
-      cr_assert_eq(muster_herd_read(little.world, herd, &info), MUSTER_OK, "%s", muster_last_error());
+      muster_herd_info info = read_herd(&little, herd);
       cr_expect_eq(info.leaves > 0, unfolded);
       for (uint32_t t = 0; t < MUSTER_HERD_TOTALS; t++)
         cr_expect_float_eq(info.totals[t], t < totals ? def.totals[t] : 0.0f, 1e-3, "total %u of %u", t, totals);
@@ -559,14 +460,12 @@ Test(hashes, herds_are_read_alike_with_each_number_of_totals) {
       if (!totals) first[unfolded] = info;
       cr_expect_eq(memcmp(&info, &first[unfolded], sizeof info), 0, "%u totals", totals);
     }
-    little.provokes_idle = true;
-    little_world_destroy(&little);
   }
 }
 
 /* A herd that is unfolded, and what its leaves are. */
 Test(hashes, leaves_are_counted_whatever_room_there_is) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   muster_herd far = add_herd(&herds, 200, 0, 32), near = add_herd(&herds, 0, 0, 32);
   muster_agent agents[40];
   uint32_t nodes[40];
@@ -596,38 +495,27 @@ Test(hashes, leaves_are_counted_whatever_room_there_is) {
     if (count) cr_expect(info.last_update_ns >= first_ns && info.last_update_ns <= last_ns);
     if (count) cr_expect_eq(members, 32);
   }
-  herd_world_destroy(&herds);
 }
-
-/* ----------------------------------------------------------------------------------------------------------- zones */
 
 /* What a zone has of others: what a ghost publishes and where it is, a message that waits for its zone, a mark. */
 static uint64_t hash_of_zone(uint32_t what) {
-  little_world here = zone_world(1), there = zone_world(2);
-  muster_agent walker = spawn_at(&there, 40), own = spawn_at(&here, 10), leaves = spawn_at(&here, 20);
-  run_frames(&here, 4);
-  run_frames(&there, 4);
+  SCOPED_WORLD here = careless(zone_world(1)), there = careless(zone_world(2));
+  muster_agent walker = spawn_at(&there, 40);
+  spawn_at(&here, 10);
+  muster_agent leaves = spawn_at(&here, 20);
+  run_both(&here, &there, 4);
   uint64_t published = *(const uint64_t *)info_of(&there, walker).published + (what == 1);
   memcpy((void *)(uintptr_t)info_of(&there, walker).published, &published, sizeof published);
-  zone_bytes bytes = {0};
-  cr_assert_eq(muster_ghosts_pack(there.world, &walker, 1, zone_put, &bytes), MUSTER_OK, "%s", muster_last_error());
-  if (what != 2) cr_assert_eq(muster_ghosts_set(here.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
-  free(bytes.bytes);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = ghosts_of(&there, &walker, 1), gone = {0};
+  if (what != 2) show_ghosts(&here, 2, &bytes, true);
   uint64_t word = 7 + (what == 3);
   if (what != 2 && what != 4) cr_assert_eq(muster_agent_send(here.world, walker, &word, sizeof word), MUSTER_OK);
   run_frame(&here);
-  if (what == 5) {
-    zone_bytes gone = {0};
-    depart(&here, leaves, 2, &gone);
-    free(gone.bytes);
-  }
+  if (what == 5) depart(&here, leaves, 2, &gone);
   cr_expect_eq(muster_agent_is_ghost(here.world, walker), what != 2);
-  muster_view view = muster_view_default();
+  const muster_view view = WITH(muster_view, it.x0 = it.y0 = -1000, it.x1 = it.y1 = 1000);
   muster_view_agent seen[4];
-  uint32_t cursor = 0, ghosts = 0;
-  view.x0 = view.y0 = -1000;
-  view.x1 = view.y1 = 1000;
-  uint32_t count = muster_agents_view(here.world, &view, seen, 4, &cursor);
+  uint32_t cursor = 0, ghosts = 0, count = muster_agents_view(here.world, &view, seen, 4, &cursor);
   for (uint32_t i = 0; i < count; i++) {
     if (!muster_agent_equal(seen[i].agent, walker)) continue;
     cr_expect(seen[i].flags == MUSTER_VIEW_GHOST && seen[i].type == there.type.index);
@@ -636,12 +524,7 @@ static uint64_t hash_of_zone(uint32_t what) {
     ghosts++;
   }
   cr_expect_eq(ghosts, what != 2);
-  uint64_t hash = muster_world_hash(here.world);
-  (void)own;
-  here.provokes_idle = there.provokes_idle = true;
-  little_world_destroy(&here);
-  little_world_destroy(&there);
-  return hash;
+  return muster_world_hash(here.world);
 }
 
 Test(hashes, tell_zones_apart_that_differ_in_one_thing) {

@@ -1,15 +1,17 @@
 /* Activation planning: the book against a plain list, which agents are judged, what delays do to rates and peaks. */
-#include "base/random.h"
 #include "planner.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { FRAME_NS = 33333333, DELAY = 3 };
 
 /* ---------------------------------------------------------------------------------------------- whole populations */
 
-enum { POPULATION = 5000 };
+enum { POPULATION = 5000, CASES = 4 };
+
+/* The periods of agents in turn, and by how much the fullest frame may exceed the mean when they are planned. */
+static const struct {
+  uint32_t periods[3];
+  double most;
+} cases[CASES] = {{{4, 6, 8}, 1.05}, {{2, 4, 8}, 1.05}, {{3, 5, 7}, 1.15}, {{5, 7, 11}, 1.15}};
 
 struct population {
   uint32_t periods[POPULATION], delays[POPULATION];
@@ -40,12 +42,8 @@ static double peak_of(const struct population *population, uint32_t cycle) {
 }
 
 Test(activation, offline_plans_keep_their_bounds_and_level_what_may_be_levelled) {
-  static const struct {
-    uint32_t periods[3];
-    double most;
-  } cases[] = {{{4, 6, 8}, 1.05}, {{2, 4, 8}, 1.05}, {{3, 5, 7}, 1.15}, {{5, 7, 11}, 1.15}};
-  for (uint32_t i = 0; i < 8; i++) {
-    struct population *population = create_population(cases[i / 2].periods, i % 2);
+  for (uint32_t i = 0; i < 2 * CASES; i++) {
+    SCOPED(free_memory) struct population *population = create_population(cases[i / 2].periods, i % 2);
     uint32_t cycle = activation_cycle(population->periods, POPULATION, 1 << 16),
              delay_max = cases[i / 2].periods[2] - 1;
     double before = peak_of(population, cycle);
@@ -55,7 +53,6 @@ Test(activation, offline_plans_keep_their_bounds_and_level_what_may_be_levelled)
     cr_assert_gt(before, 3.0);
     cr_assert_leq(after, cases[i / 2].most, "case %u: peak %.4f", i, after);
     for (uint32_t k = 0; k < POPULATION; k++) cr_assert_lt(population->delays[k], population->periods[k]);
-    free(population);
   }
 }
 
@@ -106,18 +103,21 @@ static int64_t plain_sum(const plain_book *plain, uint32_t beat) {
   return sum;
 }
 
-static activation_book book_of(struct arena *arena, uint32_t delay_max) {
-  muster_allocator allocator = {0};
-  activation_book book;
-  arena_create(arena, &allocator);
-  activation_create(&book, delay_max, RESERVED, arena);
-  cr_assert(!arena->failed);
-  return book;
+static struct arena arena;
+static activation_book book;
+
+static void begin_book(void) {
+  arena = begin_arena();
+  activation_create(&book, DELAY, RESERVED, &arena);
+  cr_assert(!arena.failed);
 }
 
-Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_came_from) {
-  struct arena arena;
-  activation_book book = book_of(&arena, DELAY);
+static void end_book(void) {
+  arena_destroy(&arena);
+}
+
+Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_came_from, .init = begin_book,
+     .fini = end_book) {
   plain_book plain = {0};
   for (uint32_t step = 0; step < 40000; step++) {
     uint64_t random = random_at(5, step, 0, 0);
@@ -129,8 +129,7 @@ Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_cam
       for (uint32_t i = 0; i < RESERVED; i++)
         if (plain.beat[i] <= book.beat) plain.cost_ns[i] = 0;
     } else {
-      uint64_t delay_ns = activation_take_back(&book, shard, agent);
-      cr_assert_eq(delay_ns, plain.delay_ns[agent]);
+      cr_assert_eq(activation_take_back(&book, shard, agent), plain.delay_ns[agent]);
       plain.delay_ns[agent] = 0;
       plain.cost_ns[agent] = 0;
       if (random >> 32 & 1) {
@@ -147,12 +146,10 @@ Test(activation, what_is_reserved_is_taken_back_and_passes_whatever_shard_it_cam
   }
   for (uint32_t i = 0; i < RESERVED; i++) activation_take_back(&book, i % ACTIVATION_SHARES, i);
   for (uint32_t i = 1; i < ACTIVATION_BEATS; i++) cr_assert_eq(activation_reserved_ns(&book, book.beat + i), 0);
-  arena_destroy(&arena);
 }
 
-Test(activation, only_the_beats_that_it_may_use_are_judged_and_the_first_with_room_is_taken) {
-  struct arena arena;
-  activation_book book = book_of(&arena, DELAY);
+Test(activation, only_the_beats_that_it_may_use_are_judged_and_the_first_with_room_is_taken, .init = begin_book,
+     .fini = end_book) {
   activation_turn(&book, FRAME_NS);
   static const uint32_t reserved[] = {900, 60, 800, 1001, 1200, 1000, 0};
   for (uint32_t i = 0; i < 7; i++) activation_enter(&book, i % 2, i, 10 + i, reserved[i], 0);
@@ -167,12 +164,10 @@ Test(activation, only_the_beats_that_it_may_use_are_judged_and_the_first_with_ro
   cr_assert_eq(activation_choose(&book, 0, 13, 0, 10), 0);
   book.mean_ns = 0;
   cr_assert_eq(activation_choose(&book, 0, 8, 2, 10), 0, "the first of equals");
-  arena_destroy(&arena);
 }
 
-Test(activation, shards_see_what_they_add_themselves_for_all_until_the_next_turn) {
-  struct arena arena;
-  activation_book book = book_of(&arena, DELAY);
+Test(activation, shards_see_what_they_add_themselves_for_all_until_the_next_turn, .init = begin_book,
+     .fini = end_book) {
   activation_turn(&book, FRAME_NS);
   activation_share_out(&book, (uint32_t[ACTIVATION_SHARES]){5, 0, 7, 0});
   activation_enter(&book, 0, 0, 4, 100, 0);
@@ -181,12 +176,9 @@ Test(activation, shards_see_what_they_add_themselves_for_all_until_the_next_turn
   activation_turn(&book, FRAME_NS);
   for (uint32_t i = 0; i < ACTIVATION_SHARES; i++)
     cr_assert_eq(activation_seen_ns(&book, &book.shares[i], book.beat + 3), 100);
-  arena_destroy(&arena);
 }
 
-Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate) {
-  struct arena arena;
-  activation_book book = book_of(&arena, DELAY);
+Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate, .init = begin_book, .fini = end_book) {
   uint64_t frames = 0;
   for (uint32_t i = 0; i < 1000; i++, frames++) activation_turn(&book, FRAME_NS);
   cr_assert_eq(book.beat, frames);
@@ -200,14 +192,12 @@ Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate) {
     activation_turn(&book, now_ns - before_ns);
     before_ns = now_ns;
   }
-  cr_assert_leq(llabs((long long)book.beat - (long long)frames), 1, "beat %u of %llu", book.beat,
-                (unsigned long long)frames);
+  cr_assert_leq(llabs((long long)book.beat - (long long)frames), 1, "beat %u of %lu", book.beat, frames);
   for (uint32_t i = 0; i < 100; i++) activation_turn(&book, FRAME_NS / 2);
   cr_assert_float_eq(book.pace.beat_ns, FRAME_NS / 2.0, FRAME_NS * 0.001);
   uint32_t beat = book.beat;
   cr_assert_eq(activation_turn(&book, 0), 0, "no time has passed");
   cr_assert_eq(book.beat, beat);
-  arena_destroy(&arena);
 }
 
 /* ------------------------------------------------------------------------------------------------- agents that wait */
@@ -221,9 +211,12 @@ struct watched {
   uint32_t load[FRAMES];
 };
 
+static struct watched planned, plain;
+
 static struct planner *create_planner(uint32_t delay_max, const uint32_t periods[3], uint32_t agents,
                                       struct watched *watched) {
   struct planner *planner = planner_create(MUSTER_ELASTIC_RATE, agents, 3);
+  *watched = (struct watched){0};
   activation_create(&planner->classes.activation, delay_max, agents, &planner->arena);
   for (uint32_t i = 0; i < 3; i++) {
     planner_register(planner, i, (uint64_t)periods[i] * FRAME_NS, (uint64_t)periods[i] * FRAME_NS);
@@ -265,50 +258,37 @@ static double peak_of_frames(const struct watched *watched) {
 }
 
 Test(activation, runs_keep_their_rate_and_their_bound_and_frames_lose_their_peaks) {
-  static const struct {
-    uint32_t periods[3];
-    double most;
-  } cases[] = {{{4, 6, 8}, 1.05}, {{2, 4, 8}, 1.05}, {{3, 5, 7}, 1.15}, {{5, 7, 11}, 1.15}};
   static const uint32_t populations[] = {AGENTS, 200};
-  struct watched *planned = calloc(1, sizeof *planned), *plain = calloc(1, sizeof *plain);
-  for (uint32_t i = 0; i < 8; i++) {
-    uint32_t agents = populations[i / 4];
-    *planned = *plain = (struct watched){0};
-    struct planner *with = create_planner(DELAY, cases[i % 4].periods, agents, planned);
-    watch(with, planned, DELAY);
-    struct planner *without = create_planner(0, cases[i % 4].periods, agents, plain);
-    watch(without, plain, 0);
-    double peak = peak_of_frames(planned), before = peak_of_frames(plain);
-    cr_assert_leq(peak, agents == AGENTS ? 1.01 : cases[i % 4].most + 0.05, "case %u: %.4f", i, peak);
+  for (uint32_t i = 0; i < 2 * CASES; i++) {
+    uint32_t agents = populations[i / CASES];
+    SCOPED(free_fixture) struct planner *with = create_planner(DELAY, cases[i % CASES].periods, agents, &planned);
+    watch(with, &planned, DELAY);
+    SCOPED(free_fixture) struct planner *without = create_planner(0, cases[i % CASES].periods, agents, &plain);
+    watch(without, &plain, 0);
+    double peak = peak_of_frames(&planned), before = peak_of_frames(&plain);
+    cr_assert_leq(peak, agents == AGENTS ? 1.01 : cases[i % CASES].most + 0.05, "case %u: %.4f", i, peak);
     cr_assert_gt(before - 1.0, 3 * (peak - 1.0), "case %u: %.4f without planning, %.4f with", i, before, peak);
     for (uint32_t k = 0; k < agents; k++)
-      cr_assert_leq(abs((int)planned->runs[k] - (int)plain->runs[k]), 1, "agent %u: %u and %u runs", k,
-                    planned->runs[k], plain->runs[k]);
-    planner_destroy(with);
-    planner_destroy(without);
+      cr_assert_leq(abs((int)planned.runs[k] - (int)plain.runs[k]), 1, "agent %u: %u and %u runs", k, planned.runs[k],
+                    plain.runs[k]);
   }
-  free(planned);
-  free(plain);
 }
 
 Test(activation, nobody_is_put_off_further_than_the_bound_even_where_frames_stay_uneven) {
   static const uint32_t periods[] = {20, 21, 22};
-  struct watched *watched = calloc(1, sizeof *watched);
-  struct planner *planner = create_planner(1, periods, 90, watched);
-  watch(planner, watched, 1);
-  cr_assert_gt(peak_of_frames(watched), 1.3);
-  planner_destroy(planner);
-  free(watched);
+  SCOPED(free_fixture) struct planner *planner = create_planner(1, periods, 90, &planned);
+  watch(planner, &planned, 1);
+  cr_assert_gt(peak_of_frames(&planned), 1.3);
 }
 
 /* The sum of what waiting agents have reserved is the sum of what the book holds for its beats. */
 static void expect_sums(struct planner *planner) {
-  activation_book *book = &planner->classes.activation;
+  activation_book *kept = &planner->classes.activation;
   int64_t sum = 0, reserved = 0;
   for (uint32_t i = 0; i < planner->count; i++)
-    if ((int32_t)(book->reservations[i].beat - book->beat) > 0) sum += book->reservations[i].cost_ns;
+    if ((int32_t)(kept->reservations[i].beat - kept->beat) > 0) sum += kept->reservations[i].cost_ns;
   for (uint32_t i = 1; i < ACTIVATION_BEATS; i++) {
-    int64_t here = activation_reserved_ns(book, book->beat + i);
+    int64_t here = activation_reserved_ns(kept, kept->beat + i);
     cr_assert_geq(here, 0);
     reserved += here;
   }
@@ -319,8 +299,7 @@ static void expect_sums(struct planner *planner) {
 Test(activation, sums_hold_while_agents_stretch_change_class_and_are_woken) {
   enum { CROWD = 900 };
   static const uint32_t periods[] = {4, 6, 30};
-  struct watched *watched = calloc(1, sizeof *watched);
-  struct planner *planner = create_planner(DELAY, periods, CROWD, watched);
+  SCOPED(free_fixture) struct planner *planner = create_planner(DELAY, periods, CROWD, &planned);
   for (uint32_t frame = 0; frame < 600; frame++) {
     uint64_t random = random_at(11, frame, 0, 0);
     uint32_t agent = (uint32_t)(random % CROWD);
@@ -332,14 +311,11 @@ Test(activation, sums_hold_while_agents_stretch_change_class_and_are_woken) {
     planner_frame(planner, FRAME_NS * (1 + (random >> 50) % 3) / 2, 0.5 + (double)(random >> 40 & 15) / 8);
     expect_sums(planner);
   }
-  planner_destroy(planner);
-  free(watched);
 }
 
 Test(activation, a_woken_agent_keeps_the_frame_that_it_has_reserved) {
   static const uint32_t periods[] = {30, 30, 30};
-  struct watched *watched = calloc(1, sizeof *watched);
-  struct planner *planner = create_planner(DELAY, periods, 3, watched);
+  SCOPED(free_fixture) struct planner *planner = create_planner(DELAY, periods, 3, &planned);
   for (uint32_t i = 0; i < 40; i++) planner_frame(planner, FRAME_NS, INFINITY);
   activation_reservation before = planner->classes.activation.reservations[1];
   cr_assert_gt(before.cost_ns, 0);
@@ -349,8 +325,6 @@ Test(activation, a_woken_agent_keeps_the_frame_that_it_has_reserved) {
   activation_reservation after = planner->classes.activation.reservations[1];
   cr_assert_eq(after.beat, before.beat);
   cr_assert_eq(after.cost_ns, before.cost_ns);
-  planner_destroy(planner);
-  free(watched);
 }
 
 Test(activation, a_pace_knows_how_many_beats_a_nanosecond_has_however_short_they_are) {

@@ -12,14 +12,14 @@ Test(bands, end_at_quarters_and_none_is_a_band_of_its_own) {
     uint32_t band;
   } cases[] = {{0.0f, 0},    {1.0f / 65535.0f, 1}, {0.25f, 1},   {0.2501f, 2}, {0.5f, 2},
                {0.5001f, 3}, {0.75f, 3},           {0.7501f, 4}, {1.0f, 4}};
-  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
+  for (uint32_t i = 0; i < COUNT_OF(cases); i++)
     cr_assert_eq(band_of(share_of(cases[i].importance)), cases[i].band, "%g", (double)cases[i].importance);
   for (uint32_t band = 0; band < MUSTER_BANDS; band++) cr_assert_eq(band_of(share_of(muster_band_end(band))), band);
 }
 
 /* Spawned, walking in and out, removed: see crowd_check_bands(). */
 Test(bands, are_counted_by_class_as_importance_changes) {
-  struct crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
+  SCOPED(free_fixture) struct crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
   for (uint32_t i = 0; i < 4; i++) crowd_observe(crowd, i, crowd_place(crowd, 400), 0, 25, 250);
   crowd_settle(crowd);
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 600), 0, 0);
@@ -36,13 +36,12 @@ Test(bands, are_counted_by_class_as_importance_changes) {
     cr_assert_gt(bands[band].agents, 0);
   }
   cr_assert_eq(agents, AGENTS);
-  crowd_destroy(crowd);
 }
 
 /* The first hundred agents are 1 ns old, the next hundred 2, the next 4: each value has a bucket of its own. */
 Test(bands, all_agents_are_looked_at_alike) {
   enum { PARTS = 10 };
-  struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
+  SCOPED(free_fixture) struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
   const uint64_t now_ns = 1u << PARTS;
   told = (struct bands){0};
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 600), 0, i % 2 ? 1.0f : 0.0f);
@@ -61,17 +60,15 @@ Test(bands, all_agents_are_looked_at_alike) {
                        part);
   }
   cr_assert_float_eq((double)told.ages[0].total, (double)told.ages[4].total, 1.0);
-  crowd_destroy(crowd);
 }
 
 /* A world of fewer agents than a frame looks at: every agent once in each frame. */
 Test(bands, a_frame_looks_at_nobody_twice) {
-  struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
+  SCOPED(free_fixture) struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
   told = (struct bands){0};
   for (uint32_t i = 0; i < 10; i++) crowd_spawn(crowd, i, crowd_place(crowd, 600), 0, 1.0f);
   crowd->store.high = 10;
   for (uint32_t i = 0; i < 10; i++) crowd->store.rows[i].last_update_ns = 1000 - i;
   bands_end_frame(&told, &crowd->classes, &crowd->store, 1000, 7);
   for (uint32_t i = 0; i < 10; i++) cr_assert_eq(told.ages[4].counts[i], 1);
-  crowd_destroy(crowd);
 }

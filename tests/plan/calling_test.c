@@ -5,54 +5,50 @@
 
 enum { UPDATES = 1000, WORK_NS = 4 * CALLING_RUN_NS, OTHERS = 1, LONG = 4 * CALLING_PAUSE_MOST };
 
-static bool is_eager(const struct calling *state) {
-  return calling_worth_ns(state, 1) == 1;
+static struct calling state;
+
+static bool is_eager(void) {
+  return calling_worth_ns(&state, 1) == 1;
 }
 
 /* Runs frames that take so long where workers are called, and where they are not. Every seventh takes ten times as
  * long. Returns how many called workers. */
-static uint32_t run(struct calling *state, uint32_t frames, uint64_t eager_ns, uint64_t timid_ns) {
+static uint32_t run(uint32_t frames, uint64_t eager_ns, uint64_t timid_ns) {
   uint32_t eager = 0;
   for (uint32_t i = 0; i < frames; i++) {
-    uint64_t frame_ns = is_eager(state) ? eager_ns : timid_ns;
-    eager += is_eager(state);
-    calling_note(state, WORK_NS, OTHERS, i % 7 ? frame_ns : 10 * frame_ns, UPDATES);
+    uint64_t frame_ns = is_eager() ? eager_ns : timid_ns;
+    eager += is_eager();
+    calling_note(&state, WORK_NS, OTHERS, i % 7 ? frame_ns : 10 * frame_ns, UPDATES);
   }
   return eager;
 }
 
 Test(calling, goes_on_where_calls_pay) {
-  struct calling state = {0};
-  cr_assert(is_eager(&state));
-  uint32_t eager = run(&state, LONG, 700000, 900000);
+  cr_assert(is_eager());
+  uint32_t eager = run(LONG, 700000, 900000);
   cr_assert_gt(eager, LONG - LONG / 32);
   cr_assert_lt(eager, LONG, "the other way was never tried");
 }
 
 Test(calling, ends_where_calls_cost_more_than_they_bring) {
-  struct calling state = {0};
-  uint32_t eager = run(&state, LONG, 1400000, 900000);
-  cr_assert_lt(eager, LONG / 32);
+  cr_assert_lt(run(LONG, 1400000, 900000), LONG / 32);
 }
 
 /* It is found out again, however long it had been otherwise. */
 Test(calling, follows_a_machine_that_changes) {
-  struct calling state = {0};
-  run(&state, LONG, 1400000, 900000);
+  run(LONG, 1400000, 900000);
   cr_assert(state.timid);
-  run(&state, CALLING_PAUSE_MOST + CALLING_FRAMES + 1, 700000, 900000);
+  run(CALLING_PAUSE_MOST + CALLING_FRAMES + 1, 700000, 900000);
   cr_assert(!state.timid);
 }
 
 Test(calling, stays_where_it_makes_no_difference) {
-  struct calling state = {0};
-  cr_assert_gt(run(&state, LONG, 900000, 890000), LONG - LONG / 32);
+  cr_assert_gt(run(LONG, 900000, 890000), LONG - LONG / 32);
 }
 
 /* The first frame of a trial pays for where the other way has left the agents. */
 Test(calling, the_first_frame_of_a_trial_is_left_out) {
-  struct calling state = {0};
-  run(&state, CALLING_PAUSE_LEAST, 900000, 0);
+  run(CALLING_PAUSE_LEAST, 900000, 0);
   cr_assert(state.trying);
   for (uint32_t i = 0; i <= CALLING_FRAMES; i++)
     calling_note(&state, WORK_NS, OTHERS, i < (CALLING_FRAMES + 1) / 2 ? 2000000 : 500000, UPDATES);
@@ -60,7 +56,6 @@ Test(calling, the_first_frame_of_a_trial_is_left_out) {
 }
 
 Test(calling, frames_with_little_work_say_nothing) {
-  struct calling state = {0};
   for (uint32_t i = 0; i < LONG; i++) calling_note(&state, CALLING_RUN_NS - 1, OTHERS, 900000, UPDATES);
   for (uint32_t i = 0; i < LONG; i++) calling_note(&state, WORK_NS, OTHERS, 900000, 0);
   cr_assert(!state.trying && !state.timid && state.frames == 0);
@@ -68,9 +63,8 @@ Test(calling, frames_with_little_work_say_nothing) {
 
 /* All are called for much work, so its stages are helped, too. */
 Test(calling, much_work_ends_what_was_learnt) {
-  struct calling state = {0};
-  run(&state, CALLING_PAUSE_LEAST + CALLING_FRAMES + 1, 1400000, 900000);
+  run(CALLING_PAUSE_LEAST + CALLING_FRAMES + 1, 1400000, 900000);
   cr_assert(state.timid);
   calling_note(&state, (uint64_t)CALLING_RUN_NS * CALLING_TIMID * OTHERS, OTHERS, 9000000, UPDATES);
-  cr_assert(is_eager(&state));
+  cr_assert(is_eager());
 }

@@ -1,15 +1,13 @@
 /* Classes of agents whose periods stretch alike: when there are too many, the nearest of the same type is shared. */
 #include "plan/classes.h"
-
-#include <criterion/criterion.h>
+#include "plan/planning.h"
 
 enum { TYPES = 32 };
 
 Test(classes, a_full_table_gives_the_nearest_class_of_the_type_itself) {
   static class_table table;
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   muster_type_def type = muster_type_def_default();
-  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   classes_create(&table, TYPES, 64, 1, &arena);
   cr_assert_not(arena.failed);
   for (uint32_t i = 0; i < TYPES; i++) classes_reserve(&table, &type, i);
@@ -26,5 +24,4 @@ Test(classes, a_full_table_gives_the_nearest_class_of_the_type_itself) {
   const agent_class *own = classes_get(&table, &type, 0, 2, 5);
   cr_assert(own->type == 0 && own->level == 2 && own->step == 5, "who has a class keeps it");
   cr_assert_eq(table.count, full);
-  arena_destroy(&arena);
 }

@@ -4,32 +4,32 @@
 
 enum { BUDGET_NS = 10000000 };
 
+static struct controller controller;
+
 /* A frame in which work waits and updates use a part of what is offered. */
-static void learn(struct controller *controller, double used) {
+static void learn(double used) {
   controller_learn(
-      controller,
+      &controller,
       &(controller_sample){
           .offered_ns = 1e7, .used_ns = used * 1e7, .backlog_ns = 0, .budget_ns = BUDGET_NS, .waited = true});
 }
 
-static struct controller created(void) {
-  struct controller controller;
+static void begin(void) {
   controller_create(&controller, 1.0);
-  return controller;
 }
 
+TestSuite(controller, .init = begin);
+
 Test(controller, plans_what_is_offered_until_it_learns_better) {
-  struct controller controller = created();
   cr_assert_eq(controller_plan(&controller, 5e6, 0.0), 5e6);
   cr_assert_eq(controller_plan(&controller, -1.0, 0.0), 0.0, "planning alone takes longer than the budget");
   cr_assert_eq(controller_repay(&controller, BUDGET_NS), 0);
 }
 
 Test(controller, share_goes_to_what_is_used_without_passing_it) {
-  struct controller controller = created();
   double before = controller.share;
   for (int i = 0; i < 200; i++) {
-    learn(&controller, 0.9);
+    learn(0.9);
     cr_assert_leq(controller.share, before);
     cr_assert_geq(controller.share, 0.9);
     cr_assert_leq(before - controller.share, 0.02, "no frame moves it by more");
@@ -39,19 +39,17 @@ Test(controller, share_goes_to_what_is_used_without_passing_it) {
 }
 
 Test(controller, a_large_error_that_lasts_is_met_in_a_few_frames_and_one_that_does_not_is_not) {
-  struct controller controller = created();
-  for (int i = 0; i < 2; i++) learn(&controller, 0.4);
+  for (int i = 0; i < 2; i++) learn(0.4);
   cr_assert_gt(controller.share, 0.95, "two frames may be noise");
-  learn(&controller, 1.0);
-  for (int i = 0; i < 2; i++) learn(&controller, 0.4);
+  learn(1.0);
+  for (int i = 0; i < 2; i++) learn(0.4);
   cr_assert_gt(controller.share, 0.9, "the third was of the other opinion");
-  for (int i = 0; i < 7; i++) learn(&controller, 0.4);
+  for (int i = 0; i < 7; i++) learn(0.4);
   cr_assert_lt(controller.share, 0.6);
   cr_assert_geq(controller.share, 0.4);
 }
 
 Test(controller, share_does_not_wind_up_while_nothing_waits_and_a_spike_hardly_moves_it) {
-  struct controller controller = created();
   controller_sample idle = {.offered_ns = 1e7, .used_ns = 1e5, .budget_ns = BUDGET_NS, .waited = false};
   controller_sample spike = {
       .offered_ns = 1e7, .used_ns = 1e5, .budget_ns = BUDGET_NS, .overrun_ns = BUDGET_NS, .waited = true};
@@ -62,9 +60,8 @@ Test(controller, share_does_not_wind_up_while_nothing_waits_and_a_spike_hardly_m
 }
 
 Test(controller, share_comes_back_when_nothing_waits_since_too_careful_a_plan_would_never_show) {
-  struct controller controller = created();
   controller_sample idle = {.offered_ns = 1e7, .used_ns = 4e6, .budget_ns = BUDGET_NS, .waited = false};
-  for (int i = 0; i < 100; i++) learn(&controller, 0.4);
+  for (int i = 0; i < 100; i++) learn(0.4);
   cr_assert_lt(controller.share, 0.45);
   for (int i = 0; i < 200; i++) {
     double before = controller.share;
@@ -75,16 +72,15 @@ Test(controller, share_comes_back_when_nothing_waits_since_too_careful_a_plan_wo
 }
 
 Test(controller, share_stays_within_its_bounds_whatever_it_is_told) {
-  struct controller controller = created();
-  for (int i = 0; i < 500; i++) learn(&controller, 0.0);
+  for (int i = 0; i < 500; i++) learn(0.0);
   cr_assert_geq(controller.share, 1.0 / 64.0);
-  for (int i = 0; i < 500; i++) learn(&controller, 50.0);
+  for (int i = 0; i < 500; i++) learn(50.0);
   cr_assert_leq(controller.share, 1.25);
 }
 
 /* After so many frames with this backlog. */
 static double planned_with_backlog(double backlog_ns, int frames) {
-  struct controller controller = created();
+  begin();
   controller_sample sample = {.offered_ns = 1e7, .backlog_ns = backlog_ns, .budget_ns = BUDGET_NS};
   for (int i = 0; i < frames; i++) controller_learn(&controller, &sample);
   return controller_plan(&controller, 1e7, 0.0);
@@ -101,7 +97,6 @@ Test(controller, a_backlog_is_hardly_noticed_until_it_has_stood_for_long_and_the
 }
 
 Test(controller, a_backlog_that_comes_and_goes_is_never_more_than_hardly_noticed) {
-  struct controller controller = created();
   for (int i = 0; i < 1000; i++) {
     controller_sample sample = {.offered_ns = 1e7, .backlog_ns = 1e7 * (40 - i % 41), .budget_ns = BUDGET_NS};
     controller_learn(&controller, &sample);
@@ -110,7 +105,6 @@ Test(controller, a_backlog_that_comes_and_goes_is_never_more_than_hardly_noticed
 }
 
 Test(controller, debt_is_bounded_and_repaid_a_third_of_a_budget_at_a_time) {
-  struct controller controller = created();
   controller_learn(&controller, &(controller_sample){.overrun_ns = 190000000, .budget_ns = BUDGET_NS});
   cr_assert_eq(controller.debt_ns, BUDGET_NS, "one budget at most");
   uint64_t repaid_ns = 0, frames = 0;
@@ -127,11 +121,10 @@ Test(controller, debt_is_bounded_and_repaid_a_third_of_a_budget_at_a_time) {
 }
 
 Test(controller, a_large_error_upwards_that_lasts_is_met_as_fast) {
-  struct controller controller = created();
-  for (int i = 0; i < 100; i++) learn(&controller, 0.4);
-  for (int i = 0; i < 2; i++) learn(&controller, 1.0);
+  for (int i = 0; i < 100; i++) learn(0.4);
+  for (int i = 0; i < 2; i++) learn(1.0);
   cr_assert_lt(controller.share, 0.5, "two frames may be noise");
-  for (int i = 0; i < 6; i++) learn(&controller, 1.0);
+  for (int i = 0; i < 6; i++) learn(1.0);
   cr_assert_gt(controller.share, 0.8);
 }
 
@@ -141,7 +134,6 @@ static controller_sample lacking(double lacks_ns) {
 }
 
 Test(controller, releases_what_a_queue_lacks_at_once_but_no_more_than_half_a_frame) {
-  struct controller controller = created();
   cr_assert_eq(controller_standing(1e7), 0.5e7);
   cr_assert_eq(controller_plan(&controller, 1e7, 0.2e7), 1.2e7);
   cr_assert_eq(controller_plan(&controller, 1e7, 9e7), 1.5e7);
@@ -151,7 +143,6 @@ Test(controller, releases_what_a_queue_lacks_at_once_but_no_more_than_half_a_fra
 /* A frame whose releases come to a quarter of it, and whose updates take what is believed, needs the rest from the
  * queue; and what is missing there comes at once, though it is more than what is planned. */
 Test(controller, keeps_a_queue_for_frames_in_which_updates_take_less_than_usual) {
-  struct controller controller = created();
   cr_assert_eq(controller_queue(&controller, 1e7), controller_standing(1e7));
   cr_assert_eq(controller_queue(&controller, -1.0), 0.0);
   controller.share = 0.25;
@@ -161,7 +152,6 @@ Test(controller, keeps_a_queue_for_frames_in_which_updates_take_less_than_usual)
 }
 
 Test(controller, share_rises_while_workers_run_dry_and_falls_when_they_do_not) {
-  struct controller controller = created();
   double before = controller.share;
   controller_sample some = lacking(0.3e7), much = lacking(9e7);
   controller_learn(&controller, &some);
@@ -177,7 +167,6 @@ Test(controller, share_rises_while_workers_run_dry_and_falls_when_they_do_not) {
 }
 
 Test(controller, share_does_not_rise_in_a_spike) {
-  struct controller controller = created();
   controller_sample spike = lacking(0.5e7);
   spike.overrun_ns = BUDGET_NS;
   double before = controller.share;

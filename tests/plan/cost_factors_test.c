@@ -1,13 +1,7 @@
 /* What agents cost beside others of their type: chance does not scatter what is learnt, and members that differ are
  * found. The members of a type run in turn; each update is learnt as a frame does it. */
-#include "base/random.h"
 #include "plan/classes.h"
-#include "plan/costs.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "plan/little_costs.h"
 
 enum { MEMBERS = 1000 };
 
@@ -18,35 +12,31 @@ struct member {
 };
 
 struct crowd {
-  cost_estimate estimates[1][MUSTER_LEVELS];
-  cost_actions actions[1];
-  cost_table table;
+  little_costs *costs;
   struct member members[MEMBERS];
   uint64_t units; /* sum of the factors */
   uint64_t updates;
 };
 
-static void begin(struct crowd *crowd) {
-  memset(crowd, 0, sizeof *crowd);
-  crowd->table = (cost_table){.estimates = crowd->estimates, .actions = crowd->actions};
-  crowd->units = (uint64_t)MEMBERS * FACTOR_ONE;
-  costs_guess(&crowd->table, 0, 20000);
-}
-
-static const cost_estimate *estimate_of(const struct crowd *crowd) {
-  return costs_of(&crowd->table, 0, 0);
+/* A new crowd, whose members cost so much each. */
+static struct crowd *begin(double cost_ns) {
+  static struct crowd crowd;
+  crowd = (struct crowd){.costs = little_costs_begin(20000), .units = (uint64_t)MEMBERS * FACTOR_ONE};
+  for (uint32_t i = 0; i < MEMBERS; i++) crowd.members[i].cost_ns = cost_ns;
+  return &crowd;
 }
 
 static double believed_ns(const struct crowd *crowd, const struct member *member) {
-  return estimate_of(crowd)->mean_ns * (double)costs_part(estimate_of(crowd), member->known.factor, 0);
+  const cost_estimate *estimate = estimate_of(crowd->costs);
+  return estimate->mean_ns * (double)costs_part(estimate, member->known.factor, 0);
 }
 
 static void learn_ratio(struct crowd *crowd, struct member *member, double ratio) {
   factor_evidence evidence = {.ratio = (float)ratio,
-                              .noise = costs_noise(estimate_of(crowd)),
+                              .noise = costs_noise(estimate_of(crowd->costs)),
                               .mean = (float)crowd->units / ((float)MEMBERS * (float)FACTOR_ONE),
                               .random = random_at(1, crowd->updates++, 0, 0)};
-  if (!costs_tell_factors(estimate_of(crowd))) return;
+  if (!costs_tell_factors(estimate_of(crowd->costs))) return;
   crowd->units -= factor_units_of(member->known.factor);
   factor_learn(&member->known, &evidence);
   member->doubted = factor_is_doubtful(&evidence);
@@ -56,7 +46,7 @@ static void learn_ratio(struct crowd *crowd, struct member *member, double ratio
 static void update(struct crowd *crowd, struct member *member, double cost_ns) {
   int32_t before = member->known.factor;
   learn_ratio(crowd, member, cost_ns / believed_ns(crowd, member));
-  costs_add(&crowd->table, 0, 0, &(cost_known){.cost_ns = floor(cost_ns), .factor = before});
+  learn(crowd->costs, (cost_known){.cost_ns = floor(cost_ns), .factor = before});
 }
 
 /* Log-normal with sigma 1.3 and a mean of 20 us. */
@@ -68,19 +58,18 @@ static double by_chance(uint64_t number) {
 }
 
 Test(cost_factors, costs_that_differ_by_chance_do_not_scatter_factors) {
-  static struct crowd crowd;
+  struct crowd *crowd = begin(0.0);
   double believed = 0.0, took = 0.0;
   uint32_t shifted = 0;
-  begin(&crowd);
   for (uint32_t round = 0; round < 400; round++) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
-      double cost_ns = by_chance(crowd.updates);
-      if (round >= 200) believed += believed_ns(&crowd, &crowd.members[i]), took += cost_ns;
-      update(&crowd, &crowd.members[i], cost_ns);
+      double cost_ns = by_chance(crowd->updates);
+      if (round >= 200) believed += believed_ns(crowd, &crowd->members[i]), took += cost_ns;
+      update(crowd, &crowd->members[i], cost_ns);
     }
-    costs_turn(&crowd.table, 1);
+    costs_turn(&crowd->costs->table, 1);
   }
-  for (uint32_t i = 0; i < MEMBERS; i++) shifted += factor_shift(crowd.members[i].known.factor) != 0;
+  for (uint32_t i = 0; i < MEMBERS; i++) shifted += factor_shift(crowd->members[i].known.factor) != 0;
   cr_expect_leq(shifted, MEMBERS / 100, "%u members are in other classes", shifted);
   cr_expect_float_eq(believed / took, 1.0, 0.05, "%g", believed / took);
 }
@@ -88,60 +77,53 @@ Test(cost_factors, costs_that_differ_by_chance_do_not_scatter_factors) {
 static void run_members(struct crowd *crowd, uint32_t rounds) {
   for (uint32_t round = 0; round < rounds; round++) {
     for (uint32_t i = 0; i < MEMBERS; i++) update(crowd, &crowd->members[i], crowd->members[i].cost_ns);
-    costs_turn(&crowd->table, 1);
+    costs_turn(&crowd->costs->table, 1);
   }
 }
 
 Test(cost_factors, members_of_2_and_of_200_us_are_told_apart) {
-  static struct crowd crowd;
+  struct crowd *crowd = begin(2000.0);
   double units = 0.0, updates_ns = 0.0;
-  begin(&crowd);
-  for (uint32_t i = 0; i < MEMBERS; i++) crowd.members[i].cost_ns = i % 10 ? 2000.0 : 200000.0;
-  run_members(&crowd, 200);
+  for (uint32_t i = 0; i < MEMBERS; i += 10) crowd->members[i].cost_ns = 200000.0;
+  run_members(crowd, 200);
   for (uint32_t i = 0; i < MEMBERS; i++) {
-    double off = believed_ns(&crowd, &crowd.members[i]) / crowd.members[i].cost_ns;
+    double off = believed_ns(crowd, &crowd->members[i]) / crowd->members[i].cost_ns;
     cr_assert(off > 0.7 && off < 1.4, "member %u is believed to cost %g times what it does", i, off);
-    units += (double)factor_units_of(crowd.members[i].known.factor) / FACTOR_ONE;
-    updates_ns += believed_ns(&crowd, &crowd.members[i]);
+    units += (double)factor_units_of(crowd->members[i].known.factor) / FACTOR_ONE;
+    updates_ns += believed_ns(crowd, &crowd->members[i]);
   }
   cr_assert_float_eq(units / MEMBERS, 1.0, 0.1, "their mean is %g", units / MEMBERS);
   cr_assert_float_eq(updates_ns / MEMBERS, 21800.0, 1100.0, "%g", updates_ns / MEMBERS);
 }
 
 Test(cost_factors, a_member_that_turns_dear_is_found_within_32_of_its_updates) {
-  static struct crowd crowd;
-  begin(&crowd);
-  for (uint32_t i = 0; i < MEMBERS; i++) crowd.members[i].cost_ns = 2000.0;
-  run_members(&crowd, 100);
-  crowd.members[7].cost_ns = 200000.0;
-  run_members(&crowd, 32);
-  cr_assert_gt(believed_ns(&crowd, &crowd.members[7]), 50000.0, "%g", believed_ns(&crowd, &crowd.members[7]));
+  struct crowd *crowd = begin(2000.0);
+  run_members(crowd, 100);
+  crowd->members[7].cost_ns = 200000.0;
+  run_members(crowd, 32);
+  cr_assert_gt(believed_ns(crowd, &crowd->members[7]), 50000.0, "%g", believed_ns(crowd, &crowd->members[7]));
   for (uint32_t i = 0; i < MEMBERS; i++)
-    cr_assert(i == 7 || believed_ns(&crowd, &crowd.members[i]) < 4000.0, "member %u", i);
+    cr_assert(i == 7 || believed_ns(crowd, &crowd->members[i]) < 4000.0, "member %u", i);
 }
 
 Test(cost_factors, one_long_update_among_others_is_doubted_and_forgotten) {
-  static struct crowd crowd;
-  begin(&crowd);
-  for (uint32_t i = 0; i < MEMBERS; i++) crowd.members[i].cost_ns = 2000.0;
-  run_members(&crowd, 100);
-  update(&crowd, &crowd.members[7], 200000.0);
-  cr_assert(crowd.members[7].doubted);
-  run_members(&crowd, 8);
-  cr_assert(!crowd.members[7].doubted);
-  cr_assert_float_eq(believed_ns(&crowd, &crowd.members[7]), 2000.0, 250.0, "%g",
-                     believed_ns(&crowd, &crowd.members[7]));
+  struct crowd *crowd = begin(2000.0);
+  run_members(crowd, 100);
+  update(crowd, &crowd->members[7], 200000.0);
+  cr_assert(crowd->members[7].doubted);
+  run_members(crowd, 8);
+  cr_assert(!crowd->members[7].doubted);
+  cr_assert_float_eq(believed_ns(crowd, &crowd->members[7]), 2000.0, 250.0, "%g",
+                     believed_ns(crowd, &crowd->members[7]));
 }
 
 Test(cost_factors, nothing_is_learnt_of_agents_of_a_type_that_is_hardly_known) {
-  static struct crowd crowd;
-  begin(&crowd);
-  for (uint32_t i = 0; i < 63; i++) update(&crowd, &crowd.members[0], 20000000.0);
-  cr_assert_eq(crowd.members[0].known.factor, 0);
+  struct crowd *crowd = begin(0.0);
+  for (uint32_t i = 0; i < 63; i++) update(crowd, &crowd->members[0], 20000000.0);
+  cr_assert_eq(crowd->members[0].known.factor, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the numbers
- */
+/* ------------------------------------------------------------------------------------------------------ the numbers */
 
 Test(cost_factors, stand_for_eighths_of_an_octave_and_overlap) {
   for (int32_t factor = -FACTOR_MOST; factor <= FACTOR_MOST; factor++) {
@@ -174,9 +156,7 @@ Test(cost_factors, end_at_their_bounds) {
 }
 
 Test(cost_factors, of_the_members_of_a_class_are_summed_up) {
-  struct arena arena;
-  muster_allocator allocator = {0};
-  arena_create(&arena, &allocator);
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   class_table table;
   muster_type_def type = muster_type_def_default();
   classes_create(&table, 1, 16, 0, &arena);
@@ -189,5 +169,4 @@ Test(cost_factors, of_the_members_of_a_class_are_summed_up) {
   cr_assert_eq(table.sums[0][0].members, 3);
   for (int i = 0; i < 3; i++) classes_leave(&table, class, &rows[i]);
   cr_assert_eq(class->factors | class->shifts | table.sums[0][0].factors | table.sums[0][0].members, 0);
-  arena_destroy(&arena);
 }

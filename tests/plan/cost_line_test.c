@@ -1,27 +1,7 @@
 /* Costs that grow with elapsed time, and others that do not: what shows a line, and what must not. */
-#include "base/random.h"
-#include "plan/costs.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
+#include "plan/little_costs.h"
 
 enum { FRAMES = 2000, SAMPLES = 40 };
-
-typedef struct line_costs {
-  cost_table table;
-  cost_estimate estimates[1][MUSTER_LEVELS];
-  cost_actions actions[1];
-} line_costs;
-
-static void line_create(line_costs *costs) {
-  *costs = (line_costs){0};
-  costs->table = (cost_table){.estimates = costs->estimates, .actions = costs->actions};
-  costs_guess(&costs->table, 0, 20000);
-}
-
-static const cost_estimate *line_of(const line_costs *costs) {
-  return costs_of(&costs->table, 0, 0);
-}
 
 static double uniform(uint32_t purpose, uint32_t frame, uint32_t sample) {
   return ((double)(random_at(11, frame, sample, purpose) >> 12) + 0.5) * 0x1p-52;
@@ -35,7 +15,7 @@ static double noise(double sigma, uint32_t frame, uint32_t sample) {
 
 /* Updates that come up to `apart` of a usual second sooner or later, and take `fixed_ns` and `second_ns` more for each
  * second. */
-static void line_frames(line_costs *costs, uint32_t frames, double fixed_ns, double second_ns, double sigma,
+static void line_frames(little_costs *costs, uint32_t frames, double fixed_ns, double second_ns, double sigma,
                         double apart) {
   for (uint32_t frame = 0; frame < frames; frame++) {
     for (uint32_t i = 0; i < SAMPLES; i++) {
@@ -43,14 +23,14 @@ static void line_frames(line_costs *costs, uint32_t frames, double fixed_ns, dou
       cost_known update = {.cost_ns = (fixed_ns + second_ns * elapsed_s) * noise(sigma, frame, i),
                            .elapsed_ns = (uint64_t)(elapsed_s * 1e9),
                            .usual_elapsed_ns = 1e9f};
-      costs_add(&costs->table, 0, 0, &update);
+      learn(costs, update);
     }
     costs_turn(&costs->table, 1);
   }
 }
 
-static void expect_line(const line_costs *costs, double fixed_ns, double second_ns, double tolerance) {
-  const cost_estimate *estimate = line_of(costs);
+static void expect_line(const little_costs *costs, double fixed_ns, double second_ns, double tolerance) {
+  const cost_estimate *estimate = estimate_of(costs);
   cr_expect_float_eq(costs_fixed_ns(estimate), fixed_ns, tolerance * fixed_ns, "a %g", costs_fixed_ns(estimate));
   cr_expect_float_eq(costs_slope(estimate) * 1e9, second_ns, tolerance * second_ns, "b %g",
                      costs_slope(estimate) * 1e9);
@@ -58,83 +38,75 @@ static void expect_line(const line_costs *costs, double fixed_ns, double second_
 }
 
 Test(cost_line, is_found_within_some_frames) {
-  line_costs costs;
-  line_create(&costs);
-  line_frames(&costs, 20, 10000.0, 50000.0, 0.0, 0.1);
-  expect_line(&costs, 10000.0, 50000.0, 0.05);
-  float part = costs_part(line_of(&costs), 0, 3000000000u);
-  uint32_t predicted_ns = costs_whole_ns((double)((float)line_of(&costs)->predicted_ns * part));
+  little_costs *costs = little_costs_begin(20000);
+  line_frames(costs, 20, 10000.0, 50000.0, 0.0, 0.1);
+  expect_line(costs, 10000.0, 50000.0, 0.05);
+  float part = costs_part(estimate_of(costs), 0, 3000000000u);
+  uint32_t predicted_ns = costs_whole_ns((double)((float)estimate_of(costs)->predicted_ns * part));
   cr_expect_float_eq(predicted_ns, 160000.0, 2000.0, "%u", predicted_ns);
 }
 
 Test(cost_line, is_found_in_noise) {
-  line_costs costs;
-  line_create(&costs);
-  line_frames(&costs, FRAMES, 10000.0, 50000.0, 0.5, 0.3);
-  expect_line(&costs, 10000.0, 50000.0, 0.25);
+  little_costs *costs = little_costs_begin(20000);
+  line_frames(costs, FRAMES, 10000.0, 50000.0, 0.5, 0.3);
+  expect_line(costs, 10000.0, 50000.0, 0.25);
 }
 
 Test(cost_line, is_forgotten_when_costs_do_not_grow_any_more) {
-  line_costs costs;
-  line_create(&costs);
-  line_frames(&costs, 100, 10000.0, 50000.0, 0.0, 0.1);
-  cr_assert_gt(line_of(&costs)->slope, 0.0f);
-  line_frames(&costs, FRAMES, 60000.0, 0.0, 0.0, 0.1);
-  cr_expect_eq(line_of(&costs)->slope, 0.0f, "%g", (double)line_of(&costs)->slope);
+  little_costs *costs = little_costs_begin(20000);
+  line_frames(costs, 100, 10000.0, 50000.0, 0.0, 0.1);
+  cr_assert_gt(estimate_of(costs)->slope, 0.0f);
+  line_frames(costs, FRAMES, 60000.0, 0.0, 0.0, 0.1);
+  cr_expect_eq(estimate_of(costs)->slope, 0.0f, "%g", (double)estimate_of(costs)->slope);
 }
 
 Test(cost_line, is_not_seen_in_costs_that_do_not_grow) {
   static const double sigmas[] = {0.0, 0.1, 0.5, 1.3};
-  for (uint32_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
-    line_costs costs;
-    line_create(&costs);
+  for (uint32_t i = 0; i < COUNT_OF(sigmas); i++) {
+    little_costs *costs = little_costs_begin(20000);
     for (uint32_t part = 0; part < FRAMES / 10; part++) {
-      line_frames(&costs, 10, 20000.0, 0.0, sigmas[i], 0.5);
-      cr_assert_eq(line_of(&costs)->slope, 0.0f, "sigma %g", sigmas[i]);
+      line_frames(costs, 10, 20000.0, 0.0, sigmas[i], 0.5);
+      cr_assert_eq(estimate_of(costs)->slope, 0.0f, "sigma %g", sigmas[i]);
     }
   }
 }
 
 Test(cost_line, is_not_seen_where_no_update_comes_at_another_time_than_others) {
-  line_costs costs;
-  line_create(&costs);
-  line_frames(&costs, FRAMES, 10000.0, 50000.0, 0.3, 0.0);
-  cr_expect_eq(line_of(&costs)->slope, 0.0f);
+  little_costs *costs = little_costs_begin(20000);
+  line_frames(costs, FRAMES, 10000.0, 50000.0, 0.3, 0.0);
+  cr_expect_eq(estimate_of(costs)->slope, 0.0f);
 }
 
 Test(cost_line, is_not_seen_in_one_late_update_that_was_long) {
-  line_costs costs;
-  line_create(&costs);
-  line_frames(&costs, 10, 20000.0, 0.0, 0.05, 0.01);
+  little_costs *costs = little_costs_begin(20000);
+  line_frames(costs, 10, 20000.0, 0.0, 0.05, 0.01);
   cost_known late = {.cost_ns = 2e7, .elapsed_ns = 20000000000u, .usual_elapsed_ns = 1e9f};
-  costs_add(&costs.table, 0, 0, &late);
+  learn(costs, late);
   for (uint32_t i = 0; i < 50; i++) {
-    line_frames(&costs, 1, 20000.0, 0.0, 0.05, 0.01);
-    cr_assert_eq(line_of(&costs)->slope, 0.0f);
+    line_frames(costs, 1, 20000.0, 0.0, 0.05, 0.01);
+    cr_assert_eq(estimate_of(costs)->slope, 0.0f);
   }
 }
 
 /* Agents that usually run after another time cost something else: that is about them. */
 Test(cost_line, is_not_seen_in_agents_that_differ) {
-  line_costs costs;
-  line_create(&costs);
+  little_costs *costs = little_costs_begin(20000);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     for (uint32_t i = 0; i < SAMPLES; i++) {
       double usual_s = i % 2 ? 4.0 : 1.0, elapsed_s = usual_s * (0.9 + 0.2 * uniform(3, frame, i));
       cost_known update = {.cost_ns = 10000.0 * usual_s,
                            .elapsed_ns = (uint64_t)(elapsed_s * 1e9),
                            .usual_elapsed_ns = (float)(usual_s * 1e9)};
-      costs_add(&costs.table, 0, 0, &update);
+      learn(costs, update);
     }
-    costs_turn(&costs.table, 1);
-    cr_assert_eq(line_of(&costs)->slope, 0.0f);
+    costs_turn(&costs->table, 1);
+    cr_assert_eq(estimate_of(costs)->slope, 0.0f);
   }
 }
 
 Test(cost_line, follows_when_all_costs_are_scaled) {
-  line_costs costs;
-  line_create(&costs);
-  line_frames(&costs, 100, 10000.0, 50000.0, 0.0, 0.1);
-  costs_scale(&costs.table, 1, 0.5);
-  expect_line(&costs, 5000.0, 25000.0, 0.05);
+  little_costs *costs = little_costs_begin(20000);
+  line_frames(costs, 100, 10000.0, 50000.0, 0.0, 0.1);
+  costs_scale(&costs->table, 1, 0.5);
+  expect_line(costs, 5000.0, 25000.0, 0.05);
 }

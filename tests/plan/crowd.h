@@ -3,15 +3,10 @@
 #define CROWD_H
 
 #include "agents/types.h"
-#include "base/random.h"
 #include "plan/classes.h"
 #include "plan/due.h"
+#include "plan/planning.h"
 #include "plan/score.h"
-#include "support/papers_rules.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
 
 struct crowd {
   struct arena arena;
@@ -25,36 +20,21 @@ struct crowd {
   uint64_t draws, seed;
 };
 
-static inline muster_atom_result crowd_nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static inline muster_type_def crowd_type(void) {
-  static const muster_atom atom = {crowd_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_type_def_default();
-  type.atoms = &atom;
-  type.atom_count = 1;
-  type.levels.count = 4;
-  return type;
+  return CHANGED(idle_type(1), it.levels.count = 4);
 }
 
-static inline void crowd_register(struct crowd *crowd, const muster_type_def *type) {
-  uint32_t index = types_register(&crowd->types, type, crowd->def.limits.agents_max, &crowd->arena);
+static inline void crowd_register(struct crowd *crowd, muster_type_def type) {
+  uint32_t index = types_register(&crowd->types, &type, crowd->def.limits.agents_max, &crowd->arena);
   cr_assert_neq(index, UINT32_MAX, "%s", muster_last_error());
-  classes_reserve(&crowd->classes, type, index);
+  classes_reserve(&crowd->classes, &type, index);
 }
 
 /* Without a type. */
 static inline struct crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, float cell_m) {
-  struct crowd *crowd = calloc(1, sizeof *crowd);
-  muster_allocator allocator = {0};
-  crowd->def = papers_world_def();
-  crowd->def.limits.agents_max = agents_max;
-  crowd->def.limits.observers_max = observers_max;
-  crowd->def.cell_m = cell_m;
-  crowd->def.limits.types_max = 4;
-  arena_create(&crowd->arena, &allocator);
+  struct crowd *crowd = new_fixture(sizeof *crowd);
+  crowd->def = WITH(papers_world_rules, it.limits.agents_max = agents_max, it.limits.observers_max = observers_max,
+                    it.limits.types_max = 4, it.cell_m = cell_m);
   store_create(&crowd->store, agents_max, &crowd->arena);
   types_create(&crowd->types, crowd->def.limits.types_max, &crowd->arena);
   space_create(&crowd->space, agents_max, (double)cell_m, &crowd->arena);
@@ -69,14 +49,8 @@ static inline struct crowd *crowd_create(uint32_t agents_max, uint32_t observers
 
 static inline struct crowd *crowd_create_plain(uint32_t agents_max, uint32_t observers_max, float cell_m) {
   struct crowd *crowd = crowd_create(agents_max, observers_max, cell_m);
-  muster_type_def type = crowd_type();
-  crowd_register(crowd, &type);
+  crowd_register(crowd, crowd_type());
   return crowd;
-}
-
-static inline void crowd_destroy(struct crowd *crowd) {
-  arena_destroy(&crowd->arena);
-  free(crowd);
 }
 
 static inline double crowd_draw(struct crowd *crowd) {
@@ -111,11 +85,8 @@ static inline void crowd_move(struct crowd *crowd, uint32_t index, muster_positi
 
 static inline void crowd_observe(struct crowd *crowd, uint32_t index, muster_position position, uint32_t partition,
                                  float near_m, float far_m) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position = position;
-  def.partition = partition;
-  def.near_m = near_m;
-  def.far_m = far_m;
+  muster_observer_def def =
+      WITH(muster_observer_def, it.position = position, it.partition = partition, it.near_m = near_m, it.far_m = far_m);
   observers_add(&crowd->observers, index, &def);
 }
 
@@ -170,16 +141,21 @@ static inline void crowd_check(const struct crowd *crowd, float tolerance) {
   cr_assert_leq(worst, tolerance, "the worst error is %g", (double)worst);
 }
 
+/* The same when nothing waits any more. */
+static inline void crowd_settle_and_check(struct crowd *crowd, float tolerance) {
+  crowd_settle(crowd);
+  crowd_check(crowd, tolerance);
+}
+
 /* Every class knows how many of its members are in each band. */
 static inline void crowd_check_bands(const struct crowd *crowd) {
-  uint32_t(*found)[MUSTER_BANDS] = calloc(crowd->classes.count, sizeof *found);
+  uint32_t(*found)[MUSTER_BANDS] = calloc(crowd->classes.count, sizeof *found), all[MUSTER_BANDS] = {0};
   for (uint32_t i = 0; (i = store_next_active(&crowd->store, i)) != UINT32_MAX; i++)
     found[crowd->store.rows[i].class][band_of(crowd->store.rows[i].importance)]++;
-  for (uint32_t i = 0; i < crowd->classes.count; i++)
+  for (uint32_t i = 0; i < crowd->classes.count; i++) {
     cr_assert_arr_eq(crowd->classes.classes[i].in_band, found[i], sizeof *found, "class %u", i);
-  uint32_t all[MUSTER_BANDS] = {0};
-  for (uint32_t i = 0; i < crowd->classes.count; i++)
     for (uint32_t band = 0; band < MUSTER_BANDS; band++) all[band] += found[i][band];
+  }
   cr_assert_arr_eq(crowd->classes.in_band, all, sizeof all);
   free(found);
 }

@@ -2,12 +2,6 @@
 #include "eager.h"
 #include "planner.h"
 
-#include "base/random.h"
-
-static double draw(uint64_t *counter, double low, double high) {
-  return low + (high - low) * (double)muster_random_share(random_at(85, 0, 0, ++*counter));
-}
-
 /* What an elasticity counts as: classes take it in steps of an eighth of an octave, so up to 4.4 percent off. */
 static double in_force(double elasticity) {
   return elasticity_of_step(elasticity_step_of((float)elasticity));
@@ -26,15 +20,14 @@ struct comparison {
   fit_kind kinds[AGENTS];
   uint32_t runs[AGENTS];
   uint64_t cost_ns[TYPES];
-  uint64_t counter;
+  struct dice dice;
 };
 
 /* Periods from 40 to 100 ms that may be stretched to 2, 5 and 12 times as much. */
 static struct comparison *comparison_create(muster_elastic elastic, bool rounded, bool steady) {
   static const uint64_t nominal_ms[3] = {40, 60, 100}, ratios[3] = {2, 5, 12};
   struct comparison *comparison = calloc(1, sizeof *comparison);
-  comparison->rounded = rounded;
-  comparison->steady = steady;
+  *comparison = (struct comparison){.rounded = rounded, .steady = steady, .dice = {85, 0}};
   comparison->planner = planner_create(elastic, AGENTS, TYPES);
   comparison->eager = (struct eager){elastic, comparison->agents, comparison->kinds, AGENTS, 0, 0};
   for (uint32_t type = 0; type < TYPES; type++) {
@@ -42,7 +35,7 @@ static struct comparison *comparison_create(muster_elastic elastic, bool rounded
     planner_register(comparison->planner, type, period_ns, period_ns * ratios[type / 3]);
     comparison->cost_ns[type] = 5000u << type % 5;
     for (uint32_t i = 0; i < MEMBERS; i++) {
-      double elasticity = exp2(draw(&comparison->counter, -3, 3));
+      double elasticity = exp2(draw(&comparison->dice, -3, 3));
       uint32_t agent = planner_add(comparison->planner, type, elasticity, random_at(86, type, i, 0));
       comparison->agents[agent] = (eager_agent){.nominal_s = (double)period_ns * 1e-9,
                                                 .longest_s = (double)(period_ns * ratios[type / 3]) * 1e-9,
@@ -52,9 +45,9 @@ static struct comparison *comparison_create(muster_elastic elastic, bool rounded
   return comparison;
 }
 
-static void comparison_destroy(struct comparison *comparison) {
-  planner_destroy(comparison->planner);
-  free(comparison);
+static void comparison_destroy(struct comparison **comparison) {
+  free_fixture(&(*comparison)->planner);
+  free(*comparison);
 }
 
 /* Costs swing by a half with a period of their own per type; three agents a frame get another elasticity. */
@@ -66,8 +59,8 @@ static void disturb(struct comparison *comparison, uint32_t frame) {
     for (uint32_t i = 0; i < MEMBERS; i++) comparison->agents[type * MEMBERS + i].cost_s = (double)cost_ns * 1e-9;
   }
   for (uint32_t i = 0; i < 3 && !comparison->steady; i++) {
-    uint32_t agent = (uint32_t)(draw(&comparison->counter, 0, 1) * AGENTS);
-    double elasticity = exp2(draw(&comparison->counter, -3, 3));
+    uint32_t agent = (uint32_t)(draw(&comparison->dice, 0, 1) * AGENTS);
+    double elasticity = exp2(draw(&comparison->dice, -3, 3));
     planner_set_elasticity(comparison->planner, agent, elasticity);
     comparison->agents[agent].elasticity = comparison->rounded ? in_force(elasticity) : elasticity;
   }
@@ -102,30 +95,28 @@ static void run_both(struct comparison *comparison) {
   }
 }
 
-Test(class_clocks, realise_exact_rates_while_costs_elasticities_and_the_budget_change) {
-  struct comparison *comparison = comparison_create(MUSTER_ELASTIC_RATE, true, false);
+static void expect_realised(muster_elastic elastic) {
+  SCOPED(comparison_destroy) struct comparison *comparison = comparison_create(elastic, true, false);
   run_both(comparison);
   expect_rates(comparison, 0.001, 0.007);
-  comparison_destroy(comparison);
+}
+
+Test(class_clocks, realise_exact_rates_while_costs_elasticities_and_the_budget_change) {
+  expect_realised(MUSTER_ELASTIC_RATE);
 }
 
 Test(class_clocks, realise_the_rates_of_the_square_root_rule_as_well) {
-  struct comparison *comparison = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, true, false);
-  run_both(comparison);
-  expect_rates(comparison, 0.001, 0.007);
-  comparison_destroy(comparison);
+  expect_realised(MUSTER_ELASTIC_SQUARE_ROOT);
 }
 
 /* The elastic rule magnifies what rounding takes or adds where little is left of a rate. */
 Test(class_clocks, lose_little_to_rounded_elasticities_and_less_under_the_square_root_rule) {
-  struct comparison *elastic = comparison_create(MUSTER_ELASTIC_RATE, false, true);
-  struct comparison *root = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, false, true);
+  SCOPED(comparison_destroy) struct comparison *elastic = comparison_create(MUSTER_ELASTIC_RATE, false, true);
+  SCOPED(comparison_destroy) struct comparison *root = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, false, true);
   run_both(elastic);
   run_both(root);
   expect_rates(elastic, 0.015, 0.15);
   expect_rates(root, 0.01, 0.03);
-  comparison_destroy(elastic);
-  comparison_destroy(root);
 }
 
 /* ------------------------------------------------------------------------------------------------------- load steps */
@@ -142,7 +133,7 @@ static double desired_ms(uint32_t frame) {
 }
 
 static void step_class_clocks(step_record *record) {
-  struct planner *planner = planner_create(MUSTER_ELASTIC_RATE, STEP_AGENTS, 1);
+  SCOPED(free_fixture) struct planner *planner = planner_create(MUSTER_ELASTIC_RATE, STEP_AGENTS, 1);
   planner_register(planner, 0, 100000000, 1200000000);
   costs_guess(&planner->costs, 0, STEP_COST_NS);
   for (uint32_t i = 0; i < STEP_AGENTS; i++) planner_add(planner, 0, 1, random_at(87, i, 0, 0));
@@ -151,23 +142,20 @@ static void step_class_clocks(step_record *record) {
     planner_frame(planner, 10000000, desired_ms(frame) * 0.1);
     record->released_ms[frame] = planner->batch.count * (STEP_COST_NS * 1e-6);
   }
-  planner_destroy(planner);
 }
 
 static void step_eager(step_record *record) {
-  struct eager eager = {MUSTER_ELASTIC_RATE, NULL, NULL, STEP_AGENTS, 0, 0};
-  eager.agents = calloc(STEP_AGENTS, sizeof *eager.agents);
-  eager.kinds = calloc(STEP_AGENTS, sizeof *eager.kinds);
+  static eager_agent agents[STEP_AGENTS];
+  static fit_kind kinds[STEP_AGENTS];
+  struct eager eager = {MUSTER_ELASTIC_RATE, agents, kinds, STEP_AGENTS, 0, 0};
   for (uint32_t i = 0; i < STEP_AGENTS; i++) {
     double ahead = (double)muster_random_share(random_at(87, i, 0, 0));
-    eager.agents[i] = (eager_agent){STEP_COST_NS * 1e-9, 0.1, 1.2, 1, .due_last_s = -ahead * 0.2};
+    agents[i] = (eager_agent){STEP_COST_NS * 1e-9, 0.1, 1.2, 1, .due_last_s = -ahead * 0.2};
   }
   for (uint32_t frame = 0; frame < STEP_FRAMES; frame++) {
     record->desired_ms[frame] = desired_ms(frame);
     record->released_ms[frame] = 1e3 * eager_frame(&eager, 0.01, desired_ms(frame) * 0.1);
   }
-  free(eager.agents);
-  free(eager.kinds);
 }
 
 /* The root mean square of released minus desired cost, in ms. */

@@ -1,8 +1,6 @@
 /* What observers change is found, wherever they go: against a look at every agent. */
 #include "plan/crowd.h"
 
-#include <string.h>
-
 /* What the header of score promises. */
 static const float promised = 0.05f;
 
@@ -29,11 +27,11 @@ static void add_observer(struct crowd *crowd, const struct world *world, uint32_
   crowd_observe(crowd, index, crowd_place(crowd, world->span_m), partition, near_m, far_of(crowd, world, near_m));
 }
 
-static struct crowd *populate(const struct world *world, uint32_t agents) {
+static struct crowd *populate(const struct world *world) {
   struct crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, world->cell_m);
   crowd->seed = world->seed;
   for (uint32_t i = 0; i < world->observers; i++) add_observer(crowd, world, i);
-  for (uint32_t i = 0; i < agents; i++)
+  for (uint32_t i = 0; i < AGENTS; i++)
     crowd_spawn(crowd, i, crowd_place(crowd, world->span_m), (uint32_t)(crowd_draw(crowd) * world->partitions) * 777,
                 0);
   return crowd;
@@ -64,19 +62,18 @@ static void live_a_frame(struct crowd *crowd, const struct world *world) {
     crowd_move(crowd, i, step_from(crowd, space_position(&crowd->space, &crowd->store.places[i]), world->stroll_m));
 }
 
-static void check_world(const struct world *world) {
-  struct crowd *crowd = populate(world, AGENTS);
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
-  for (uint32_t frame = 0; frame < 60; frame++) {
-    live_a_frame(crowd, world);
-    crowd_frame(crowd, SCORE_UNITS_MIN, 1);
-    if (frame % 6) continue;
-    crowd_settle(crowd);
-    crowd_check(crowd, promised);
-    crowd_check_sums(crowd);
+static void check_worlds(const struct world *worlds, size_t count) {
+  for (const struct world *world = worlds; world < worlds + count; world++) {
+    SCOPED(free_fixture) struct crowd *crowd = populate(world);
+    crowd_settle_and_check(crowd, promised);
+    for (uint32_t frame = 0; frame < 60; frame++) {
+      live_a_frame(crowd, world);
+      crowd_frame(crowd, SCORE_UNITS_MIN, 1);
+      if (frame % 6) continue;
+      crowd_settle_and_check(crowd, promised);
+      crowd_check_sums(crowd);
+    }
   }
-  crowd_destroy(crowd);
 }
 
 Test(field, keeps_importance_right_while_observers_walk_and_teleport) {
@@ -84,7 +81,7 @@ Test(field, keeps_importance_right_while_observers_walk_and_teleport) {
                                  {3000, 32, 60, 3, true, 30, 0, 3}, {600, 32, 60, 1, true, 1, 0, 4},
                                  {2000, 128, 30, 1, true, 5, 0, 5}, {1500, 8, 30, 2, true, 5, 0, 6},
                                  {100, 32, 60, 1, true, 0.5, 0, 7}};
-  for (uint32_t i = 0; i < sizeof worlds / sizeof *worlds; i++) check_world(&worlds[i]);
+  check_worlds(worlds, COUNT_OF(worlds));
 }
 
 Test(field, keeps_importance_right_when_observers_see_differently_far) {
@@ -92,19 +89,19 @@ Test(field, keeps_importance_right_when_observers_see_differently_far) {
                                  {2500, 32, 60, 1, false, 3, 0, 12},
                                  {2500, 32, 60, 3, false, 20, 0, 13},
                                  {800, 2, 30, 1, false, 1, 0, 14}};
-  for (uint32_t i = 0; i < sizeof worlds / sizeof *worlds; i++) check_world(&worlds[i]);
+  check_worlds(worlds, COUNT_OF(worlds));
 }
 
 Test(field, keeps_importance_right_while_agents_stroll) {
   const struct world worlds[] = {
       {1000, 32, 20, 1, true, 2, 0.14, 21}, {2000, 32, 60, 2, false, 3, 0.5, 22}, {2000, 32, 40, 1, true, 3, 40, 23}};
-  for (uint32_t i = 0; i < sizeof worlds / sizeof *worlds; i++) check_world(&worlds[i]);
+  check_worlds(worlds, COUNT_OF(worlds));
 }
 
 /* When cells are believed to be empty, agents in them are forgotten: the comparison would tell. */
 Test(field, whose_cells_are_wrong_would_be_caught) {
   const struct world world = {1000, 32, 10, 1, true, 2, 0, 31};
-  struct crowd *crowd = populate(&world, AGENTS);
+  SCOPED(free_fixture) struct crowd *crowd = populate(&world);
   crowd_settle(crowd);
   cr_assert_leq(crowd_worst(crowd, promised), promised);
   for (uint32_t i = 0; i < crowd->board.field.tile_count; i++)
@@ -112,13 +109,12 @@ Test(field, whose_cells_are_wrong_would_be_caught) {
   observers_move(&crowd->observers, 0, (muster_position){0, 0, 0});
   crowd_settle(crowd);
   cr_assert_gt(crowd_worst(crowd, promised), promised);
-  crowd_destroy(crowd);
 }
 
 /* Of two worlds that live alike, one does its work in parts and from back to front. */
 Test(field, the_number_of_parts_of_the_work_makes_no_difference) {
   const struct world world = {2000, 32, 60, 2, true, 10, 1, 41};
-  struct crowd *one = populate(&world, AGENTS), *other = populate(&world, AGENTS);
+  SCOPED(free_fixture) struct crowd *one = populate(&world), *other = populate(&world);
   for (uint32_t frame = 0; frame < 40; frame++) {
     live_a_frame(one, &world);
     live_a_frame(other, &world);
@@ -129,13 +125,11 @@ Test(field, the_number_of_parts_of_the_work_makes_no_difference) {
                 one->store.rows[i].class == other->store.rows[i].class &&
                 one->store.rows[i].virtual_due_ns == other->store.rows[i].virtual_due_ns);
   }
-  crowd_destroy(one);
-  crowd_destroy(other);
 }
 
 Test(field, when_all_observers_teleport_every_frame_the_work_is_bounded_and_nothing_is_lost) {
   const struct world world = {4000, 32, 60, 1, true, 0, 0, 51};
-  struct crowd *crowd = populate(&world, AGENTS);
+  SCOPED(free_fixture) struct crowd *crowd = populate(&world);
   crowd_settle(crowd);
   for (uint32_t frame = 0; frame < 50; frame++) {
     for (uint32_t i = 0; i < world.observers; i++)
@@ -144,35 +138,28 @@ Test(field, when_all_observers_teleport_every_frame_the_work_is_bounded_and_noth
     cr_assert_leq(crowd->board.units, 3 * SCORE_UNITS_MIN + AGENTS / 10);
     cr_assert_leq(summary.agents, 3 * SCORE_UNITS_MIN);
   }
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
+  crowd_settle_and_check(crowd, promised);
   crowd_check_sums(crowd);
-  crowd_destroy(crowd);
 }
 
 Test(field, observers_that_see_the_whole_world_or_next_to_nothing_are_heeded_too) {
   const struct world world = {2000, 32, 20, 1, true, 3, 0, 61};
-  struct crowd *crowd = populate(&world, AGENTS);
+  SCOPED(free_fixture) struct crowd *crowd = populate(&world);
   crowd_observe(crowd, 30, (muster_position){0, 0, 0}, 0, 100, 1e6f);
   crowd_observe(crowd, 31, (muster_position){300, 0, 0}, 0, 0, 0.25f);
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
+  crowd_settle_and_check(crowd, promised);
   cr_assert_gt(crowd->board.rounds, 0);
   observers_move(&crowd->observers, 30, (muster_position){90000, 0, 0});
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
+  crowd_settle_and_check(crowd, promised);
   observers_remove(&crowd->observers, 30);
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
+  crowd_settle_and_check(crowd, promised);
   for (uint32_t frame = 0; frame < 20; frame++) live_a_frame(crowd, &world);
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
-  crowd_destroy(crowd);
+  crowd_settle_and_check(crowd, promised);
 }
 
 Test(field, all_agents_in_one_cell_have_a_turn_each) {
   enum { CROWD = 20000 };
-  struct crowd *crowd = crowd_create_plain(CROWD, 4, 32.0f);
+  SCOPED(free_fixture) struct crowd *crowd = crowd_create_plain(CROWD, 4, 32.0f);
   for (uint32_t i = 0; i < CROWD; i++)
     crowd_spawn(crowd, i, (muster_position){crowd_draw(crowd) * 10, crowd_draw(crowd) * 10, 0}, 0, 0);
   crowd_observe(crowd, 0, (muster_position){130, 0, 0}, 0, 25, 250);
@@ -182,27 +169,22 @@ Test(field, all_agents_in_one_cell_have_a_turn_each) {
     cr_assert_leq(crowd->board.units, 3 * SCORE_UNITS_MIN + SCORE_CROWD);
   }
   cr_assert_gt(crowd->board.rounds, 0);
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
+  crowd_settle_and_check(crowd, promised);
   crowd_check_sums(crowd);
-  crowd_destroy(crowd);
 }
 
 Test(field, observers_on_top_of_each_other_work) {
-  struct crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, 32.0f);
+  SCOPED(free_fixture) struct crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, 32.0f);
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 800), 0, 0);
   for (uint32_t i = 0; i < OBSERVERS; i++) crowd_observe(crowd, i, (muster_position){10, 10, 2}, 0, 25, 250);
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
+  crowd_settle_and_check(crowd, promised);
   for (uint32_t i = 1; i < OBSERVERS; i++) observers_move(&crowd->observers, i, (muster_position){-300, 0, 0});
-  crowd_settle(crowd);
-  crowd_check(crowd, promised);
-  crowd_destroy(crowd);
+  crowd_settle_and_check(crowd, promised);
 }
 
 /* Tiles for one observer are 4,096; one whose far_m is 100 km covers more. */
 Test(field, of_which_more_is_seen_than_there_are_tiles_forgets_and_stays_right) {
-  struct crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
+  SCOPED(free_fixture) struct crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 3000), 0, 0);
   crowd_observe(crowd, 0, (muster_position){0, 0, 0}, 0, 25, 250);
   crowd_settle(crowd);
@@ -211,17 +193,15 @@ Test(field, of_which_more_is_seen_than_there_are_tiles_forgets_and_stays_right) 
     observers_move(&crowd->observers, 0, (muster_position){x, x / 3, 0});
     crowd_frame(crowd, SCORE_UNITS_MIN, 1);
     if (i % 20) continue;
-    crowd_settle(crowd);
-    crowd_check(crowd, promised);
+    crowd_settle_and_check(crowd, promised);
   }
   cr_assert_gt(crowd->board.field.forgets, 0);
   cr_assert_leq(crowd->board.field.tile_count, crowd->board.field.tiles_max);
-  crowd_destroy(crowd);
 }
 
 Test(field, observers_that_all_see_further_from_now_on_get_larger_cells) {
   const struct world world = {2000, 32, 20, 1, true, 3, 0, 71};
-  struct crowd *crowd = populate(&world, AGENTS);
+  SCOPED(free_fixture) struct crowd *crowd = populate(&world);
   crowd_settle(crowd);
   double edge_m = crowd->board.field.edge_m;
   for (uint32_t i = 0; i < world.observers; i++) observers_remove(&crowd->observers, i);
@@ -230,7 +210,6 @@ Test(field, observers_that_all_see_further_from_now_on_get_larger_cells) {
   crowd_settle(crowd);
   cr_assert_gt(crowd->board.field.edge_m, edge_m);
   crowd_check(crowd, promised);
-  crowd_destroy(crowd);
 }
 
 /* Takes all that a list holds. */
@@ -245,9 +224,8 @@ static void take_all(struct field *field, uint32_t list) {
  * forgotten. */
 Test(field, what_is_listed_stays_where_it_is_when_other_tiles_are_forgotten) {
   enum { WAITS_KM = 100, FAR_M = 250 };
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   struct field field;
-  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   field_create(&field, 4, 32.0, &arena);
   uint32_t scanned = 0, plots = 0;
   for (uint32_t km = 0; field.forgets == 0; km++) {
@@ -264,19 +242,16 @@ Test(field, what_is_listed_stays_where_it_is_when_other_tiles_are_forgotten) {
     cr_assert_leq(fabs(plot.grid_y * 32.0), FAR_M + 32.0);
   }
   cr_assert_eq(field_next(&field, FIELD_LITTLE).tile, FIELD_NO_CELL);
-  arena_destroy(&arena);
 }
 
 Test(field, has_tiles_for_all_the_observers_that_there_may_be) {
   enum { MANY = 1000 };
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   struct field field;
-  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   field_create(&field, MANY, 32.0, &arena);
   uint32_t scanned = 0;
   for (uint32_t i = 0; i < MANY; i++) {
     field_view view = {{i * 1000.0, 0, 0}, 25, 250, 0};
     cr_assert(field_touch(&field, &view, FIELD_MUCH, &scanned), "no room for observer %u", i);
   }
-  arena_destroy(&arena);
 }

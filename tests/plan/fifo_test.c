@@ -1,10 +1,6 @@
 /* The FIFO queue against a plain list of the agents that stand in it. */
 #include "plan/fifo.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "plan/planning.h"
 
 enum { AGENTS = 200, ROUNDS = 40000 };
 
@@ -16,25 +12,20 @@ struct fixture {
   uint32_t longest; /* the tail's highest */
 };
 
-static struct fixture *create(void) {
-  struct fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  arena_create(&fixture->arena, &allocator);
-  fifo_create(&fixture->fifo, AGENTS, &fixture->arena);
-  return fixture;
-}
-
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
-}
-
 static void join(struct fixture *fixture, uint32_t agent) {
   fixture->stands[agent] = true;
   fifo_join(&fixture->fifo, agent);
   fixture->standing[fixture->count++] = agent;
   if (fixture->fifo.tail > fixture->longest) fixture->longest = fixture->fifo.tail;
   cr_assert_leq(fixture->fifo.tail, 2 * fixture->fifo.standing + FIFO_SLACK + 1);
+}
+
+/* In which the first agents stand already. */
+static struct fixture *create(uint32_t standing) {
+  struct fixture *fixture = new_fixture(sizeof *fixture);
+  fifo_create(&fixture->fifo, AGENTS, &fixture->arena);
+  for (uint32_t i = 0; i < standing; i++) join(fixture, i);
+  return fixture;
 }
 
 static void leave(struct fixture *fixture, uint32_t agent) {
@@ -56,7 +47,7 @@ static void check(const struct fixture *fixture) {
 }
 
 Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
-  struct fixture *fixture = create();
+  SCOPED(free_fixture) struct fixture *fixture = create(0);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint64_t random = random_at(1, round, 0, 0);
     uint32_t agent = (uint32_t)(random % AGENTS);
@@ -70,13 +61,11 @@ Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
     if (round % 8 == 0) check(fixture);
   }
   cr_assert_gt(fixture->longest, FIFO_SLACK, "it never closed up");
-  destroy(fixture);
 }
 
 /* The head never moves, so that nothing but closing up can make room. */
 Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_for_ever) {
-  struct fixture *fixture = create();
-  join(fixture, 0);
+  SCOPED(free_fixture) struct fixture *fixture = create(1);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t agent = 1 + round % (AGENTS - 1);
     join(fixture, agent);
@@ -85,12 +74,10 @@ Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_
   }
   check(fixture);
   cr_assert_leq(fixture->longest, 2 * 2 + FIFO_SLACK + 1);
-  destroy(fixture);
 }
 
 Test(line, everybody_fits_and_closing_up_while_all_stand_changes_nothing) {
-  struct fixture *fixture = create();
-  for (uint32_t i = 0; i < AGENTS; i++) join(fixture, i);
+  SCOPED(free_fixture) struct fixture *fixture = create(AGENTS);
   for (uint32_t turns = 0; turns < 20 * AGENTS; turns++) { /* the first goes to the end */
     uint32_t first = fixture->standing[0];
     leave(fixture, first);
@@ -99,22 +86,18 @@ Test(line, everybody_fits_and_closing_up_while_all_stand_changes_nothing) {
   fifo_close_up(&fixture->fifo);
   check(fixture);
   cr_assert_leq(fixture->longest, 2 * AGENTS + FIFO_SLACK + 1);
-  destroy(fixture);
 }
 
 Test(line, begins_anew_when_the_last_has_left) {
-  struct fixture *fixture = create();
-  for (uint32_t i = 0; i < 10; i++) join(fixture, i);
+  SCOPED(free_fixture) struct fixture *fixture = create(10);
   for (uint32_t i = 0; i < 10; i++) leave(fixture, (i + 5) % 10);
   cr_assert(fixture->fifo.head == 0 && fixture->fifo.tail == 0);
   join(fixture, 3);
   check(fixture);
-  destroy(fixture);
 }
 
 Test(line, the_head_passes_over_those_who_left_and_no_further) {
-  struct fixture *fixture = create();
-  for (uint32_t i = 0; i < 10; i++) join(fixture, i);
+  SCOPED(free_fixture) struct fixture *fixture = create(10);
   leave(fixture, 0);
   leave(fixture, 1);
   leave(fixture, 4);
@@ -124,12 +107,10 @@ Test(line, the_head_passes_over_those_who_left_and_no_further) {
   fifo_settle(&fixture->fifo, UINT32_MAX);
   cr_assert_eq(fixture->fifo.head, 2);
   check(fixture);
-  destroy(fixture);
 }
 
 Test(line, the_head_passes_over_no_more_places_at_a_time_than_asked) {
-  struct fixture *fixture = create();
-  for (uint32_t i = 0; i < 10; i++) join(fixture, i);
+  SCOPED(free_fixture) struct fixture *fixture = create(10);
   for (uint32_t i = 0; i < 5; i++) leave(fixture, i);
   fifo_settle(&fixture->fifo, 2);
   cr_assert_eq(fixture->fifo.head, 2);
@@ -141,5 +122,4 @@ Test(line, the_head_passes_over_no_more_places_at_a_time_than_asked) {
   fifo_settle(&fixture->fifo, 2);
   cr_assert_eq(fixture->fifo.head, 5, "who stands is not passed over");
   check(fixture);
-  destroy(fixture);
 }

@@ -1,10 +1,6 @@
 /* The closed form of the elastic task model against the paper's own iteration, which is kept here as the reference. */
 #include "plan/fit.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
+#include "plan/planning.h"
 
 enum { AGENTS_MAX = 40, CASES = 83000 };
 
@@ -14,10 +10,6 @@ typedef struct reference_agent {
   bool saturated;
 } reference_agent;
 
-static double utilisation_of(double cost, double period) {
-  return cost / period;
-}
-
 /* One round of Tan & Wong's fig. 2 as it must read: compress from the nominal utilisation what the saturated ones
  * leave. True when another agent saturated, so that another round is due. */
 static bool compress_once(reference_agent *agents, uint32_t count, double desired) {
@@ -25,7 +17,7 @@ static bool compress_once(reference_agent *agents, uint32_t count, double desire
   for (uint32_t i = 0; i < count; i++) {
     bool can_give = !agents[i].saturated && agents[i].elasticity > 0 && agents[i].cost > 0;
     if (can_give) {
-      compressible += utilisation_of(agents[i].cost, agents[i].nominal);
+      compressible += agents[i].cost / agents[i].nominal;
       elasticity += agents[i].elasticity;
     } else {
       fixed += agents[i].utilisation;
@@ -35,7 +27,7 @@ static bool compress_once(reference_agent *agents, uint32_t count, double desire
   for (uint32_t i = 0; i < count; i++) {
     reference_agent *agent = &agents[i];
     if (agent->saturated || agent->elasticity <= 0 || agent->cost <= 0) continue;
-    double nominal = utilisation_of(agent->cost, agent->nominal), minimum = utilisation_of(agent->cost, agent->longest);
+    double nominal = agent->cost / agent->nominal, minimum = agent->cost / agent->longest;
     agent->utilisation = nominal - (compressible - desired + fixed) * agent->elasticity / elasticity;
     if (agent->utilisation > minimum) continue;
     agent->utilisation = minimum;
@@ -48,7 +40,7 @@ static void reference_fit(reference_agent *agents, uint32_t count, double desire
   double nominal_sum = 0;
   for (uint32_t i = 0; i < count; i++) {
     agents[i].saturated = false;
-    agents[i].utilisation = utilisation_of(agents[i].cost, agents[i].nominal);
+    agents[i].utilisation = agents[i].cost / agents[i].nominal;
     nominal_sum += agents[i].utilisation;
   }
   if (nominal_sum > desired)
@@ -58,18 +50,14 @@ static void reference_fit(reference_agent *agents, uint32_t count, double desire
     agents[i].period = agents[i].cost > 0 ? agents[i].cost / agents[i].utilisation : agents[i].nominal;
 }
 
-static double draw(uint64_t *counter, double low, double high) {
-  return low + (high - low) * (double)muster_random_share(random_at(83, 0, 0, ++*counter));
-}
-
-static uint32_t draw_agents(reference_agent *agents, uint64_t *counter) {
-  uint32_t count = 1 + (uint32_t)draw(counter, 0, AGENTS_MAX - 1e-3);
+static uint32_t draw_agents(reference_agent *agents, struct dice *dice) {
+  uint32_t count = 1 + (uint32_t)draw(dice, 0, AGENTS_MAX - 1e-3);
   for (uint32_t i = 0; i < count; i++) {
-    double nominal = draw(counter, 1, 100);
-    agents[i] = (reference_agent){.cost = draw(counter, 0, 1) < 0.05 ? 0 : draw(counter, 0.01, 5),
+    double nominal = draw(dice, 1, 100);
+    agents[i] = (reference_agent){.cost = draw(dice, 0, 1) < 0.05 ? 0 : draw(dice, 0.01, 5),
                                   .nominal = nominal,
-                                  .longest = draw(counter, 0, 1) < 0.05 ? nominal : nominal * draw(counter, 1, 20),
-                                  .elasticity = draw(counter, 0, 1) < 0.1 ? 0 : draw(counter, 0.01, 10)};
+                                  .longest = draw(dice, 0, 1) < 0.05 ? nominal : nominal * draw(dice, 1, 20),
+                                  .elasticity = draw(dice, 0, 1) < 0.1 ? 0 : draw(dice, 0.01, 10)};
   }
   return count;
 }
@@ -87,20 +75,20 @@ static double period_of(const reference_agent *agent, double lambda) {
 }
 
 Test(fit, agrees_with_the_papers_iteration_in_83000_random_cases_from_any_starting_point) {
-  uint64_t counter = 0;
+  struct dice dice = {83, 0};
   double worst = 0;
   for (uint32_t run = 0; run < CASES; run++) {
     reference_agent agents[AGENTS_MAX];
     fit_kind kinds[AGENTS_MAX];
-    uint32_t count = draw_agents(agents, &counter);
+    uint32_t count = draw_agents(agents, &dice);
     double nominal_sum = 0, minimum_sum = 0;
     for (uint32_t i = 0; i < count; i++) {
       kinds[i] = kind_of(&agents[i]);
       nominal_sum += kinds[i].nominal;
       minimum_sum += agents[i].elasticity > 0 ? kinds[i].minimum : kinds[i].nominal;
     }
-    double desired = minimum_sum + (nominal_sum - minimum_sum) * draw(&counter, 1e-6, 1.1);
-    double guess = draw(&counter, 0, 1) < 0.5 ? 0 : draw(&counter, 0, 10);
+    double desired = minimum_sum + (nominal_sum - minimum_sum) * draw(&dice, 1e-6, 1.1);
+    double guess = draw(&dice, 0, 1) < 0.5 ? 0 : draw(&dice, 0, 10);
     fit_result fit = fit_solve(FIT_ELASTIC, kinds, count, desired, guess);
     reference_fit(agents, count, desired);
     cr_assert(fit.rounds <= count + 3, "case %u took %u rounds for %u agents", run, fit.rounds, count);

@@ -1,74 +1,58 @@
 /* Stage 3: which groups are near which observers, and what a membrane wants. */
 #include "plan/fold.h"
-
-#include "base/random.h"
-
-#include <muster/herd.h>
-
-#include <criterion/criterion.h>
-#include <math.h>
+#include "support/herd_lanes.h"
 
 enum { OBSERVERS = 300, AGENTS = 64 };
 
 /* One herd type with an unfolded herd, on memory of its own. */
-struct scene {
+static struct scene {
   struct arena arena;
   herd_table table;
   struct herd_type type;
   observer_table observers;
   fold_board board;
   uint32_t number; /* of the entry */
-};
+} scene;
 
-static void scene_create(struct scene *scene) {
-  cr_assert_eq(arena_create(&scene->arena, &(muster_allocator){0}), MUSTER_OK);
-  struct herd_type *type = &scene->type;
-  *type = (struct herd_type){.def = muster_herd_type_def_default(), .blocks_max = 4};
-  type->def.unfolded_max = 4;
-  cr_assert(herd_tree_make(&type->tree, 2, 5));
-  herds_lay_out(type);
-  size_t herds = 4 * MUSTER_HERD_BLOCK;
-  type->x = arena_reserve(&scene->arena, herds, sizeof(float));
-  type->y = arena_reserve(&scene->arena, herds, sizeof(float));
-  type->velocity_x = arena_reserve(&scene->arena, herds, sizeof(float));
-  type->velocity_y = arena_reserve(&scene->arena, herds, sizeof(float));
-  type->members = arena_reserve(&scene->arena, herds, sizeof(uint16_t));
-  type->blocks = arena_reserve(&scene->arena, 4, sizeof(herd_block));
-  type->open = arena_reserve(&scene->arena, PARTITIONS, sizeof(uint32_t));
-  type->pool = arena_reserve(&scene->arena, 4, type->stride);
-  scene->table = (herd_table){.count = 1, .types = type};
-  scene->table.links = arena_reserve(&scene->arena, AGENTS, sizeof(herd_link));
-  observers_create(&scene->observers, OBSERVERS, &scene->arena);
-  fold_create(&scene->board, OBSERVERS, 1, &scene->arena);
-  fold_reserve(&scene->board, 0, &scene->arena);
+static void end(void) {
+  arena_destroy(&scene.arena);
+}
+
+static void begin(void) {
+  struct herd_type *type = &scene.type;
+  end();
+  scene = (struct scene){.arena = begin_arena()};
+  lay_out_herds(&scene.table, type, 4, AGENTS, &scene.arena);
+  observers_create(&scene.observers, OBSERVERS, &scene.arena);
+  fold_create(&scene.board, OBSERVERS, 1, &scene.arena);
+  fold_reserve(&scene.board, 0, &scene.arena);
   herds_open_block(type, 0, 0.0, 0.0);
   type->herds++;
   cr_assert_eq(herds_take_slot(type, 0), 0);
   herds_write(type, 0, &(herd_body){.members = 32});
 }
 
-static void observe(struct scene *scene, uint32_t index, double x, double y, uint32_t partition) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position = (muster_position){x, y, 0.0};
-  def.partition = partition;
-  observers_add(&scene->observers, index, &def);
-  fold_watch(&scene->board, &scene->table, &scene->observers);
+TestSuite(fold, .init = begin, .fini = end);
+
+static void observe(uint32_t index, double x, double y, uint32_t partition) {
+  muster_observer_def def =
+      WITH(muster_observer_def, it.position = (muster_position){x, y, 0.0}, it.partition = partition);
+  observers_add(&scene.observers, index, &def);
+  fold_watch(&scene.board, &scene.table, &scene.observers);
 }
 
 /* The herd of the scene consists of these nodes at these places. */
-static herd_lanes unfold(struct scene *scene, const herd_body *bodies, uint32_t count) {
+static herd_lanes unfold(const herd_body *bodies, uint32_t count) {
   uint32_t agents[AGENTS];
   for (uint32_t i = 0; i < count; i++) agents[i] = i;
-  scene->number = herds_take_entry(&scene->type, 0, 0.0, 0.0);
-  herds_insert(&scene->table, &scene->type, scene->number, 0, bodies, agents, count);
-  return herds_lanes(&scene->type, scene->number);
+  scene.number = herds_take_entry(&scene.type, 0, 0.0, 0.0);
+  herds_insert(&scene.table, &scene.type, scene.number, 0, bodies, agents, count);
+  return herds_lanes(&scene.type, scene.number);
 }
 
 Test(fold, finds_the_nearest_of_many_observers_of_the_partition) {
-  static struct scene scene;
-  scene_create(&scene);
   for (uint32_t i = 0; i < OBSERVERS; i++)
-    observe(&scene, i, 5000.0 * (double)muster_random_share(random_at(1, i, 0, 0)) - 2500.0,
+    observe(i, 5000.0 * (double)muster_random_share(random_at(1, i, 0, 0)) - 2500.0,
             5000.0 * (double)muster_random_share(random_at(1, i, 1, 0)) - 2500.0, i % 3);
   for (uint32_t k = 0; k < 2000; k++) {
     double x = 5000.0 * (double)muster_random_share(random_at(2, k, 0, 0)) - 2500.0;
@@ -82,12 +66,9 @@ Test(fold, finds_the_nearest_of_many_observers_of_the_partition) {
     else
       cr_assert(found > 400.0f);
   }
-  arena_destroy(&scene.arena);
 }
 
 Test(fold, a_leaf_unfolds_in_the_zone_of_the_depth_below_it) {
-  static struct scene scene;
-  scene_create(&scene);
   const struct herd_type *type = &scene.type;
   for (uint32_t depth = 0; depth < 5; depth++) {
     float zone_m = 50.0f * (float)(5 - depth);
@@ -95,32 +76,26 @@ Test(fold, a_leaf_unfolds_in_the_zone_of_the_depth_below_it) {
     cr_assert_not(fold_unfolds(type, depth, zone_m));
   }
   cr_assert_not(fold_unfolds(type, 5, 0.0f));
-  arena_destroy(&scene.arena);
 }
 
 Test(fold, the_nearest_leaf_is_unfolded_first) {
-  static struct scene scene;
-  scene_create(&scene);
   herd_lanes lanes =
-      unfold(&scene, (herd_body[]){{.x = 190, .node = 1, .members = 16}, {.x = 170, .node = 2, .members = 16}}, 2);
-  observe(&scene, 0, 0.0, 0.0, 0);
+      unfold((herd_body[]){{.x = 190, .node = 1, .members = 16}, {.x = 170, .node = 2, .members = 16}}, 2);
+  observe(0, 0.0, 0.0, 0);
   fold_measure(&scene.board, &scene.type, &lanes);
   cr_assert_eq(fold_next_unfolding(&scene.board, &scene.type, &lanes), 1);
-  arena_destroy(&scene.arena);
 }
 
 /* Whether two leaves of depth 1 about a place are folded for an observer at zero. */
 static bool folds_at(double x, double apart, uint32_t pin, uint64_t now_ns) {
-  static struct scene scene;
-  scene_create(&scene);
-  herd_lanes lanes = unfold(
-      &scene, (herd_body[]){{.x = x - apart, .node = 1, .members = 16}, {.x = x + apart, .node = 2, .members = 16}}, 2);
+  begin();
+  herd_lanes lanes =
+      unfold((herd_body[]){{.x = x - apart, .node = 1, .members = 16}, {.x = x + apart, .node = 2, .members = 16}}, 2);
   lanes.pins[1] = pin;
-  observe(&scene, 0, 0.0, 0.0, 0);
+  observe(0, 0.0, 0.0, 0);
   fold_near near = fold_measure(&scene.board, &scene.type, &lanes);
   fold_siblings siblings = fold_next_folding(&scene.board, &scene.type, &lanes, &near, 0, now_ns);
   cr_assert(siblings.count == 0 || siblings.count == 2);
-  arena_destroy(&scene.arena);
   return siblings.count == 2;
 }
 
@@ -138,22 +113,17 @@ Test(fold, siblings_that_are_held_do_not_fold_until_their_time_is_over) {
 }
 
 Test(fold, siblings_fold_only_when_all_of_them_are_leaves) {
-  static struct scene scene;
-  scene_create(&scene);
   herd_body bodies[3] = {
       {.x = 900, .node = 1, .members = 16}, {.x = 900, .node = 5, .members = 8}, {.x = 900, .node = 6, .members = 8}};
-  herd_lanes lanes = unfold(&scene, bodies, 3);
-  observe(&scene, 0, 0.0, 0.0, 0);
+  herd_lanes lanes = unfold(bodies, 3);
+  observe(0, 0.0, 0.0, 0);
   fold_near near = fold_measure(&scene.board, &scene.type, &lanes);
   fold_siblings siblings = fold_next_folding(&scene.board, &scene.type, &lanes, &near, 0, 0);
   cr_assert_eq(siblings.first, 1);
   cr_assert_eq(siblings.count, 2);
-  arena_destroy(&scene.arena);
 }
 
 Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
-  static struct scene scene;
-  scene_create(&scene);
   fold_board *board = &scene.board;
   for (uint32_t i = 0; i < FOLD_LISTED_MAX; i++)
     board->items[i] = (fold_item){i, (float)(random_at(3, i, 0, 0) % 500), random_at(3, i, 1, 0) % 3 == 0};
@@ -169,31 +139,26 @@ Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
     if (before->folds == item->folds && before->distance_m >= item->distance_m) cr_assert_lt(before->herd, item->herd);
   }
   cr_assert_eq(sum, (uint64_t)FOLD_LISTED_MAX * (FOLD_LISTED_MAX - 1) / 2, "each once");
-  arena_destroy(&scene.arena);
 }
 
 Test(fold, of_observers_out_of_reach_nothing_is_measured) {
   static const double places[4][2] = {{5000, 0}, {-5000, 0}, {0, 5000}, {0, -5000}};
-  static struct scene scene;
   for (uint32_t i = 0; i < 4; i++) {
-    scene_create(&scene);
+    begin();
     herd_lanes lanes =
-        unfold(&scene, (herd_body[]){{.x = -9, .node = 1, .members = 16}, {.y = 7, .node = 2, .members = 16}}, 2);
-    observe(&scene, 0, places[i][0], places[i][1], 0);
+        unfold((herd_body[]){{.x = -9, .node = 1, .members = 16}, {.y = 7, .node = 2, .members = 16}}, 2);
+    observe(0, places[i][0], places[i][1], 0);
     cr_assert_eq(fold_measure(&scene.board, &scene.type, &lanes).count, 0, "place %u", i);
-    arena_destroy(&scene.arena);
   }
 }
 
 /* A herd's worth in the first block, and one in the second; both seen by one observer, or not. */
 static uint32_t listed_at(double x) {
-  static struct scene scene;
-  scene_create(&scene);
+  begin();
   struct herd_type *type = &scene.type;
   herds_open_block(type, 0, 0.0, 0.0);
-  uint32_t second = herds_take_slot(type, 1);
-  herds_write(type, second, &(herd_body){.members = 32});
-  observe(&scene, 0, x, 0.0, 0);
+  herds_write(type, herds_take_slot(type, 1), &(herd_body){.members = 32});
+  observe(0, x, 0.0, 0);
   scene.board.item_count = 0;
   struct fold_blocks blocks = fold_next_blocks(&scene.board, type, 0, 2);
   cr_assert_eq(blocks.count, 2);
@@ -201,7 +166,6 @@ static uint32_t listed_at(double x) {
   fold_list(&scene.board, &blocks);
   for (uint32_t i = 0; i < scene.board.item_count; i++)
     cr_assert_not(scene.board.items[i].folds, "who is folded can only unfold");
-  arena_destroy(&scene.arena);
   return scene.board.item_count;
 }
 
@@ -212,10 +176,7 @@ Test(fold, herds_in_the_outermost_zone_are_listed_whichever_block_was_looked_at_
 }
 
 Test(fold, the_middle_of_an_unfolded_herd_is_that_of_its_members) {
-  static struct scene scene;
-  scene_create(&scene);
-  herd_lanes lanes = unfold(&scene,
-                            (herd_body[]){{.x = 10, .y = -4, .velocity_x = 1, .node = 1, .members = 24},
+  herd_lanes lanes = unfold((herd_body[]){{.x = 10, .y = -4, .velocity_x = 1, .node = 1, .members = 24},
                                           {.x = 50, .y = 12, .velocity_y = 2, .node = 2, .members = 8}},
                             2);
   fold_watch(&scene.board, &scene.table, &scene.observers);
@@ -224,27 +185,20 @@ Test(fold, the_middle_of_an_unfolded_herd_is_that_of_its_members) {
   cr_assert_float_eq(lanes.entry->y, 0.0f, 1e-4);
   cr_assert_float_eq(lanes.entry->velocity_x, 0.75f, 1e-4);
   cr_assert_float_eq(lanes.entry->velocity_y, 0.5f, 1e-4);
-  arena_destroy(&scene.arena);
 }
 
 Test(fold, blocks_are_given_out_in_parts_one_behind_the_other) {
-  static struct scene scene;
-  scene_create(&scene);
   struct fold_blocks first = fold_next_blocks(&scene.board, &scene.type, 0, FOLD_BLOCKS + 3);
   struct fold_blocks rest = fold_next_blocks(&scene.board, &scene.type, 0, 3);
   cr_assert(first.first == 0 && first.count == FOLD_BLOCKS);
   cr_assert(rest.first == FOLD_BLOCKS && rest.count == 3);
-  arena_destroy(&scene.arena);
 }
 
 Test(fold, who_is_kept_on_the_list_is_listed_once_and_who_is_not_may_come_again) {
-  static struct scene scene;
-  scene_create(&scene);
   fold_board *board = &scene.board;
   for (uint32_t herd = 7; herd < 10; herd++) fold_note(board, herd, 1.0f, false);
   fold_keep(board, 2);
   for (uint32_t herd = 7; herd < 10; herd++) fold_note(board, herd, 1.0f, false);
   cr_assert_eq(board->item_count, 3);
   for (uint32_t i = 0; i < 3; i++) cr_assert_eq(board->items[i].herd, 7 + i);
-  arena_destroy(&scene.arena);
 }

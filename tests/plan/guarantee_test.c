@@ -2,17 +2,12 @@
  * priority as it was published, where ageing is capped, does starve agents. */
 #include "ranking.h"
 
-#include "base/random.h"
-#include "support/papers_rules.h"
-
-#include <math.h>
-
-enum { AGENTS_MAX = 96, FRAME_NS = 10000000, FRAMES = 600, SEEDS = 600, ATOMS = RANKING_ATOMS_MAX };
+enum { AGENTS_MAX = 96, FRAME_NS = 10000000, FRAMES = 600, SEEDS = 600, ATOMS = IDLE_ATOMS_MAX };
 
 struct game {
   struct ranking ranking;
-  uint32_t count, x; /* N, x */
-  uint64_t seed, drawn;
+  uint32_t count, x;             /* N, x */
+  struct dice dice;              /* whose seed is the game's */
   uint64_t released[AGENTS_MAX]; /* frame in which it became due; 0: it is not */
   uint64_t returns[AGENTS_MAX];  /* frame in which it becomes due again */
   uint32_t runs[AGENTS_MAX];
@@ -20,37 +15,18 @@ struct game {
   bool keeps_all_progress; /* an agent that began before counts as almost done for ever */
 };
 
-static double draw(struct game *game) {
-  return (double)muster_random_share(random_at(game->seed, 0, 0, ++game->drawn));
-}
-
 static struct game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t guarantee_ns,
                                 const float weights[4]) {
   struct game *game = calloc(1, sizeof *game);
-  muster_world_def def = papers_world_def();
-  game->seed = seed;
-  game->count = count;
-  game->x = x;
-  def.limits.agents_max = AGENTS_MAX;
-  def.priority.guarantee_ns = guarantee_ns;
-  def.priority.importance = weights[0];
-  def.priority.wait = weights[1];
-  def.priority.runs = weights[2];
-  def.priority.progress = weights[3];
-  ranking_create(&game->ranking, &def, ATOMS);
+  *game = (struct game){.count = count, .x = x, .dice = {seed, 0}};
+  ranking_create(&game->ranking,
+                 WITH(papers_world_rules, it.limits.agents_max = AGENTS_MAX, it.priority.guarantee_ns = guarantee_ns,
+                      it.priority.importance = weights[0], it.priority.wait = weights[1], it.priority.runs = weights[2],
+                      it.priority.progress = weights[3]),
+                 ATOMS);
   game->ranking.limits.updates_max = x;
   for (uint32_t i = 0; i < count; i++) game->returns[i] = 1;
   return game;
-}
-
-static void game_destroy(struct game *game) {
-  ranking_destroy(&game->ranking);
-  free(game);
-}
-
-static void release(struct game *game, uint32_t agent) {
-  game->released[agent] = game->ranking.frame;
-  ready_release(&game->ranking.ready, &game->ranking.store, agent, game->ranking.limits.now_ns, game->ranking.frame);
 }
 
 static void note_wait(struct game *game, uint32_t agent) {
@@ -72,12 +48,16 @@ static void complete(struct game *game, uint32_t agent) {
 
 /* One frame; `settle` decides what becomes of an admitted agent. */
 static void play_frame(struct game *game, void (*settle)(struct game *game, uint32_t agent)) {
-  ranking_begin_frame(&game->ranking, (game->ranking.frame + 1) * FRAME_NS);
-  for (uint32_t i = 0; i < game->count; i++)
-    if (!game->released[i] && game->returns[i] <= game->ranking.frame) release(game, i);
-  ranking_admit(&game->ranking);
-  cr_assert_leq(game->ranking.batch.count, game->x);
-  for (uint32_t i = 0; i < game->ranking.batch.count; i++) settle(game, game->ranking.batch.entries[i].agent);
+  struct ranking *ranking = &game->ranking;
+  ranking_begin_frame(ranking, (ranking->frame + 1) * FRAME_NS);
+  for (uint32_t i = 0; i < game->count; i++) {
+    if (game->released[i] || game->returns[i] > ranking->frame) continue;
+    game->released[i] = ranking->frame;
+    ready_release(&ranking->ready, &ranking->store, i, ranking->limits.now_ns, ranking->frame);
+  }
+  ranking_admit(ranking);
+  cr_assert_leq(ranking->batch.count, game->x);
+  for (uint32_t i = 0; i < ranking->batch.count; i++) settle(game, ranking->batch.entries[i].agent);
 }
 
 static void finish(struct game *game) {
@@ -91,43 +71,38 @@ static void finish(struct game *game) {
 static void settle_with_malice(struct game *game, uint32_t agent) {
   agent_row *row = &game->ranking.store.rows[agent];
   bool guaranteed = (game->ranking.frame - game->released[agent]) * FRAME_NS >= game->ranking.def.priority.guarantee_ns;
-  if (!guaranteed && draw(game) < 0.2) {
-    row->atom_next = (1 + (uint32_t)(draw(game) * (ATOMS - 1))) & (MUSTER_ATOMS_MAX - 1);
+  if (!guaranteed && draw_share(&game->dice) < 0.2) {
+    row->atom_next = (1 + (uint32_t)(draw_share(&game->dice) * (ATOMS - 1))) & (MUSTER_ATOMS_MAX - 1);
     ready_put_back(&game->ranking.ready, &game->ranking.store, agent);
     return;
   }
   note_wait(game, agent);
   complete(game, agent);
-  game->returns[agent] = game->ranking.frame + 1 + (draw(game) < 0.3 ? (uint64_t)(draw(game) * 8) : 0);
-  bool favourite = agent % 4 == game->seed % 4;
-  double choice = draw(game);
-  row->importance = share_of(favourite ? 1.0f : choice < 0.5 ? 0.0f : (float)draw(game));
+  game->returns[agent] =
+      game->ranking.frame + 1 + (draw_share(&game->dice) < 0.3 ? (uint64_t)(draw_share(&game->dice) * 8) : 0);
+  bool favourite = agent % 4 == game->dice.seed % 4;
+  double choice = draw_share(&game->dice);
+  row->importance = share_of(favourite ? 1.0f : choice < 0.5 ? 0.0f : (float)draw_share(&game->dice));
   if (choice < 0.2) row->runs = favourite ? 0 : RUNS_ONE;
   if (favourite && choice < 0.8) row->atom_next = ATOMS;
 }
 
-static float extreme_weight(struct game *game) {
-  static const float choices[5] = {0.0f, 1e-6f, 0.01f, 0.5f, 1.0f};
-  return choices[(uint32_t)(draw(game) * 5)];
-}
-
 Test(guarantee, bounds_every_wait_for_adversarial_progress_and_any_weights) {
+  static const float extremes[5] = {0.0f, 1e-6f, 0.01f, 0.5f, 1.0f};
   double tightest = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    struct game dice = {.seed = seed + 1000};
-    uint32_t count = 1 + (uint32_t)(draw(&dice) * AGENTS_MAX), x = 1 + (uint32_t)(draw(&dice) * 12);
-    uint64_t guarantee_ns = 1000000 + (uint64_t)(draw(&dice) * 600e6);
+    struct dice dice = {seed + 1000, 0};
+    uint32_t count = 1 + (uint32_t)(draw_share(&dice) * AGENTS_MAX), x = 1 + (uint32_t)(draw_share(&dice) * 12);
+    uint64_t guarantee_ns = 1000000 + (uint64_t)(draw_share(&dice) * 600e6);
     float weights[4];
-    for (int i = 0; i < 4; i++) weights[i] = extreme_weight(&dice);
-    struct game *game = game_create(seed, count, x, guarantee_ns, weights);
+    for (int i = 0; i < 4; i++) weights[i] = extremes[(uint32_t)(draw_share(&dice) * 5)];
+    SCOPED(free_fixture) struct game *game = game_create(seed, count, x, guarantee_ns, weights);
     for (uint32_t frame = 0; frame < FRAMES; frame++) play_frame(game, settle_with_malice);
     finish(game);
     uint64_t bound = (guarantee_ns + FRAME_NS - 1) / FRAME_NS + (count + x - 1) / x + 1;
-    cr_assert_leq(game->worst, bound, "seed %lu: N = %u, x = %u, S = %lu ns: waited %lu frames, bound %lu",
-                  (unsigned long)seed, count, x, (unsigned long)guarantee_ns, (unsigned long)game->worst,
-                  (unsigned long)bound);
+    cr_assert_leq(game->worst, bound, "seed %lu: N = %u, x = %u, S = %lu ns: waited %lu frames, bound %lu", seed, count,
+                  x, guarantee_ns, game->worst, bound);
     tightest = fmax(tightest, (double)game->worst / (double)bound);
-    game_destroy(game);
   }
   cr_log_info("the longest wait reached %.3f of the bound", tightest);
   cr_assert_geq(tightest, 0.9, "the adversary is too kind to test the bound");
@@ -198,7 +173,7 @@ static void settle_almost_done(struct game *game, uint32_t agent) {
 
 Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   const float weights[4] = {1, 1, 1, 1};
-  struct game *game = game_create(0, CHARACTERS, PER_FRAME, SCALE * (uint64_t)FRAME_NS, weights);
+  SCOPED(free_fixture) struct game *game = game_create(0, CHARACTERS, PER_FRAME, SCALE * (uint64_t)FRAME_NS, weights);
   game->keeps_all_progress = true;
   for (uint32_t i = 0; i < CHARACTERS; i++)
     game->ranking.store.rows[i].importance = share_of((float)importance_of_role(i));
@@ -206,7 +181,6 @@ Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   finish(game);
   for (uint32_t i = 0; i < CHARACTERS; i++) cr_assert_geq(game->runs[i], 1000 / (SCALE + CHARACTERS / PER_FRAME + 2));
   cr_assert_leq(game->worst, SCALE + CHARACTERS / PER_FRAME + 1);
-  game_destroy(game);
 }
 
 /* ---------------------------------------------------------------------------- an update longer than the capacity */
@@ -218,89 +192,83 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   return muster_agent_index(query->agent) == DEAR ? DEAR_NS : CHEAP_NS;
 }
 
-/* The frame in which the dear agent is admitted while another one is woken before every frame; 0: never. */
-static uint64_t frame_of_the_dear_one(bool planned) {
-  muster_world_def def = papers_world_def();
-  struct ranking ranking = {0};
-  uint64_t found = 0, now_ns = 0;
-  def.limits.agents_max = CAST;
-  def.priority.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
-  ranking_create(&ranking, &def, 1);
-  ranking.types.types[0].def.models.cost_ns = cost_of;
-  ranking.limits.capacity_ns = ROOM_NS;
-  ranking.limits.virtual = !planned;
-  ranking.limits.planned = planned;
-  costs_guess(&ranking.costs, 0, planned ? ROOM_NS * 2 : CHEAP_NS); /* when planned, all agents are too dear */
-  for (uint64_t frame = 1; frame <= 10 * WAIT_FRAMES && !found; frame++) {
-    ranking_begin_frame(&ranking, now_ns += FRAME_NS);
-    for (uint32_t i = 0; i < CAST; i++) {
-      if (i == DEAR ? frame > 1 : ranking.store.rows[i].status == AGENT_READY) continue;
-      if (planned && i >= PLAIN) continue;
-      ranking.store.rows[i].woken = i == BELL;
-      ready_release(&ranking.ready, &ranking.store, i, now_ns, frame);
-    }
-    ranking_admit(&ranking);
-    for (uint32_t i = 0; i < ranking.batch.count; i++) {
-      uint32_t agent = ranking.batch.entries[i].agent;
-      if (agent == DEAR) found = frame;
-      ranking.store.rows[agent].status = AGENT_WAITING;
-      ready_forget(&ranking.ready, &ranking.store, agent);
-    }
-    if (found) cr_assert(ranking.batch.claims[0].sure, "workers begin it, though it will not fit");
-  }
-  ranking_destroy(&ranking);
-  return found;
-}
-
-Test(guarantee, lets_who_costs_more_than_a_frame_has_run_though_another_is_woken_for_every_frame) {
-  for (int planned = 0; planned < 2; planned++) {
-    uint64_t frame = frame_of_the_dear_one(planned);
-    cr_assert_gt(frame, 2 * WAIT_FRAMES, "no sooner than it must: frame %lu", (unsigned long)frame);
-    cr_assert_leq(frame, 2 * WAIT_FRAMES + 2, "frame %lu", (unsigned long)frame);
-  }
-}
-
-/* -------------------------------------------------------------------------- more woken agents than a frame holds */
-
 enum { BELLS = 12, OTHERS = 40, X = 8 };
 
+/* Agents that are released as soon as they ran, of which some are woken each time. */
 struct alarm {
   struct ranking ranking;
-  uint64_t released[BELLS + OTHERS]; /* frame; 0: it does not wait */
-  uint64_t worst;                    /* of the others, in frames */
+  uint32_t count, bell_first, bell_end;
+  uint64_t released[BELLS + OTHERS], ran[BELLS + OTHERS]; /* frames; 0: it does not wait, has not run yet */
+  uint64_t worst;                                         /* of the others, in frames */
   uint32_t bells_ran;
 };
+
+static struct alarm *alarm_create(uint32_t count, uint32_t bell_first, uint32_t bell_end) {
+  struct alarm *alarm = calloc(1, sizeof *alarm);
+  *alarm = (struct alarm){.count = count, .bell_first = bell_first, .bell_end = bell_end};
+  ranking_create(&alarm->ranking,
+                 WITH(papers_world_rules, it.limits.agents_max = count,
+                      it.priority.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS),
+                 1);
+  return alarm;
+}
+
+static bool is_bell(const struct alarm *alarm, uint32_t agent) {
+  return agent >= alarm->bell_first && agent < alarm->bell_end;
+}
 
 static void alarm_frame(struct alarm *alarm) {
   struct ranking *ranking = &alarm->ranking;
   uint64_t now_ns = ranking->limits.now_ns + FRAME_NS;
   ranking_begin_frame(ranking, now_ns);
-  for (uint32_t i = 0; i < BELLS + OTHERS; i++) {
+  for (uint32_t i = 0; i < alarm->count; i++) {
     if (alarm->released[i]) continue;
     alarm->released[i] = ranking->frame;
-    ranking->store.rows[i].woken = i < BELLS;
+    ranking->store.rows[i].woken = is_bell(alarm, i);
     ready_release(&ranking->ready, &ranking->store, i, now_ns, ranking->frame);
   }
   ranking_admit(ranking);
   for (uint32_t i = 0; i < ranking->batch.count; i++) {
     uint32_t agent = ranking->batch.entries[i].agent;
     uint64_t wait = ranking->frame - alarm->released[agent];
-    if (agent < BELLS) alarm->bells_ran++;
-    if (agent >= BELLS && wait > alarm->worst) alarm->worst = wait;
+    alarm->bells_ran += is_bell(alarm, agent);
+    if (!is_bell(alarm, agent) && wait > alarm->worst) alarm->worst = wait;
+    alarm->ran[agent] = ranking->frame;
     alarm->released[agent] = 0;
     ranking->store.rows[agent].status = AGENT_WAITING;
     ready_forget(&ranking->ready, &ranking->store, agent);
   }
 }
 
+/* The frame in which the dear agent is admitted while another one is woken before every frame; 0: never. */
+static uint64_t frame_of_the_dear_one(bool planned) {
+  SCOPED(free_fixture) struct alarm *alarm = alarm_create(CAST, BELL, BELL + 1);
+  struct ranking *ranking = &alarm->ranking;
+  if (planned) alarm->count = PLAIN;
+  ranking->types.types[0].def.models.cost_ns = cost_of;
+  ranking->limits.capacity_ns = ROOM_NS;
+  ranking->limits.virtual = !planned;
+  ranking->limits.planned = planned;
+  costs_guess(&ranking->costs, 0, planned ? ROOM_NS * 2 : CHEAP_NS); /* when planned, all agents are too dear */
+  while (ranking->frame < 10 * WAIT_FRAMES && !alarm->ran[DEAR]) alarm_frame(alarm);
+  if (alarm->ran[DEAR]) cr_assert(ranking->batch.claims[0].sure, "workers begin it, though it will not fit");
+  return alarm->ran[DEAR];
+}
+
+Test(guarantee, lets_who_costs_more_than_a_frame_has_run_though_another_is_woken_for_every_frame) {
+  for (int planned = 0; planned < 2; planned++) {
+    uint64_t frame = frame_of_the_dear_one(planned);
+    cr_assert_gt(frame, 2 * WAIT_FRAMES, "no sooner than it must: frame %lu", frame);
+    cr_assert_leq(frame, 2 * WAIT_FRAMES + 2, "frame %lu", frame);
+  }
+}
+
+/* -------------------------------------------------------------------------- more woken agents than a frame holds */
+
 /* Admission by number, by cost, and by modelled cost. */
 static void check_share_of_the_woken(bool by_number, bool virtual) {
   enum { FRAMES_LONG = 400 };
-  struct alarm *alarm = calloc(1, sizeof *alarm);
-  muster_world_def def = papers_world_def();
-  def.limits.agents_max = BELLS + OTHERS;
-  def.priority.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
-  ranking_create(&alarm->ranking, &def, 1);
+  SCOPED(free_fixture) struct alarm *alarm = alarm_create(BELLS + OTHERS, 0, BELLS);
   alarm->ranking.limits.virtual = virtual;
   if (by_number) alarm->ranking.limits.updates_max = X;
   if (!by_number) alarm->ranking.limits.capacity_ns = X * 1000;
@@ -309,11 +277,9 @@ static void check_share_of_the_woken(bool by_number, bool virtual) {
     uint64_t wait = alarm->released[i] ? alarm->ranking.frame - alarm->released[i] : 0;
     if (wait > alarm->worst) alarm->worst = wait;
   }
-  cr_assert_leq(alarm->worst, WAIT_FRAMES + OTHERS / (X / 2) + 1, "%lu frames", (unsigned long)alarm->worst);
+  cr_assert_leq(alarm->worst, WAIT_FRAMES + OTHERS / (X / 2) + 1, "%lu frames", alarm->worst);
   cr_assert_geq(alarm->worst, WAIT_FRAMES, "until then the woken come first");
   cr_assert_geq(alarm->bells_ran, FRAMES_LONG * X / 2);
-  ranking_destroy(&alarm->ranking);
-  free(alarm);
 }
 
 Test(guarantee, leaves_half_of_a_frame_to_those_who_wait_when_the_woken_could_fill_it) {

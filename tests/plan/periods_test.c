@@ -1,9 +1,6 @@
 /* The release over all classes: a crowd that comes due at once is spread over frames, and no agent is forgotten. */
 #include "plan/periods.h"
-
-#include "base/random.h"
 #include "ready_set.h"
-#include "support/papers_rules.h"
 
 enum { CROWD = 50000, CLASSES = 5, PERIOD_NS = 100000000, MOST = 8192 };
 
@@ -18,12 +15,9 @@ struct fixture {
 
 static struct fixture *create_in(uint32_t agents, uint64_t period_ns, uint32_t shards) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
-  muster_world_def def = papers_world_def();
-  fixture->set = ready_fixture_create(&def, agents);
-  fixture->type = muster_type_def_default();
-  fixture->type.period_ns = period_ns;
-  fixture->type.period_max_ns = 10 * period_ns;
-  fixture->released = calloc(agents, 1);
+  fixture->set = ready_fixture_create(papers_world_def(), agents);
+  fixture->type = WITH(muster_type_def, it.period_ns = period_ns, it.period_max_ns = 10 * period_ns);
+  fixture->released = arena_reserve(&fixture->set->arena, agents, 1);
   classes_create(&fixture->classes, 1, agents, shards, &fixture->set->arena);
   periods_create(&fixture->periods, &fixture->classes, &fixture->set->def, &fixture->set->arena);
   for (uint32_t i = 0; i < CLASSES; i++)
@@ -35,10 +29,9 @@ static struct fixture *create(uint32_t agents, uint64_t period_ns) {
   return create_in(agents, period_ns, 0);
 }
 
-static void destroy(struct fixture *fixture) {
-  ready_fixture_destroy(fixture->set);
-  free(fixture->released);
-  free(fixture);
+static void destroy(struct fixture **fixture) {
+  free_fixture(&(*fixture)->set);
+  free(*fixture);
 }
 
 static void schedule(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
@@ -72,7 +65,7 @@ static uint32_t release(struct fixture *fixture, uint64_t elapsed_ns, uint32_t m
 }
 
 Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_and_nobody_twice) {
-  struct fixture *fixture = create(CROWD, PERIOD_NS);
+  SCOPED(destroy) struct fixture *fixture = create(CROWD, PERIOD_NS);
   for (uint32_t i = 0; i < CROWD; i++) schedule(fixture, i, random_at(1, i, 0, 0) % PERIOD_NS);
   uint32_t total = release(fixture, 2ull * PERIOD_NS, MOST), frames = 1;
   cr_assert_geq(total, MOST);
@@ -83,28 +76,25 @@ Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_a
   }
   cr_assert_leq(frames, (CROWD + MOST - 1) / MOST);
   for (uint32_t i = 0; i < CROWD; i++) cr_assert_eq(fixture->released[i], 1, "%u: %u times", i, fixture->released[i]);
-  total = release(fixture, 10ull * PERIOD_NS, MOST);
-  cr_assert_eq(total, 0);
-  destroy(fixture);
+  cr_assert_eq(release(fixture, 10ull * PERIOD_NS, MOST), 0);
 }
 
 /* The room of a frame ends exactly where a line of agents does, and in every other place. */
 Test(periods, agents_follow_one_another_wherever_the_room_of_a_frame_ends) {
   enum { EACH = 64, AGENTS = CLASSES * EACH };
   for (uint32_t room = 1; room <= AGENTS + 1; room += room < 3 * EACH ? 1 : EACH) {
-    struct fixture *fixture = create(AGENTS, PERIOD_NS);
+    SCOPED(destroy) struct fixture *fixture = create(AGENTS, PERIOD_NS);
     for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, i, 1 + i % 3 * (PERIOD_NS / 3));
     uint32_t total = 0, frames = 0;
     for (; total < AGENTS && frames <= AGENTS; frames++) total += release(fixture, PERIOD_NS, room);
     cr_assert_leq(frames, (AGENTS + room - 1) / room, "room for %u: %u frames", room, frames);
     for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(fixture->released[i], 1);
-    destroy(fixture);
   }
 }
 
 /* Agents that are looked at and are not due yet must not use up the room of a frame. */
 Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_is) {
-  struct fixture *fixture = create(CROWD, 60000000000u);
+  SCOPED(destroy) struct fixture *fixture = create(CROWD, 60000000000u);
   for (uint32_t i = 0; i < CROWD; i++) schedule(fixture, i, 3000000 + i);
   for (uint32_t frame = 0; frame < 60; frame++) cr_assert_eq(release(fixture, 10000, 1000), 0);
   agent_row *row = &fixture->set->store.rows[CROWD - 1];
@@ -118,7 +108,6 @@ Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_
   for (uint32_t frame = 0; total < CROWD && frame < 60 + CROWD / 1000; frame++)
     total += release(fixture, 3000000, 1000);
   cr_assert_eq(total, CROWD);
-  destroy(fixture);
 }
 
 /* Which agents a frame without room for all leaves to the next depends on the due times and on nothing else. */
@@ -127,7 +116,7 @@ Test(periods, shards_do_not_change_who_is_released_when) {
   static uint8_t when[3][AGENTS];
   static const uint32_t shards[3] = {1, 4, 64};
   for (uint32_t k = 0; k < 3; k++) {
-    struct fixture *fixture = create_in(AGENTS, PERIOD_NS, shards[k]);
+    SCOPED(destroy) struct fixture *fixture = create_in(AGENTS, PERIOD_NS, shards[k]);
     for (uint32_t i = 0; i < AGENTS; i++) schedule(fixture, i, random_at(3, i, 0, 0) % PERIOD_NS);
     for (uint32_t frame = 1; frame < FRAMES; frame++) {
       release(fixture, PERIOD_NS / 30, SOME);
@@ -135,7 +124,6 @@ Test(periods, shards_do_not_change_who_is_released_when) {
         if (fixture->released[i] && !when[k][i]) when[k][i] = (uint8_t)frame;
     }
     for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(when[k][i], when[0][i], "agent %u, %u shards", i, shards[k]);
-    destroy(fixture);
   }
 }
 
@@ -220,7 +208,8 @@ static struct fixture *load_slowly(const struct fixture *from, uint32_t shards) 
 
 Test(periods, a_release_that_is_cut_short_forgets_nobody_and_goes_on_the_same_once_it_is_loaded) {
   enum { FRAMES = 900 };
-  struct fixture *fixture = create_in(SLOW, slow_ns, 4), *loaded = NULL;
+  SCOPED(destroy) struct fixture *fixture = create_in(SLOW, slow_ns, 4);
+  SCOPED(destroy) struct fixture *loaded = NULL;
   uint32_t cut = 0;
   for (uint32_t i = 0; i < SLOW; i++) schedule(fixture, i, random_at(22, i, 0, 0) % (slow_ns));
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
@@ -231,11 +220,9 @@ Test(periods, a_release_that_is_cut_short_forgets_nobody_and_goes_on_the_same_on
       cr_assert_arr_eq(loaded->released, fixture->released, SLOW, "frame %u", frame);
     }
     if (frame % 60 != 59) continue;
-    if (loaded) destroy(loaded);
+    if (loaded) destroy(&loaded);
     loaded = load_slowly(fixture, frame % 120 == 59 ? 1 : 64);
     memcpy(loaded->released, fixture->released, SLOW);
   }
   cr_assert(cut > FRAMES / 8 && cut < FRAMES, "%u frames of %u were cut short", cut, FRAMES);
-  destroy(loaded);
-  destroy(fixture);
 }

@@ -1,13 +1,8 @@
 /* The phases of sets: what is planned against a plain sum, and what choosing does to a crowd spawned at once. */
 #include "plan/phases.h"
-
-#include "base/random.h"
+#include "plan/planning.h"
 
 #include <muster/sets.h>
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { AGENTS = 1000, TYPES = 2, SETS = 4, ATOM_NS = 1000 };
 
@@ -26,29 +21,16 @@ struct fixture {
 static struct fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
   static const muster_atom lasting[] = {
       {NULL, 0, ATOM_NS}, {NULL, 0, 2 * ATOM_NS}, {NULL, 0, 3 * ATOM_NS}, {NULL, 0, 4 * ATOM_NS}};
-  struct fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  arena_create(&fixture->arena, &allocator);
-  for (uint32_t i = 0; i < SETS; i++) {
-    fixture->sets[i] = muster_set_def_default();
-    fixture->sets[i].atoms = &lasting[i];
-    fixture->sets[i].atom_count = 1;
-    fixture->sets[i].period_updates = i ? periods[i - 1] : 1;
-    fixture->sets[i].delay_updates = i == 3 ? 2 : 0;
-  }
-  fixture->def = muster_type_def_default();
-  fixture->def.sets.list = fixture->sets;
-  fixture->def.sets.count = SETS;
+  struct fixture *fixture = new_fixture(sizeof *fixture);
+  for (uint32_t i = 0; i < SETS; i++)
+    fixture->sets[i] = WITH(muster_set_def, it.atoms = &lasting[i], it.atom_count = 1,
+                            it.period_updates = i ? periods[i - 1] : 1, it.delay_updates = i == 3 ? 2 : 0);
+  fixture->def = WITH(muster_type_def, it.sets.list = fixture->sets, it.sets.count = SETS);
   sets_register(&fixture->table, &fixture->def, fixture->atoms, AGENTS, &fixture->arena);
   phases_create(&fixture->phases, delay_max, TYPES, AGENTS, &fixture->arena);
   phases_register(&fixture->phases, 1, &fixture->table, fixture->atoms, &fixture->arena);
   cr_assert(!fixture->arena.failed);
   return fixture;
-}
-
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
 }
 
 static void join(struct fixture *fixture, uint32_t agent, uint32_t time) {
@@ -73,10 +55,9 @@ static int64_t load_at(const struct fixture *fixture, uint32_t time) {
 
 Test(phases, the_ring_tells_what_everybody_runs_while_agents_come_and_go) {
   static const uint32_t periods[] = {4, 6, 8};
-  struct fixture *fixture = create(3, periods);
+  SCOPED(free_fixture) struct fixture *fixture = create(3, periods);
   for (uint32_t step = 0; step < 5000; step++) {
-    uint64_t random = random_at(1, step, 0, 0);
-    uint32_t agent = (uint32_t)(random % AGENTS), time = 100 + step / 50;
+    uint32_t agent = (uint32_t)(random_at(1, step, 0, 0) % AGENTS), time = 100 + step / 50;
     if (fixture->joined[agent]) {
       phases_leave(&fixture->phases, 1, agent);
       fixture->joined[agent] = false;
@@ -89,7 +70,6 @@ Test(phases, the_ring_tells_what_everybody_runs_while_agents_come_and_go) {
   }
   for (uint32_t i = 0; i < AGENTS; i++) phases_leave(&fixture->phases, 1, i);
   for (uint32_t i = 0; i < 24; i++) cr_assert_eq(fixture->phases.types[1].load_ns[i], 0);
-  destroy(fixture);
 }
 
 static double peak_of(const struct fixture *fixture, uint32_t cycle) {
@@ -103,11 +83,9 @@ static double peak_of(const struct fixture *fixture, uint32_t cycle) {
 }
 
 static double peak_with(uint32_t delay_max, const uint32_t periods[3], uint32_t cycle) {
-  struct fixture *fixture = create(delay_max, periods);
+  SCOPED(free_fixture) struct fixture *fixture = create(delay_max, periods);
   for (uint32_t i = 0; i < AGENTS; i++) join(fixture, i, 7);
-  double peak = peak_of(fixture, cycle);
-  destroy(fixture);
-  return peak;
+  return peak_of(fixture, cycle);
 }
 
 Test(phases, a_crowd_that_is_spawned_at_once_loses_its_peaks_the_more_it_may_shift) {
@@ -122,18 +100,15 @@ Test(phases, a_crowd_that_is_spawned_at_once_loses_its_peaks_the_more_it_may_shi
 
 Test(phases, types_that_take_long_to_repeat_or_were_changed_are_left_alone) {
   static const uint32_t periods[] = {29, 31, 37}, composite[] = {4, 6, 8};
-  struct fixture *fixture = create(3, periods);
+  SCOPED(free_fixture) struct fixture *longer = create(3, periods), *changed = create(3, composite);
   for (uint32_t i = 0; i < 20; i++) {
-    join(fixture, i, 5);
-    cr_assert_eq(fixture->begins[i], 0);
+    join(longer, i, 5);
+    cr_assert_eq(longer->begins[i], 0);
   }
-  destroy(fixture);
-  fixture = create(3, composite);
-  for (uint32_t i = 0; i < 20; i++) join(fixture, i, 5);
-  phases_give_up(&fixture->phases, 1);
-  join(fixture, 20, 5);
-  cr_assert_eq(fixture->begins[20], 0);
-  phases_leave(&fixture->phases, 1, 3);
-  phases_leave(&fixture->phases, 1, 20);
-  destroy(fixture);
+  for (uint32_t i = 0; i < 20; i++) join(changed, i, 5);
+  phases_give_up(&changed->phases, 1);
+  join(changed, 20, 5);
+  cr_assert_eq(changed->begins[20], 0);
+  phases_leave(&changed->phases, 1, 3);
+  phases_leave(&changed->phases, 1, 20);
 }

@@ -4,12 +4,9 @@
 #define PLANNER_H
 
 #include "plan/periods.h"
+#include "plan/planning.h"
 #include "plan/rank.h"
 #include "plan/score.h"
-#include "support/papers_rules.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 struct planner {
   struct arena arena;
@@ -28,18 +25,9 @@ struct planner {
   uint32_t count;
 };
 
-static inline muster_atom_result planner_nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static inline struct planner *planner_create(muster_elastic elastic, uint32_t agents_max, uint32_t types_max) {
-  struct planner *planner = calloc(1, sizeof *planner);
-  muster_allocator allocator = {0};
-  planner->def = papers_world_def();
-  planner->def.limits.agents_max = agents_max;
-  planner->def.elastic = elastic;
-  arena_create(&planner->arena, &allocator);
+  struct planner *planner = new_fixture(sizeof *planner);
+  planner->def = WITH(papers_world_rules, it.limits.agents_max = agents_max, it.elastic = elastic);
   store_create(&planner->store, agents_max, &planner->arena);
   types_create(&planner->types, types_max, &planner->arena);
   space_create(&planner->space, agents_max, 32.0, &planner->arena);
@@ -55,20 +43,10 @@ static inline struct planner *planner_create(muster_elastic elastic, uint32_t ag
   return planner;
 }
 
-static inline void planner_destroy(struct planner *planner) {
-  arena_destroy(&planner->arena);
-  free(planner);
-}
-
 /* Types are numbered from 0 in the order of registration. */
 static inline void planner_register(struct planner *planner, uint32_t index, uint64_t period_ns,
                                     uint64_t period_max_ns) {
-  muster_atom atom = {planner_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_type_def type = muster_type_def_default();
-  type.atoms = &atom;
-  type.atom_count = 1;
-  type.period_ns = period_ns;
-  type.period_max_ns = period_max_ns;
+  muster_type_def type = CHANGED(idle_type(1), it.period_ns = period_ns, it.period_max_ns = period_max_ns);
   cr_assert_eq(types_register(&planner->types, &type, planner->def.limits.agents_max, &planner->arena), index);
   classes_reserve(&planner->classes, &type, index);
 }

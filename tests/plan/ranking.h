@@ -2,12 +2,8 @@
 #ifndef RANKING_H
 #define RANKING_H
 
+#include "plan/planning.h"
 #include "plan/rank.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
-enum { RANKING_ATOMS_MAX = 16 };
 
 struct ranking {
   struct arena arena;
@@ -21,35 +17,21 @@ struct ranking {
   uint64_t frame;
 };
 
-static inline muster_atom_result ranking_nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-/* Room for `def->agents_max` agents of one type with so many atoms, 1,000 ns each. */
-static inline void ranking_create(struct ranking *ranking, const muster_world_def *def, uint32_t atom_count) {
-  muster_allocator allocator = {0};
-  muster_atom atoms[RANKING_ATOMS_MAX];
-  muster_type_def type = muster_type_def_default();
-  cr_assert_leq(atom_count, RANKING_ATOMS_MAX);
-  for (uint32_t i = 0; i < atom_count; i++) atoms[i] = (muster_atom){ranking_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  type.atoms = atoms;
-  type.atom_count = atom_count;
-  ranking->def = *def;
-  arena_create(&ranking->arena, &allocator);
-  store_create(&ranking->store, def->limits.agents_max, &ranking->arena);
-  for (uint32_t i = 0; i < def->limits.agents_max; i++) bits_set(ranking->store.active, i);
+/* Room for def.limits.agents_max agents of one type with so many atoms, 1,000 ns each. */
+static inline void ranking_create(struct ranking *ranking, muster_world_def def, uint32_t atom_count) {
+  muster_type_def type = idle_type(atom_count);
+  uint32_t agents_max = def.limits.agents_max;
+  ranking->def = def;
+  ranking->arena = begin_arena();
+  store_create(&ranking->store, agents_max, &ranking->arena);
+  for (uint32_t i = 0; i < agents_max; i++) bits_set(ranking->store.active, i);
   types_create(&ranking->types, 1, &ranking->arena);
   costs_create(&ranking->costs, 1, &ranking->arena);
-  batch_create(&ranking->batch, def->limits.agents_max, &ranking->arena);
-  cr_assert_eq(types_register(&ranking->types, &type, def->limits.agents_max, &ranking->arena), 0);
+  batch_create(&ranking->batch, agents_max, &ranking->arena);
+  cr_assert_eq(types_register(&ranking->types, &type, agents_max, &ranking->arena), 0);
   costs_guess(&ranking->costs, 0, 1000 * atom_count);
   ready_create(&ranking->ready, &ranking->def, &ranking->types, NULL, &ranking->arena);
   ranking->limits = (rank_limits){.capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
-}
-
-static inline void ranking_destroy(struct ranking *ranking) {
-  arena_destroy(&ranking->arena);
 }
 
 static inline void ranking_begin_frame(struct ranking *ranking, uint64_t now_ns) {

@@ -1,7 +1,6 @@
 /* Ready agents through many frames against plain lists: woken agents lead, first in, first out; waiting agents stand in
  * the queue by release. */
 #include "ready_set.h"
-#include "support/papers_rules.h"
 
 enum { AGENTS = 300, FRAMES = 4000 };
 
@@ -28,7 +27,7 @@ static agent_row *row_of(const struct life *life, uint32_t agent) {
   return &life->fixture->store.rows[agent];
 }
 
-static uint64_t draw(const struct life *life, uint32_t agent, uint32_t what) {
+static uint64_t chance(const struct life *life, uint32_t agent, uint32_t what) {
   return random_at(11, life->fixture->frame, agent, what);
 }
 
@@ -86,15 +85,15 @@ static void begin_frame(struct life *life, uint64_t elapsed_ns) {
   ready_fixture *fixture = life->fixture;
   fixture->now_ns += elapsed_ns;
   for (uint32_t i = 0; i < AGENTS; i++) {
-    if (draw(life, i, 1) % 40 == 0) wake(life, i);
-    if (draw(life, i, 2) % 200 == 0) take_away(life, i);
+    if (chance(life, i, 1) % 40 == 0) wake(life, i);
+    if (chance(life, i, 2) % 200 == 0) take_away(life, i);
   }
   begin_frame_at(fixture, fixture->now_ns);
   for (uint32_t i = 0; i < AGENTS; i++) {
     agent_row *row = row_of(life, i);
     bool came_now = row->last_update_ns == fixture->now_ns; /* in the place of one that was removed */
-    if (row->status != AGENT_FREE || came_now || draw(life, i, 3) % 8) continue;
-    row->importance = (uint16_t)draw(life, i, 4);
+    if (row->status != AGENT_FREE || came_now || chance(life, i, 3) % 8) continue;
+    row->importance = (uint16_t)chance(life, i, 4);
     ready_release(&fixture->ready, &fixture->store, i, fixture->now_ns, fixture->frame);
   }
 }
@@ -103,7 +102,7 @@ static void begin_frame(struct life *life, uint64_t elapsed_ns) {
 static void settle(struct life *life, uint32_t agent) {
   ready_fixture *fixture = life->fixture;
   agent_row *row = row_of(life, agent);
-  uint64_t fate = draw(life, agent, 5) % 8;
+  uint64_t fate = chance(life, agent, 5) % 8;
   if (fate > 1) {
     row->status = AGENT_FREE;
     row->woken = 0;
@@ -130,7 +129,7 @@ static void run_frame(struct life *life, uint32_t most) {
     life->woken_runs++;
   }
   ready_begin_walk(&fixture->ready, NULL);
-  while (count < most && (index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
+  while (count < most && (index = walk_on(fixture)) != UINT32_MAX) {
     cr_assert(row_of(life, index)->status == AGENT_READY && !row_of(life, index)->woken);
     ready_admit(&fixture->ready, &fixture->store, index);
     admitted[count++] = index;
@@ -141,11 +140,11 @@ static void run_frame(struct life *life, uint32_t most) {
 }
 
 static void live(muster_order order, uint32_t most) {
-  muster_world_def def = papers_world_def();
-  def.order = order;
-  struct life life = {.fixture = ready_fixture_create(&def, AGENTS)};
+  SCOPED(free_fixture)
+  ready_fixture *fixture = ready_fixture_create(WITH(papers_world_rules, it.order = order), AGENTS);
+  struct life life = {.fixture = fixture};
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
-    uint64_t elapsed_ns = 1000000 + draw(&life, 0, 6) % 20000000;
+    uint64_t elapsed_ns = 1000000 + chance(&life, 0, 6) % 20000000;
     if (frame % 500 == 499) elapsed_ns = 30000000000u;
     begin_frame(&life, elapsed_ns);
     run_frame(&life, frame / 100 % 4 == 3 ? AGENTS : most); /* now and then every agent catches up */
@@ -153,7 +152,6 @@ static void live(muster_order order, uint32_t most) {
   cr_assert(life.woken_runs > FRAMES / 2 && life.preempted > FRAMES / 2 && life.removed > FRAMES / 2);
   cr_assert_leq(life.longest_woken, 2 * AGENTS + FIFO_SLACK + 1);
   cr_assert_leq(life.longest_waiting, 2 * AGENTS + FIFO_SLACK + 1);
-  ready_fixture_destroy(life.fixture);
 }
 
 Test(ready_life, woken_and_waiting_agents_keep_their_order_through_thousands_of_frames) {
@@ -163,12 +161,6 @@ Test(ready_life, woken_and_waiting_agents_keep_their_order_through_thousands_of_
 }
 
 /* ------------------------------------------------------------------------------------------------- the woken queue */
-
-static void release_woken(ready_fixture *fixture, uint32_t agent) {
-  fixture->store.rows[agent].woken = 1;
-  ready_release(&fixture->ready, &fixture->store, agent, fixture->now_ns, fixture->frame);
-  ready_queue(&fixture->ready, &fixture->store, agent);
-}
 
 static uint32_t run_first_woken(ready_fixture *fixture) {
   uint32_t place = fixture->ready.woken.head;
@@ -188,13 +180,15 @@ static void complete(ready_fixture *fixture, uint32_t agent) {
 
 /* Two are woken in every frame and one can run. */
 Test(ready_life, who_was_woken_before_runs_before_who_ran_and_was_woken_again) {
-  muster_world_def def = papers_world_def();
-  ready_fixture *fixture = ready_fixture_create(&def, 2);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(papers_world_def(), 2);
   uint32_t runs[2] = {0}, longest = 0;
   for (uint32_t frame = 0; frame < 5000; frame++) {
     fixture->now_ns += SET_FRAME_NS;
-    for (uint32_t i = 0; i < 2; i++)
-      if (fixture->store.rows[i].status != AGENT_READY) release_woken(fixture, i);
+    for (uint32_t i = 0; i < 2; i++) {
+      if (fixture->store.rows[i].status == AGENT_READY) continue;
+      release_row(fixture, i, CHANGED(fixture->store.rows[i], it.woken = 1));
+      ready_queue(&fixture->ready, &fixture->store, i);
+    }
     begin_frame_at(fixture, fixture->now_ns);
     uint32_t agent = run_first_woken(fixture);
     complete(fixture, agent);
@@ -203,5 +197,4 @@ Test(ready_life, who_was_woken_before_runs_before_who_ran_and_was_woken_again) {
   }
   cr_assert_eq(runs[0], runs[1], "%u ran %u times, %u %u times", 0, runs[0], 1, runs[1]);
   cr_assert_leq(longest, 2 * 2 + FIFO_SLACK + 1);
-  ready_fixture_destroy(fixture);
 }

@@ -11,25 +11,13 @@ typedef struct ring_fixture {
 } ring_fixture;
 
 static ring_fixture *ring_fixture_create(uint32_t maximum, uint32_t shift, uint64_t low) {
-  ring_fixture *fixture = calloc(1, sizeof *fixture);
-  arena_create(&fixture->arena, &(muster_allocator){0});
+  ring_fixture *fixture = new_fixture(sizeof *fixture);
   ready_ring_create(&fixture->ring, maximum, &fixture->arena);
   cr_assert(!fixture->arena.failed);
   ready_ring_place(&fixture->ring, shift, low);
-  fixture->expected = calloc(maximum, sizeof *fixture->expected);
+  fixture->expected = arena_reserve(&fixture->arena, maximum, sizeof *fixture->expected);
   fixture->maximum = maximum;
   return fixture;
-}
-
-static void ring_fixture_destroy(ring_fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture->expected);
-  free(fixture);
-}
-
-static int by_entry(const void *one, const void *other) {
-  uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-  return a < b ? -1 : a > b;
 }
 
 static void add(ring_fixture *fixture, uint64_t key, uint32_t agent) {
@@ -42,7 +30,7 @@ static void add(ring_fixture *fixture, uint64_t key, uint32_t agent) {
 /* Takes the first `wanted` entries, or all: they are the first of a sort. What was taken beyond comes back. */
 static void take_first(ring_fixture *fixture, uint32_t wanted) {
   uint32_t taken = 0, count;
-  qsort(fixture->expected, fixture->count, sizeof *fixture->expected, by_entry);
+  qsort(fixture->expected, fixture->count, sizeof *fixture->expected, compare_numbers);
   while (taken < wanted && (count = ready_ring_take(&fixture->ring)) > 0) {
     ready_ring_sort(&fixture->ring.sorted, &fixture->ring.other, count);
     for (uint32_t i = 0; i < count; i++)
@@ -83,7 +71,7 @@ static void check_ring(key_function key, uint32_t each, uint32_t wanted, uint32_
   enum { SHIFT = 12, PAST = 1024 };
   uint64_t now = 1ull << 39;
   uint32_t agents = 0;
-  ring_fixture *fixture = ring_fixture_create(each * frames, SHIFT, (now >> SHIFT) - PAST);
+  SCOPED(free_fixture) ring_fixture *fixture = ring_fixture_create(each * frames, SHIFT, (now >> SHIFT) - PAST);
   for (fixture->frame = 0; fixture->frame < frames; fixture->frame++, now += step) {
     ready_ring_advance(&fixture->ring, (now >> SHIFT) - PAST);
     for (uint32_t i = 0; i < each; i++, agents++) {
@@ -94,12 +82,11 @@ static void check_ring(key_function key, uint32_t each, uint32_t wanted, uint32_
   }
   take_first(fixture, UINT32_MAX);
   cr_assert_eq(fixture->ring.depth, 0);
-  ring_fixture_destroy(fixture);
 }
 
 Test(ready_ring, gives_entries_in_order_whatever_their_keys_look_like) {
   static const key_function keys[] = {spread, equal, skewed, ahead};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+  for (size_t i = 0; i < COUNT_OF(keys); i++) {
     check_ring(keys[i], 40, 35, 200, 33000);
     check_ring(keys[i], 2000, 700, 20, 33000); /* buckets are split, and time passes over them */
     check_ring(keys[i], 10000, 9000, 6, 33000);
@@ -109,7 +96,7 @@ Test(ready_ring, gives_entries_in_order_whatever_their_keys_look_like) {
 }
 
 Test(ready_ring, takes_out_all_that_is_in_it_in_levels_too) {
-  ring_fixture *fixture = ring_fixture_create(30000, 12, 1000);
+  SCOPED(free_fixture) ring_fixture *fixture = ring_fixture_create(30000, 12, 1000);
   for (uint32_t i = 0; i < 30000; i++) add(fixture, skewed(1ull << 30, random_at(6, i, 0, 0)), i);
   take_first(fixture, 100);
   cr_assert_gt(fixture->ring.depth, 1, "it was split only %u times", fixture->ring.depth);
@@ -118,7 +105,6 @@ Test(ready_ring, takes_out_all_that_is_in_it_in_levels_too) {
   ready_ring_sort(&fixture->ring.sorted, &fixture->ring.other, count);
   for (uint32_t i = 0; i < count; i++) cr_assert_eq(fixture->ring.sorted[i], fixture->expected[i]);
   cr_assert(fixture->ring.entries == 0 && fixture->ring.depth == 0 && ready_ring_take(&fixture->ring) == 0);
-  ring_fixture_destroy(fixture);
 }
 
 Test(ready_ring, sorts_few_and_many_entries_of_equal_and_of_different_keys) {
@@ -129,7 +115,7 @@ Test(ready_ring, sorts_few_and_many_entries_of_equal_and_of_different_keys) {
       uint64_t *entries = one, *too = other;
       for (uint32_t i = 0; i < count; i++)
         expected[i] = one[i] = ring_entry(random_at(7, i, 0, 0) % kinds * 77777, i * 911u % COUNT);
-      qsort(expected, count, sizeof *expected, by_entry);
+      qsort(expected, count, sizeof *expected, compare_numbers);
       ready_ring_sort(&entries, &too, count);
       for (uint32_t i = 0; i < count; i++)
         cr_assert_eq(entries[i], expected[i], "%u of %u keys, of %u", i, count, kinds);
@@ -144,19 +130,19 @@ static uint32_t sort_all(const ready_fixture *fixture, uint64_t *entries) {
   for (uint32_t i = 0; i < fixture->agents; i++)
     if (fixture->store.rows[i].status == AGENT_READY)
       entries[count++] = ready_entry(&fixture->ready, &fixture->store.rows[i], i);
-  qsort(entries, count, sizeof *entries, by_entry);
+  qsort(entries, count, sizeof *entries, compare_numbers);
   return count;
 }
 
 /* Of `agents`, some are released in each frame and fewer are admitted, until half a frame's crowd waits; keys change in
  * between, and agents leave. */
 static void check_cut(uint32_t agents, uint32_t frames) {
-  muster_world_def def = muster_world_def_default();
-  def.order = MUSTER_ORDER_DEADLINE;
+  muster_world_def def = WITH(muster_world_def, it.order = MUSTER_ORDER_DEADLINE);
   const agent_class classes[] = {{.nominal_ns = 100000000u, .rate = 1.0, .period_ns = 1e8f},
                                  {.nominal_ns = 100000000u, .rate = 0.1, .period_ns = 1e9f}};
-  ready_fixture *fixture = ready_fixture_create(&def, agents);
-  uint64_t *entries = calloc(agents, sizeof *entries), now_ns = 0;
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(def, agents);
+  SCOPED(free_memory) uint64_t *entries = calloc(agents, sizeof *entries);
+  uint64_t now_ns = 0;
   fixture->ready.classes = classes;
   for (uint32_t frame = 0, released = 0; frame < frames; frame++) {
     begin_frame_at(fixture, now_ns += SET_FRAME_NS);
@@ -177,7 +163,7 @@ static void check_cut(uint32_t agents, uint32_t frames) {
     uint32_t count = sort_all(fixture, entries), wanted = count / 3;
     ready_begin_walk(&fixture->ready, frame % 2 ? &backwards : NULL);
     for (uint32_t i = 0; i < wanted; i++) {
-      uint32_t index = ready_next(&fixture->ready, &fixture->store);
+      uint32_t index = walk_on(fixture);
       cr_assert_eq(index, ring_agent(entries[i]), "frame %u: agent %u of %u is another one than by a global sort",
                    frame, i, count);
       ready_admit(&fixture->ready, &fixture->store, index);
@@ -185,8 +171,6 @@ static void check_cut(uint32_t agents, uint32_t frames) {
     ready_end_walk(&fixture->ready, &fixture->store);
     ready_keep_fresh(&fixture->ready, &fixture->store);
   }
-  free(entries);
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready_ring, the_first_agents_of_a_walk_are_those_of_a_global_sort_in_every_frame) {
@@ -198,10 +182,8 @@ Test(ready_ring, the_first_agents_of_a_walk_are_those_of_a_global_sort_in_every_
 /* Agents that leave without running, over and over: the ring drops their entries before they are too many. */
 Test(ready_ring, entries_of_agents_that_have_left_never_outgrow_the_others) {
   enum { AGENTS = 3000, ROUNDS = 200 };
-  muster_world_def def = muster_world_def_default();
-  def.order = MUSTER_ORDER_DEADLINE;
   agent_class class = {.nominal_ns = 100000000u, .rate = 1.0, .period_ns = 1e8f};
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_DEADLINE, AGENTS);
   fixture->ready.classes = &class;
   begin_frame_at(fixture, SET_FRAME_NS);
   for (uint32_t i = 0; i < AGENTS; i++) release_row(fixture, i, (agent_row){.importance = (uint16_t)(i * 20)});
@@ -217,5 +199,4 @@ Test(ready_ring, entries_of_agents_that_have_left_never_outgrow_the_others) {
   begin_frame_at(fixture, 2 * SET_FRAME_NS);
   cr_assert_eq(walk_all(fixture, false, 256), AGENTS, "each is met once, whatever is left of it elsewhere");
   cr_assert_eq(fixture->ready.ring.entries, 0);
-  ready_fixture_destroy(fixture);
 }

@@ -2,13 +2,8 @@
 #ifndef READY_SET_H
 #define READY_SET_H
 
+#include "plan/planning.h"
 #include "plan/ready_walk.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { SET_FRAME_NS = 10000000 };
 
@@ -23,23 +18,13 @@ typedef struct ready_fixture {
   uint8_t *met; /* by agent: how often a walk met it */
 } ready_fixture;
 
-static muster_atom_result do_nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static inline ready_fixture *ready_fixture_create(const muster_world_def *def, uint32_t agents) {
-  ready_fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0}, atoms[3] = {atom, atom, atom};
-  muster_type_def type = muster_type_def_default();
-  type.atoms = atoms;
-  type.atom_count = 3;
+static inline ready_fixture *ready_fixture_create(muster_world_def def, uint32_t agents) {
+  ready_fixture *fixture = new_fixture(sizeof *fixture);
+  muster_type_def type = idle_type(3);
   fixture->agents = agents;
-  fixture->def = *def;
+  fixture->def = def;
   fixture->def.limits.agents_max = agents;
-  fixture->met = calloc(agents, 1);
-  arena_create(&fixture->arena, &allocator);
+  fixture->met = arena_reserve(&fixture->arena, agents, 1);
   store_create(&fixture->store, agents, &fixture->arena);
   for (uint32_t i = 0; i < agents; i++) bits_set(fixture->store.active, i);
   types_create(&fixture->types, 1, &fixture->arena);
@@ -48,10 +33,8 @@ static inline ready_fixture *ready_fixture_create(const muster_world_def *def, u
   return fixture;
 }
 
-static inline void ready_fixture_destroy(ready_fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture->met);
-  free(fixture);
+static inline ready_fixture *ready_fixture_in(muster_order order, uint32_t agents) {
+  return ready_fixture_create(WITH(muster_world_def, it.order = order), agents);
 }
 
 static inline void begin_frame_at(ready_fixture *fixture, uint64_t now_ns) {
@@ -60,9 +43,18 @@ static inline void begin_frame_at(ready_fixture *fixture, uint64_t now_ns) {
   ready_advance(&fixture->ready, &fixture->store, now_ns);
 }
 
+static inline void begin_next_frame(ready_fixture *fixture) {
+  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+}
+
 static inline void release_row(ready_fixture *fixture, uint32_t agent, agent_row row) {
   fixture->store.rows[agent] = row;
   ready_release(&fixture->ready, &fixture->store, agent, fixture->now_ns, fixture->frame);
+}
+
+/* The walk's next agent; UINT32_MAX: there is none. */
+static inline uint32_t walk_on(ready_fixture *fixture) {
+  return ready_next(&fixture->ready, &fixture->store);
 }
 
 /* Rankin's virtual deadline as published. */
@@ -93,7 +85,7 @@ static inline uint32_t walk_all(ready_fixture *fixture, bool sorted, uint32_t ch
   for (uint32_t i = 0; i < fixture->agents; i++)
     expected += fixture->store.rows[i].status == AGENT_READY && !fixture->store.rows[i].woken;
   ready_begin_walk(&fixture->ready, NULL);
-  while ((index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
+  while ((index = walk_on(fixture)) != UINT32_MAX) {
     const agent_row *row = &fixture->store.rows[index];
     cr_assert_lt(index, fixture->agents);
     cr_assert(row->status == AGENT_READY && !row->woken, "%u is not ready", index);

@@ -1,14 +1,7 @@
 /* The order of ready agents across fresh ones and the ring: every agent once, by the published keys. */
 #include "ready_set.h"
-#include "support/papers_rules.h"
 
 #define SECOND_NS 1000000000u
-
-static muster_world_def world_of(muster_order order) {
-  muster_world_def def = muster_world_def_default();
-  def.order = order;
-  return def;
-}
 
 static agent_row random_row(uint64_t now_ns, uint64_t span_ns, uint64_t random) {
   return (agent_row){.last_update_ns = now_ns - random % span_ns,
@@ -24,9 +17,9 @@ static void release_some(ready_fixture *fixture, uint32_t first, uint32_t end, u
 }
 
 /* Some wait in the ring since earlier frames, as many are fresh; and then again, when some were admitted. */
-static void check_order(const muster_world_def *def, uint64_t span_ns) {
+static void check_order(muster_world_def def, uint64_t span_ns) {
   enum { AGENTS = 6000, EACH = AGENTS / 4 };
-  ready_fixture *fixture = ready_fixture_create(def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(def, AGENTS);
   uint64_t now_ns = 20ull * SECOND_NS;
   for (uint32_t i = 0; i < 4; i++) {
     begin_frame_at(fixture, now_ns += SET_FRAME_NS);
@@ -36,36 +29,30 @@ static void check_order(const muster_world_def *def, uint64_t span_ns) {
     if (i < 3) ready_keep_fresh(&fixture->ready, &fixture->store);
   }
   begin_frame_at(fixture, now_ns + SET_FRAME_NS);
-  uint32_t left = walk_all(fixture, true, 256);
-  cr_assert(left > AGENTS / 2 && fixture->ready.count == 0 && fixture->ready.begun == 0);
+  cr_assert(walk_all(fixture, true, 256) > AGENTS / 2 && fixture->ready.count == 0 && fixture->ready.begun == 0);
   cr_assert_eq(fixture->ready.in_ring, 0);
   cr_assert_eq(fixture->ready.ring.entries, 0, "all entries were taken out");
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, fresh_agents_and_the_ring_are_one_order_by_the_published_priority) {
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  check_order(&def, 2ull * SECOND_NS);
-  check_order(&def, 8ull * SECOND_NS); /* some are older than the ring, few enough to be sorted at once */
+  muster_world_def def = WITH(muster_world_def, it.order = MUSTER_ORDER_PRIORITY);
+  check_order(def, 2ull * SECOND_NS);
+  check_order(def, 8ull * SECOND_NS); /* some are older than the ring, few enough to be sorted at once */
 }
 
 Test(ready, the_weights_count_as_published) {
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  def.priority.importance = 0.25f;
-  def.priority.wait = 0.5f;
-  def.priority.runs = 0.75f;
-  def.priority.progress = 0.125f;
-  check_order(&def, SECOND_NS);
+  muster_world_def def = WITH(muster_world_def, it.order = MUSTER_ORDER_PRIORITY, it.priority.importance = 0.25f,
+                              it.priority.wait = 0.5f, it.priority.runs = 0.75f, it.priority.progress = 0.125f);
+  check_order(def, SECOND_NS);
   def.priority.importance = 0.0f;
   def.priority.guarantee_ns = 10000000u;
-  check_order(&def, SECOND_NS / 20);
+  check_order(def, SECOND_NS / 20);
 }
 
 /* Agents wait in the ring when their order is turned around: none is lost, and the walk is in the new order. */
 Test(ready, other_weights_put_those_who_wait_in_another_order) {
   enum { AGENTS = 5000 };
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
   uint64_t now_ns = 1000ull * SECOND_NS, before = 0;
   begin_frame_at(fixture, now_ns);
   for (uint32_t i = 0; i < AGENTS; i++)
@@ -73,14 +60,14 @@ Test(ready, other_weights_put_those_who_wait_in_another_order) {
         fixture, i,
         (agent_row){.last_update_ns = now_ns - i * 100000u, .importance = (uint16_t)(i % 60000), .level = i % 4u});
   ready_keep_fresh(&fixture->ready, &fixture->store);
-  def.priority.importance = 0.0f;
-  def.priority.reduction = 1.0f;
-  def.priority.guarantee_ns = 3000ull * SECOND_NS; /* a level is worth 1,000 s: more than any age here */
+  muster_world_def def = WITH(muster_world_def, it.order = MUSTER_ORDER_PRIORITY, it.priority.importance = 0.0f,
+                              it.priority.reduction = 1.0f, it.priority.guarantee_ns = 3000ull * SECOND_NS);
+  /* A level is worth 1,000 s: more than any age here. */
   ready_reweigh(&fixture->ready, &fixture->store, &def);
   begin_frame_at(fixture, now_ns + SET_FRAME_NS);
   ready_begin_walk(&fixture->ready, NULL);
   uint32_t walked = 0, level_before = 3, index;
-  while ((index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
+  while ((index = walk_on(fixture)) != UINT32_MAX) {
     const agent_row *row = &fixture->store.rows[index];
     cr_assert_leq(row->level, level_before, "level %u comes after %u", row->level, level_before);
     if (row->level == level_before && walked)
@@ -91,13 +78,12 @@ Test(ready, other_weights_put_those_who_wait_in_another_order) {
   }
   ready_end_walk(&fixture->ready, &fixture->store);
   cr_assert_eq(walked, AGENTS);
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, fresh_agents_and_the_ring_are_one_order_by_delays_and_then_elapsed_time) {
-  muster_world_def def = world_of(MUSTER_ORDER_DELAYS);
-  check_order(&def, 2ull * SECOND_NS);
-  check_order(&def, 15ull * SECOND_NS);
+  muster_world_def def = WITH(muster_world_def, it.order = MUSTER_ORDER_DELAYS);
+  check_order(def, 2ull * SECOND_NS);
+  check_order(def, 15ull * SECOND_NS);
 }
 
 /* -------------------------------------------------------------------------------------------------- large buckets */
@@ -105,8 +91,7 @@ Test(ready, fresh_agents_and_the_ring_are_one_order_by_delays_and_then_elapsed_t
 /* Thousands of one bucket, with others before and behind it and fresh ones among them. */
 static void check_large_bucket(muster_order order, uint64_t age_ns, uint32_t chance) {
   enum { AGENTS = 4 * RING_SORTED_MAX, OTHERS = 300 };
-  muster_world_def def = world_of(order);
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(order, AGENTS);
   uint64_t now_ns = 1000ull * SECOND_NS;
   begin_frame_at(fixture, now_ns);
   for (uint32_t i = 0; i < AGENTS - OTHERS; i++) {
@@ -123,7 +108,6 @@ static void check_large_bucket(muster_order order, uint64_t age_ns, uint32_t cha
     walk_all(fixture, false, frame < 12 ? chance : 256);
     ready_keep_fresh(&fixture->ready, &fixture->store);
   }
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, every_agent_of_a_bucket_that_is_read_in_parts_is_met_once_whichever_are_admitted_between_the_parts) {
@@ -137,17 +121,16 @@ Test(ready, every_agent_of_a_bucket_that_is_read_in_parts_is_met_once_whichever_
 /* Admitting stops in the middle of a part, and the next frame begins anew. */
 Test(ready, a_walk_that_ends_in_the_middle_of_a_part_leaves_everyone_else_in_place) {
   enum { AGENTS = 3 * RING_SORTED_MAX, EACH = 700 };
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
-  uint8_t *admitted = calloc(AGENTS, 1);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
+  SCOPED(free_memory) uint8_t *admitted = calloc(AGENTS, 1);
   begin_frame_at(fixture, SECOND_NS);
   for (uint32_t i = 0; i < AGENTS; i++) release_row(fixture, i, (agent_row){.last_update_ns = SECOND_NS / 2});
   ready_keep_fresh(&fixture->ready, &fixture->store);
   for (uint32_t left = AGENTS; left > 0;) {
-    begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+    begin_next_frame(fixture);
     ready_begin_walk(&fixture->ready, NULL);
     for (uint32_t i = 0; i < EACH && left > 0; i++, left--) {
-      uint32_t index = ready_next(&fixture->ready, &fixture->store);
+      uint32_t index = walk_on(fixture);
       cr_assert_lt(index, AGENTS);
       cr_assert_eq(admitted[index]++, 0);
       ready_admit(&fixture->ready, &fixture->store, index);
@@ -155,16 +138,13 @@ Test(ready, a_walk_that_ends_in_the_middle_of_a_part_leaves_everyone_else_in_pla
     ready_end_walk(&fixture->ready, &fixture->store);
     cr_assert_eq(fixture->ready.count, left);
   }
-  free(admitted);
-  ready_fixture_destroy(fixture);
 }
 
 /* ------------------------------------------------------------------------------------------------- crowds, windows */
 
 Test(ready, more_agents_than_are_kept_fresh_are_one_order_and_all_of_them_wait_in_line) {
   enum { AGENTS = 20000 };
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
   fixture->ready.fresh_max = AGENTS - 5000;
   begin_frame_at(fixture, 20ull * SECOND_NS);
   release_some(fixture, 0, AGENTS, 4ull * SECOND_NS);
@@ -174,16 +154,14 @@ Test(ready, more_agents_than_are_kept_fresh_are_one_order_and_all_of_them_wait_i
   for (uint32_t i = 0; i < AGENTS; i++)
     cr_assert(fixture->store.rows[i].queued || fixture->store.rows[i].status != AGENT_READY, "agent %u", i);
   cr_assert_geq(fixture->ready.waiting.standing, fixture->ready.count);
-  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+  begin_next_frame(fixture);
   walk_all(fixture, true, 256);
   cr_assert_eq(fixture->ready.count, 0);
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, widening_the_ring_keeps_everyone_in_order) {
   enum { AGENTS = 5000 };
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
   begin_frame_at(fixture, 4000ull * SECOND_NS);
   release_some(fixture, 0, AGENTS, 600ull * SECOND_NS);
   ready_keep_fresh(&fixture->ready, &fixture->store);
@@ -195,18 +173,16 @@ Test(ready, widening_the_ring_keeps_everyone_in_order) {
   cr_assert_gt(fixture->ready.width_shift, shift);
   cr_assert_eq(fixture->ready.ring.lists[RING_OLDER].count, 0);
   walk_all(fixture, true, 128);
-  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+  begin_next_frame(fixture);
   ready_widen(&fixture->ready, &fixture->store, 3000ull * SECOND_NS);
   walk_all(fixture, true, 256);
   cr_assert_eq(fixture->ready.count, 0);
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, keeps_the_order_through_jumps_of_time_short_and_longer_than_the_ring) {
   enum { AGENTS = 1500 };
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
   static const uint64_t jumps_ns[] = {1, 2097152, 134217728, 900000000, 4000000000, 8589934592, 60000000000, 1};
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
   uint64_t now_ns = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
     begin_frame_at(fixture, now_ns += jumps_ns[i % 8]);
@@ -216,13 +192,11 @@ Test(ready, keeps_the_order_through_jumps_of_time_short_and_longer_than_the_ring
   }
   walk_all(fixture, true, 256);
   cr_assert_eq(fixture->ready.count, 0);
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, who_is_removed_while_waiting_is_met_no_more) {
   enum { AGENTS = 3000 };
-  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
-  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
   begin_frame_at(fixture, 20ull * SECOND_NS);
   release_some(fixture, 0, AGENTS, 12ull * SECOND_NS);
   ready_keep_fresh(&fixture->ready, &fixture->store);
@@ -235,18 +209,16 @@ Test(ready, who_is_removed_while_waiting_is_met_no_more) {
   cr_assert_eq(fixture->ready.count, AGENTS / 2);
   cr_assert_eq(fixture->ready.woken.standing, AGENTS / 6);
   cr_assert_eq(fixture->ready.waiting.standing, AGENTS / 2);
-  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+  begin_next_frame(fixture);
   uint32_t place = fixture->ready.woken.head;
   for (uint32_t i = 3; i < AGENTS; i += 6) cr_assert_eq(ready_next_woken(&fixture->ready, &place), i);
   cr_assert_eq(ready_next_woken(&fixture->ready, &place), UINT32_MAX);
   cr_assert_eq(walk_all(fixture, true, 256), AGENTS / 2 - AGENTS / 6);
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, those_behind_the_time_are_counted_wherever_in_the_ring_they_stand) {
   enum { LATE = 50 };
-  muster_world_def def = papers_world_def();
-  ready_fixture *fixture = ready_fixture_create(&def, LATE + 1);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(papers_world_def(), LATE + 1);
   begin_frame_at(fixture, 60000000000u);
   for (uint32_t i = 0; i < LATE; i++)
     release_row(fixture, i, (agent_row){.last_update_ns = 1000000000u * (uint64_t)(1 + i)});
@@ -255,12 +227,10 @@ Test(ready, those_behind_the_time_are_counted_wherever_in_the_ring_they_stand) {
   release_row(fixture, LATE, (agent_row){.last_update_ns = fixture->now_ns});
   ready_keep_fresh(&fixture->ready, &fixture->store);
   cr_assert_eq(ready_count_late(&fixture->ready), LATE, "who is due now is not late");
-  ready_fixture_destroy(fixture);
 }
 
 Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) {
-  muster_world_def def = papers_world_def();
-  ready_fixture *fixture = ready_fixture_create(&def, 3);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(papers_world_def(), 3);
   begin_frame_at(fixture, 1000000000u);
   for (uint32_t i = 0; i < 3; i++) release_row(fixture, i, (agent_row){.last_update_ns = 1});
   for (uint32_t i = 0; i < 3; i++) {
@@ -270,18 +240,14 @@ Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) 
   cr_assert_eq(fixture->ready.fresh_left, 0);
   ready_keep_fresh(&fixture->ready, &fixture->store);
   cr_assert_eq(fixture->ready.fresh_count, 0);
-  ready_fixture_destroy(fixture);
 }
 
 /* A weight as great as that of waiting moves a turn by a quarter of a period: importance brings it forward, having run
  * in every period puts it off. */
 Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
-  muster_world_def def = muster_world_def_default();
-  def.order = MUSTER_ORDER_DEADLINE;
-  def.priority.wait = 1.0f;
-  def.priority.importance = 0.5f;
-  def.priority.runs = 0.25f;
-  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  muster_world_def def = WITH(muster_world_def, it.order = MUSTER_ORDER_DEADLINE, it.priority.wait = 1.0f,
+                              it.priority.importance = 0.5f, it.priority.runs = 0.25f);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(def, 1);
   const agent_class class = {.period_ns = 1e9f, .elapsed = MUSTER_ELAPSED_DELTA};
   fixture->ready.classes = &class;
   const agent_row plain = {.first_due_ns = 5000000000u}, important = {.first_due_ns = 5000000000u, .importance = 65535},
@@ -289,34 +255,30 @@ Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
   cr_assert_float_eq((double)ready_deadline(&fixture->ready, &plain), 6e9, 1e3);
   cr_assert_float_eq((double)ready_deadline(&fixture->ready, &important), 5.875e9, 1e3);
   cr_assert_float_eq((double)ready_deadline(&fixture->ready, &runs), 6.0625e9, 1e3);
-  ready_fixture_destroy(fixture);
 }
 
 /* Ages beyond half a minute count in full. */
 Test(ready, who_has_waited_longest_leads_by_delays_however_long_that_is) {
-  muster_world_def def = world_of(MUSTER_ORDER_DELAYS);
-  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_in(MUSTER_ORDER_DELAYS, 1);
   uint64_t before = 0, now_ns = 1000ull * SECOND_NS;
   begin_frame_at(fixture, now_ns);
   for (uint64_t seconds = 65; seconds > 0; seconds--) {
     agent_row row = {.first_due_ns = now_ns - seconds * SECOND_NS, .last_update_ns = now_ns - seconds * SECOND_NS};
     uint64_t key = ready_delays_key(&fixture->ready, &row);
-    cr_assert_gt(key, before, "who waited for %lu s stands before who did for longer", (unsigned long)seconds);
+    cr_assert_gt(key, before, "who waited for %lu s stands before who did for longer", seconds);
     before = key;
   }
-  ready_fixture_destroy(fixture);
 }
 
 /* An eighth of the period, or a 64th of the guarantee. */
 Test(ready, who_is_woken_has_its_turn_within_a_small_part_of_its_period) {
   agent_class class = {.nominal_ns = 40000000u, .rate = 1.0, .period_ns = 4e7f};
-  muster_world_def def = world_of(MUSTER_ORDER_DEADLINE);
-  def.priority.guarantee_ns = 640000000u;
-  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  muster_world_def def =
+      WITH(muster_world_def, it.order = MUSTER_ORDER_DEADLINE, it.priority.guarantee_ns = 640000000u);
+  SCOPED(free_fixture) ready_fixture *fixture = ready_fixture_create(def, 1);
   fixture->ready.classes = &class;
   const agent_row woken = {.first_due_ns = 100, .woken = 1};
   cr_assert_eq(ready_deadline(&fixture->ready, &woken), 100 + 5000000);
   class.period_ns = 4e8f;
   cr_assert_eq(ready_deadline(&fixture->ready, &woken), 100 + 10000000);
-  ready_fixture_destroy(fixture);
 }

@@ -1,5 +1,5 @@
 /* In the order of deadlines woken agents stand in the ring like all others: once. */
-#include "plan/ready_set.h"
+#include "ready_set.h"
 
 enum { AGENTS = 4 };
 
@@ -8,9 +8,7 @@ static const agent_class class = {.nominal_ns = 100000000u, .rate = 1.0, .period
 /* An agent woken while a frame runs is released and admitted after the ranking, and put back when it found no time; the
  * next woken agent is released before the following frame has looked at the fresh ones. */
 Test(ready_woken, who_was_put_back_after_the_ranking_is_filed_once) {
-  muster_world_def def = muster_world_def_default();
-  def.order = MUSTER_ORDER_DEADLINE;
-  ready_fixture *set = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *set = ready_fixture_in(MUSTER_ORDER_DEADLINE, AGENTS);
   set->ready.classes = &class;
   begin_frame_at(set, SET_FRAME_NS);
   ready_keep_fresh(&set->ready, &set->store);
@@ -24,13 +22,10 @@ Test(ready_woken, who_was_put_back_after_the_ranking_is_filed_once) {
   cr_assert_eq(set->ready.ring.entries, 2);
   for (uint32_t agent = 0; agent < 2; agent++) ready_admit(&set->ready, &set->store, agent);
   cr_assert_eq(set->ready.in_ring, 0);
-  ready_fixture_destroy(set);
 }
 
 Test(ready_woken, who_left_the_head_of_the_line_is_passed_over_once_and_for_all) {
-  muster_world_def def = muster_world_def_default();
-  def.order = MUSTER_ORDER_PRIORITY;
-  ready_fixture *set = ready_fixture_create(&def, AGENTS);
+  SCOPED(free_fixture) ready_fixture *set = ready_fixture_in(MUSTER_ORDER_PRIORITY, AGENTS);
   const struct fifo *woken = &set->ready.woken;
   begin_frame_at(set, SET_FRAME_NS);
   for (uint32_t agent = 0; agent < AGENTS; agent++) release_row(set, agent, (agent_row){.woken = 1});
@@ -40,5 +35,4 @@ Test(ready_woken, who_left_the_head_of_the_line_is_passed_over_once_and_for_all)
   cr_assert(fifo_stands(woken, woken->places[woken->head]));
   uint32_t place = woken->head;
   cr_assert_eq(ready_next_woken(&set->ready, &place), 2);
-  ready_fixture_destroy(set);
 }

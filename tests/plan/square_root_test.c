@@ -1,11 +1,7 @@
 /* The square-root rule against bisection on the papers' own terms, and against what makes it the optimum: no exchange
  * of budget between two agents lowers the weighted staleness. */
 #include "plan/fit.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
+#include "plan/planning.h"
 
 enum { AGENTS_MAX = 40, CASES = 50000 };
 
@@ -20,21 +16,17 @@ typedef struct test_case {
   double nominal_sum, minimum_sum, desired;
 } test_case;
 
-static double draw(uint64_t *counter, double low, double high) {
-  return low + (high - low) * (double)muster_random_share(random_at(84, 0, 0, ++*counter));
-}
-
 /* Spread over orders of magnitude. */
-static double draw_wide(uint64_t *counter, double low, double high) {
-  return low * pow(high / low, draw(counter, 0, 1));
+static double draw_wide(struct dice *dice, double low, double high) {
+  return low * pow(high / low, draw(dice, 0, 1));
 }
 
-static test_agent draw_agent(uint64_t *counter) {
-  double nominal = draw_wide(counter, 1e-3, 10);
-  return (test_agent){.cost = draw(counter, 0, 1) < 0.05 ? 0 : draw_wide(counter, 1e-7, 1e-3),
+static test_agent draw_agent(struct dice *dice) {
+  double nominal = draw_wide(dice, 1e-3, 10);
+  return (test_agent){.cost = draw(dice, 0, 1) < 0.05 ? 0 : draw_wide(dice, 1e-7, 1e-3),
                       .nominal = nominal,
-                      .longest = nominal * (draw(counter, 0, 1) < 0.1 ? 1 : draw_wide(counter, 1, 1000)),
-                      .elasticity = draw(counter, 0, 1) < 0.1 ? 0 : draw_wide(counter, 1e-3, 1e3)};
+                      .longest = nominal * (draw(dice, 0, 1) < 0.1 ? 1 : draw_wide(dice, 1, 1000)),
+                      .elasticity = draw(dice, 0, 1) < 0.1 ? 0 : draw_wide(dice, 1e-3, 1e3)};
 }
 
 static fit_kind kind_of(const test_agent *agent) {
@@ -45,18 +37,18 @@ static fit_kind kind_of(const test_agent *agent) {
 }
 
 /* One in ten is underloaded, one in ten has less than everything at its longest takes. */
-static void draw_case(test_case *test, uint64_t *counter) {
-  *test = (test_case){.count = 1 + (uint32_t)draw(counter, 0, AGENTS_MAX - 1e-3)};
+static void draw_case(test_case *test, struct dice *dice) {
+  *test = (test_case){.count = 1 + (uint32_t)draw(dice, 0, AGENTS_MAX - 1e-3)};
   for (uint32_t i = 0; i < test->count; i++) {
     test_agent *agent = &test->agents[i];
-    *agent = draw_agent(counter);
+    *agent = draw_agent(dice);
     test->kinds[i] = kind_of(agent);
     test->nominal_sum += agent->cost / agent->nominal;
     test->minimum_sum += agent->cost / (agent->elasticity > 0 ? agent->longest : agent->nominal);
   }
-  test->desired = test->minimum_sum + (test->nominal_sum - test->minimum_sum) * draw(counter, -0.1, 1.1);
+  test->desired = test->minimum_sum + (test->nominal_sum - test->minimum_sum) * draw(dice, -0.1, 1.1);
   if (test->desired < 0) test->desired = 0;
-  if (draw(counter, 0, 1) < 0.02) test->desired = INFINITY;
+  if (draw(dice, 0, 1) < 0.02) test->desired = INFINITY;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the reference */
@@ -106,12 +98,13 @@ static void expect_case(const test_case *test, uint32_t run, const fit_result *f
 }
 
 Test(square_root, agrees_with_bisection_in_50000_random_cases_from_any_starting_point) {
-  uint64_t counter = 0, rounds = 0;
+  struct dice dice = {84, 0};
+  uint64_t rounds = 0;
   uint32_t most = 0;
   test_case test;
   for (uint32_t run = 0; run < CASES; run++) {
-    draw_case(&test, &counter);
-    double guess = draw(&counter, 0, 1) < 0.3 ? 0 : draw_wide(&counter, 1e-6, 1e6);
+    draw_case(&test, &dice);
+    double guess = draw(&dice, 0, 1) < 0.3 ? 0 : draw_wide(&dice, 1e-6, 1e6);
     if (run % 50 == 0) guess = INFINITY;
     fit_result fit = fit_solve(FIT_SQUARE_ROOT, test.kinds, test.count, test.desired, guess);
     expect_case(&test, run, &fit);
@@ -123,16 +116,16 @@ Test(square_root, agrees_with_bisection_in_50000_random_cases_from_any_starting_
 }
 
 Test(square_root, starts_where_it_ended_and_needs_few_rounds_for_a_small_change) {
-  uint64_t counter = 1000000, rounds = 0;
+  struct dice dice = {84, 1000000};
+  uint64_t rounds = 0;
   test_case test;
   for (uint32_t run = 0; run < 1000; run++) {
-    draw_case(&test, &counter);
+    draw_case(&test, &dice);
     double span = test.nominal_sum - test.minimum_sum;
     if (span <= 0) continue;
     double desired = test.minimum_sum + 0.5 * span;
     fit_result before = fit_solve(FIT_SQUARE_ROOT, test.kinds, test.count, desired, 0);
-    fit_result after = fit_solve(FIT_SQUARE_ROOT, test.kinds, test.count, desired * 1.02, before.lambda);
-    rounds += after.rounds;
+    rounds += fit_solve(FIT_SQUARE_ROOT, test.kinds, test.count, desired * 1.02, before.lambda).rounds;
   }
   cr_log_info("mean rounds %g", (double)rounds / 1000);
   cr_assert_leq(rounds, 6000);
@@ -140,22 +133,18 @@ Test(square_root, starts_where_it_ended_and_needs_few_rounds_for_a_small_change)
 
 /* ------------------------------------------------------------------------------------------------------ the optimum */
 
-/* By how much the sum of T_i / e_i falls when an agent gets a little more of the CPU: T_i^2 / (C_i e_i). */
-static double worth_of(const test_case *test, uint32_t i, double period) {
-  return period * period / (test->agents[i].cost * test->agents[i].elasticity);
-}
-
 Test(square_root, leaves_no_exchange_of_budget_that_would_lower_the_weighted_staleness) {
-  uint64_t counter = 2000000;
+  struct dice dice = {84, 2000000};
   test_case test;
   for (uint32_t run = 0; run < CASES / 2; run++) {
-    draw_case(&test, &counter);
+    draw_case(&test, &dice);
     fit_result fit = fit_solve(FIT_SQUARE_ROOT, test.kinds, test.count, test.desired, 0);
     double most_gain = 0, least_loss = INFINITY;
     for (uint32_t i = 0; i < test.count; i++) {
       const test_agent *agent = &test.agents[i];
       if (agent->cost <= 0 || agent->elasticity <= 0) continue;
-      double period = period_of(&test, i, fit.lambda), worth = worth_of(&test, i, period);
+      /* The sum of T_i / e_i falls so much when an agent gets a little more of the CPU. */
+      double period = period_of(&test, i, fit.lambda), worth = period * period / (agent->cost * agent->elasticity);
       if (period > agent->nominal * (1 + 1e-9) && worth > most_gain) most_gain = worth;
       if (period < agent->longest * (1 - 1e-9) && worth < least_loss) least_loss = worth;
     }
@@ -177,10 +166,10 @@ static double staleness_of(const test_case *test, fit_rule rule, double lambda) 
 }
 
 Test(square_root, is_never_staler_than_the_elastic_rule_for_the_same_cpu) {
-  uint64_t counter = 3000000;
+  struct dice dice = {84, 3000000};
   test_case test;
   for (uint32_t run = 0; run < 5000; run++) {
-    draw_case(&test, &counter);
+    draw_case(&test, &dice);
     fit_kind elastic[AGENTS_MAX];
     for (uint32_t i = 0; i < test.count; i++) {
       elastic[i] = test.kinds[i];

@@ -1,10 +1,7 @@
 /* The heap of times against a plain table: whatever is set, moved and taken back, the agents that are due come out in
  * order. */
+#include "plan/planning.h"
 #include "plan/timers.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
 
 enum { AGENTS = 300, ACTIONS = 200000 };
 
@@ -21,10 +18,9 @@ static uint32_t first_due(const struct model *model, uint64_t now_ns) {
 }
 
 Test(timers, who_is_due_comes_out_in_order_of_time_and_then_of_agents) {
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   struct timers timers;
   struct model model = {0};
-  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   timers_create(&timers, AGENTS, &arena);
   uint64_t now_ns = 1;
   uint32_t taken = 0, high = 0;
@@ -60,5 +56,4 @@ Test(timers, who_is_due_comes_out_in_order_of_time_and_then_of_agents) {
   }
   cr_assert_eq(timers.high, high);
   cr_assert_gt(taken, ACTIONS / 20);
-  arena_destroy(&arena);
 }

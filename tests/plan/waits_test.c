@@ -1,27 +1,15 @@
 /* Counts of waiting agents by the time of their release, against a plain list. */
+#include "plan/planning.h"
 #include "plan/waits.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 enum { AGENTS = 400, FRAMES = 4000, FRAME_NS = 1000 };
 
-static uint64_t oldest_of(const uint64_t *since, uint32_t count) {
-  uint64_t oldest = UINT64_MAX;
-  for (uint32_t i = 0; i < count; i++) oldest = since[i] < oldest ? since[i] : oldest;
-  return oldest;
-}
-
 /* Agents come, go, and come back with the time that they had: also one that no other has any more. */
 Test(waits, tell_the_oldest_release_of_those_that_wait_in_every_frame) {
-  struct arena arena;
-  muster_allocator allocator = {0};
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   wait_book book;
   uint64_t since[AGENTS], had[AGENTS];
   uint32_t back = 0, waiting = 0;
-  arena_create(&arena, &allocator);
   waits_create(&book, &arena);
   for (uint32_t i = 0; i < AGENTS; i++) since[i] = had[i] = UINT64_MAX;
   for (uint32_t frame = 1; frame < FRAMES; frame++) {
@@ -43,19 +31,18 @@ Test(waits, tell_the_oldest_release_of_those_that_wait_in_every_frame) {
       }
     }
     cr_assert_eq(book.agents, waiting);
-    cr_assert_eq(waits_oldest_ns(&book), oldest_of(since, AGENTS), "frame %u", frame);
+    uint64_t oldest_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < AGENTS; i++) oldest_ns = since[i] < oldest_ns ? since[i] : oldest_ns;
+    cr_assert_eq(waits_oldest_ns(&book), oldest_ns, "frame %u", frame);
   }
   cr_assert_gt(back, 10000);
-  arena_destroy(&arena);
 }
 
 /* One agent of each frame waits on: times become more than there is room for, and all leave in the end. */
 Test(waits, of_more_frames_than_there_is_room_for_are_told_little_too_long) {
   enum { MANY = 3 * WAITS_MAX };
-  struct arena arena;
-  muster_allocator allocator = {0};
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   wait_book book;
-  arena_create(&arena, &allocator);
   waits_create(&book, &arena);
   for (uint64_t i = 1; i <= MANY; i++) waits_enter(&book, i * FRAME_NS);
   cr_assert_eq(book.agents, MANY);
@@ -71,5 +58,4 @@ Test(waits, of_more_frames_than_there_is_room_for_are_told_little_too_long) {
   }
   cr_assert_eq(book.agents, 0);
   cr_assert_eq(waits_oldest_ns(&book), UINT64_MAX);
-  arena_destroy(&arena);
 }

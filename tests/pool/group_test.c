@@ -4,7 +4,7 @@
 /* ------------------------------------------------------------------------------------- what a waiter runs meanwhile */
 
 Test(group, a_wait_runs_the_jobs_of_the_group_wherever_they_stand_and_no_others) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group own = new_group(pool);
   shared_u64 ran = {0}, foreign = {0};
   for (uint32_t i = 0; i < 400; i++)
@@ -12,17 +12,16 @@ Test(group, a_wait_runs_the_jobs_of_the_group_wherever_they_stand_and_no_others)
   wait_for(&own);
   cr_assert_eq(read_count(&ran), 100);
   cr_assert_eq(read_count(&foreign), 0, "a wait ran a job of another group");
-  muster_pool_destroy(pool);
 }
 
 Test(group, a_wait_takes_jobs_of_the_group_out_of_what_a_worker_has_claimed_and_not_started) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 300 / SLOWER; round++) {
     muster_group warm = new_group(pool), own = new_group(pool);
     struct gate before = {0}, gate = {0};
     shared_u64 ran = {0};
     for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
-    cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);
+    wait_asleep(&warm);
     hold_workers(pool, &before, 1, NULL);
     submit(pool, 4, stand_at_gate, &gate, NULL);
     for (uint32_t i = 0; i < 7; i++) submit(pool, 4, count_job, &ran, &own);
@@ -33,13 +32,12 @@ Test(group, a_wait_takes_jobs_of_the_group_out_of_what_a_worker_has_claimed_and_
     open_gate(&gate);
     await_count(&gate.left, 1);
   }
-  muster_pool_destroy(pool);
 }
 
 /* A job of the group that runs elsewhere keeps the waiter there until it finds nothing that it may run, and sleeps. */
 Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_urgent) {
   for (uint32_t least = 0; least < MUSTER_URGENCIES; least++) {
-    muster_pool *pool = create_pool(2);
+    SCOPED(close_pool) muster_pool *pool = create_pool(2);
     muster_group own = new_group(pool);
     struct gate gate = {0};
     shared_u64 urgent = {0}, rest = {0}, ran = {0};
@@ -55,12 +53,11 @@ Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_ur
     cr_assert_eq(read_count(&rest), 0, "a less urgent job was run");
     open_gate(&gate);
     join_waiter(&waiter);
-    muster_pool_destroy(pool);
   }
 }
 
 Test(group, a_helping_wait_helps_while_its_group_is_held_up_elsewhere) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group own = new_group(pool);
   struct gate gate = {0};
   shared_u64 urgent = {0};
@@ -75,7 +72,6 @@ Test(group, a_helping_wait_helps_while_its_group_is_held_up_elsewhere) {
   cr_assert_eq(read_count(&waiter.returned), 0);
   open_gate(&gate);
   join_waiter(&waiter);
-  muster_pool_destroy(pool);
 }
 
 static void *open_when_asleep(void *argument) {
@@ -86,7 +82,7 @@ static void *open_when_asleep(void *argument) {
 }
 
 Test(group, a_wait_asleep_runs_nothing_not_even_jobs_of_the_group) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 50; round++) {
     muster_group own = new_group(pool);
     struct gate gate = {0};
@@ -98,50 +94,34 @@ Test(group, a_wait_asleep_runs_nothing_not_even_jobs_of_the_group) {
     hold_workers(pool, &gate, 1, NULL);
     for (uint32_t i = 0; i < 10; i++) submit(pool, 0, count_job, &ran, &own);
     pthread_t opener = start_thread(open_when_asleep, (void *[]){pool, &gate});
-    cr_assert_eq(muster_group_wait_asleep(&own), MUSTER_OK);
+    wait_asleep(&own);
     pthread_join(opener, NULL);
     muster_pool_statistics_read(pool, 0, &sum);
     jobs_after = sum.jobs;
     cr_assert_eq(read_count(&ran), 10);
     cr_assert_eq(jobs_after, jobs_before, "the waiter, whose index is 0, ran a job");
   }
-  muster_pool_destroy(pool);
 }
 
 Test(group, a_wait_asleep_in_a_pool_of_one_worker_is_refused) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   submit(pool, 0, do_nothing, NULL, &group);
   cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_E_STATE);
   wait_for(&group);
-  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-  muster_pool_destroy(pool);
-}
-
-/* Jobs that spin on each other: each needs a thread of its own. */
-struct gang {
-  uint64_t members;
-  shared_u64 arrived;
-};
-
-static void meet(void *argument, uint32_t worker) {
-  struct gang *gang = argument;
-  (void)worker;
-  uint64_t number = count_up(&gang->arrived) - 1;
-  await_count(&gang->arrived, (number / gang->members + 1) * gang->members);
+  wait_asleep(&group);
 }
 
 Test(group, a_gang_of_as_many_as_there_are_worker_threads_meets_while_the_caller_sleeps) {
-  muster_pool *pool = create_pool(5);
+  SCOPED(close_pool) muster_pool *pool = create_pool(5);
   for (uint32_t round = 0; round < 1000 / SLOWER; round++) {
     muster_group warm = new_group(pool), group = new_group(pool);
-    struct gang gang = {.members = 4};
+    struct meeting meeting = {.members = 4};
     for (uint32_t i = 0; i < round % 32; i++) submit(pool, MUSTER_URGENCY_NORMAL, do_nothing, NULL, &warm);
-    for (uint32_t i = 0; i < gang.members; i++) submit(pool, MUSTER_URGENCY_NORMAL, meet, &gang, &group);
-    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    for (uint32_t i = 0; i < meeting.members; i++) submit(pool, MUSTER_URGENCY_NORMAL, meet, &meeting, &group);
+    wait_asleep(&group);
     wait_for(&warm);
   }
-  muster_pool_destroy(pool);
 }
 
 /* ---------------------------------------------------------------------------------------------- waiting inside jobs */
@@ -163,13 +143,12 @@ static void wait_for_own_group(void *argument, uint32_t worker) {
 }
 
 Test(group, a_job_that_waits_for_its_own_group_is_told_so) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   struct family family = {.pool = pool, .group = &group};
   submit(pool, 0, wait_for_own_group, &family, &group);
   wait_for(&group);
   cr_assert_eq(family.result, MUSTER_E_STATE);
-  muster_pool_destroy(pool);
 }
 
 static void run_inner_that_waits_for_outer(void *argument, uint32_t worker) {
@@ -181,13 +160,12 @@ static void run_inner_that_waits_for_outer(void *argument, uint32_t worker) {
 }
 
 Test(group, a_job_nested_in_a_wait_on_the_same_thread_is_told_so_too) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   struct family family = {.pool = pool, .group = &group};
   submit(pool, 0, run_inner_that_waits_for_outer, &family, &group);
   wait_for(&group);
   cr_assert_eq(family.result, MUSTER_E_STATE);
-  muster_pool_destroy(pool);
 }
 
 static void have_children(void *argument, uint32_t worker) {
@@ -207,7 +185,7 @@ static void have_children(void *argument, uint32_t worker) {
 
 Test(group, jobs_wait_for_jobs_that_wait_for_jobs) {
   for (uint32_t workers = 1; workers <= 8; workers *= 2) {
-    muster_pool *pool = create_pool(workers);
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
     for (uint32_t round = 0; round < 40 / SLOWER; round++) {
       shared_u64 ran = {0};
       muster_group group = new_group(pool);
@@ -216,7 +194,6 @@ Test(group, jobs_wait_for_jobs_that_wait_for_jobs) {
       wait_for(&group);
       cr_assert_eq(read_count(&ran), 1 + 3 + 9 + 27 + 81 + 243 + 729);
     }
-    muster_pool_destroy(pool);
   }
 }
 
@@ -224,7 +201,7 @@ Test(group, jobs_wait_for_jobs_that_wait_for_jobs) {
 
 Test(group, all_who_wait_asleep_for_a_group_wake) {
   enum { WAITERS = 6 };
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 100 / SLOWER; round++) {
     muster_group group = new_group(pool);
     struct gate gate = {0};
@@ -239,7 +216,6 @@ Test(group, all_who_wait_asleep_for_a_group_wake) {
     open_gate(&gate);
     for (uint32_t i = 0; i < WAITERS; i++) join_waiter(&waiters[i]);
   }
-  muster_pool_destroy(pool);
 }
 
 typedef struct late_submit {
@@ -258,7 +234,7 @@ static void submit_late(void *argument, uint32_t worker) {
 
 /* No other thread could run it: the other waiter helps with more urgent jobs only. */
 Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_sleeps_who_helps_with_others) {
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   muster_group held = new_group(pool), own = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
@@ -277,11 +253,10 @@ Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_
   join_waiter(&owner);
   open_gate(&gate);
   join_waiter(&helper);
-  muster_pool_destroy(pool);
 }
 
 Test(group, of_two_sleeping_helpers_one_that_may_runs_what_the_other_may_not) {
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   muster_group first = new_group(pool), second = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
@@ -300,5 +275,4 @@ Test(group, of_two_sleeping_helpers_one_that_may_runs_what_the_other_may_not) {
   open_gate(&gate);
   join_waiter(&choosy);
   join_waiter(&helpful);
-  muster_pool_destroy(pool);
 }

@@ -1,23 +1,12 @@
 /* Small sets that threads share, looked at by one thread: which agents were woken, which workers sleep, which comes
  * next. */
+#include "pool/crowds.h"
 #include "pool/group.h"
 #include "pool/idle.h"
 #include "run/wakes.h"
 
-#include <criterion/criterion.h>
-
-static struct arena memory;
-
-static void begin(void) {
-  cr_assert_eq(arena_create(&memory, &(muster_allocator){0}), MUSTER_OK);
-}
-
-static void end(void) {
-  arena_destroy(&memory);
-}
-
 Test(hints, of_a_wake_that_was_returned_is_found_again) {
-  begin();
+  SCOPED(arena_destroy) struct arena memory = begin_arena();
   struct wakes wakes = {0};
   uint32_t agent = 99;
   wakes_create(&wakes, 16, 8, &memory);
@@ -31,7 +20,6 @@ Test(hints, of_a_wake_that_was_returned_is_found_again) {
   cr_assert(wakes_pop(&wakes, &agent));
   cr_assert_eq(agent, 5);
   cr_assert_not(wakes_pop(&wakes, &agent));
-  end();
 }
 
 Test(hints, of_sleepers_are_found_at_every_index_the_lowest_first) {

@@ -3,11 +3,9 @@
 #include "pool/jobs_support.h"
 
 static bool refuses(const muster_pool_def *def) {
-  muster_pool *pool = muster_pool_create(def);
-  bool refused = pool == NULL;
-  cr_assert(!refused || strlen(muster_last_error()) > 0);
-  muster_pool_destroy(pool);
-  return refused;
+  SCOPED(close_pool) muster_pool *pool = muster_pool_create(def);
+  cr_assert(pool || strlen(muster_last_error()) > 0);
+  return !pool;
 }
 
 typedef struct field_case {
@@ -22,11 +20,10 @@ Test(jobs_limits, a_definition_with_a_field_out_of_range_is_refused_and_one_at_i
       {offsetof(muster_pool_def, jobs_max), 64, 1u << 24},
       {offsetof(muster_pool_def, external_max), 1, MUSTER_EXTERNAL_MAX},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const uint32_t values[] = {cases[i].least, cases[i].most, cases[i].most + 1, UINT32_MAX, cases[i].least - 1};
     for (size_t k = 0; k < 5; k++) {
-      muster_pool_def def = muster_pool_def_default();
-      def.workers = 2;
+      muster_pool_def def = WITH(muster_pool_def, it.workers = 2);
       memcpy((char *)&def + cases[i].offset, &values[k], sizeof values[k]);
       cr_assert_eq(refuses(&def), k >= 2, "the field at %zu = %u", cases[i].offset, values[k]);
     }
@@ -40,46 +37,37 @@ Test(jobs_limits, a_definition_that_nobody_filled_is_refused) {
 }
 
 Test(jobs_limits, zero_workers_are_as_many_as_there_are_processors) {
-  muster_pool *pool = create_pool(0);
+  SCOPED(close_pool) muster_pool *pool = create_pool(0);
   cr_assert_geq(muster_pool_workers(pool), 1);
   cr_assert_leq(muster_pool_workers(pool), muster_available_processors());
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, indices_are_workers_and_further_external_threads) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 5;
-  def.external_max = 7;
-  muster_pool *pool = create_pool_as(&def);
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(WITH(muster_pool_def, it.workers = 5, it.external_max = 7));
   cr_assert_eq(muster_pool_workers(pool), 5);
   cr_assert_eq(muster_pool_indices(pool), 5 + 6, "dense: one of the external threads is counted among the workers");
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, the_largest_pool_works) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = MUSTER_WORKERS_MAX;
-  def.external_max = MUSTER_EXTERNAL_MAX;
+  muster_pool_def def = WITH(muster_pool_def, it.workers = MUSTER_WORKERS_MAX, it.external_max = MUSTER_EXTERNAL_MAX);
   def.jobs_max = 1u << 24; /* five gigabytes, of which next to nothing is touched */
-  muster_pool *pool = create_pool_as(&def);
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(def);
   muster_group group = new_group(pool);
   shared_u64 ran = {0};
   for (uint32_t i = 0; i < 20000 / SLOWER; i++) submit(pool, i % 8, count_job, &ran, &group);
   wait_for(&group);
   cr_assert_eq(read_count(&ran), 20000 / SLOWER);
-  muster_pool_destroy(pool);
 }
 
 /* -------------------------------------------------------------------------------------------------------- bad input */
 
 static void do_no_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  (void)begin;
-  (void)end;
+  (void)begin, (void)end;
   do_nothing(argument, worker);
 }
 
 Test(jobs_limits, submits_without_a_pool_a_function_or_a_priority_are_refused) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   muster_range range;
   for (uint32_t priority = 8; priority; priority *= 2) {
@@ -97,18 +85,15 @@ Test(jobs_limits, submits_without_a_pool_a_function_or_a_priority_are_refused) {
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, NULL, NULL, &group), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, NULL), MUSTER_E_ARGUMENT);
   cr_assert(muster_group_is_complete(&group), "a refused submit counted something");
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, a_group_of_another_pool_is_refused) {
-  muster_pool *pool = create_pool(2), *other = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2), *other = create_pool(2);
   muster_group foreign = new_group(other);
   muster_range range;
   cr_assert_eq(muster_job_submit(pool, 0, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, &foreign), MUSTER_E_ARGUMENT);
   cr_assert(muster_group_is_complete(&foreign));
-  muster_pool_destroy(other);
-  muster_pool_destroy(pool);
 }
 
 static void check_uninitialised(muster_pool *pool, muster_group *zeroed) {
@@ -122,20 +107,18 @@ static void check_uninitialised(muster_pool *pool, muster_group *zeroed) {
 }
 
 Test(jobs_limits, a_group_that_was_never_initialised_is_refused) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group zeroed = {{0}};
   check_uninitialised(pool, &zeroed);
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, a_group_initialised_without_a_pool_is_as_one_that_never_was) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group group;
   memset(&group, 0xab, sizeof group);
   muster_group_init(&group, NULL);
   check_uninitialised(pool, &group);
   muster_group_init(NULL, pool);
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, nothing_is_a_group_too_and_has_no_jobs) {
@@ -152,11 +135,10 @@ Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
   cr_assert_eq(muster_pool_workers(NULL), 0);
   cr_assert_eq(muster_pool_indices(NULL), 0);
   cr_assert_eq(muster_pool_statistics_read(NULL, 0, &statistics), MUSTER_E_ARGUMENT);
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   cr_assert_eq(muster_pool_statistics_read(pool, muster_pool_indices(pool), &statistics), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_pool_statistics_read(pool, 0, NULL), MUSTER_E_NOT_INITIALISED);
   cr_assert_eq(muster_pool_statistics_read(pool, 0, &zero), MUSTER_E_NOT_INITIALISED);
-  muster_pool_destroy(pool);
 }
 
 /* ---------------------------------------------------------------------------------------------------- back-pressure */
@@ -164,14 +146,11 @@ Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
 enum { ROOM = 64 };
 
 static muster_pool *create_small(uint32_t workers) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = workers;
-  def.jobs_max = ROOM;
-  return create_pool_as(&def);
+  return create_pool_as(WITH(muster_pool_def, it.workers = workers, it.jobs_max = ROOM));
 }
 
 Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_alone) {
-  muster_pool *pool = create_small(1);
+  SCOPED(close_pool) muster_pool *pool = create_small(1);
   for (uint32_t priority = 0; priority < MUSTER_URGENCIES; priority++) {
     muster_group group = new_group(pool), refused = new_group(pool);
     muster_range range;
@@ -189,22 +168,17 @@ Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_
     wait_for(&group);
     cr_assert_eq(read_count(&ran), ROOM + 1);
   }
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_limits, jobs_max_is_rounded_up_to_a_power_of_two) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 1;
-  def.jobs_max = 65;
-  muster_pool *pool = create_pool_as(&def);
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(WITH(muster_pool_def, it.workers = 1, it.jobs_max = 65));
   for (uint32_t i = 0; i < 128; i++) submit(pool, 3, do_nothing, NULL, NULL);
   cr_assert_eq(muster_job_submit(pool, 3, do_nothing, NULL, NULL), MUSTER_E_FULL);
-  muster_pool_destroy(pool);
 }
 
 /* A job of another group stands in front and no thread runs it yet: places behind it are free once it has started. */
 Test(jobs_limits, places_of_jobs_that_ran_out_of_their_turn_are_free_when_the_oldest_has_started) {
-  muster_pool *pool = create_small(1);
+  SCOPED(close_pool) muster_pool *pool = create_small(1);
   muster_group group = new_group(pool), first = new_group(pool);
   shared_u64 ran = {0};
   for (uint32_t round = 0; round < 20; round++) {
@@ -216,5 +190,4 @@ Test(jobs_limits, places_of_jobs_that_ran_out_of_their_turn_are_free_when_the_ol
     wait_for(&first);
   }
   cr_assert_eq(read_count(&ran), 20 * ROOM);
-  muster_pool_destroy(pool);
 }

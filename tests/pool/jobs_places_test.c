@@ -10,11 +10,6 @@ typedef struct register_of_indices {
   shared_u64 doubles, strangers, changed, calls;
 } register_of_indices;
 
-static uint64_t own_number(void) {
-  static _Thread_local char own;
-  return (uint64_t)(uintptr_t)&own;
-}
-
 static void enter_and_nest(register_of_indices *all, uint32_t worker, uint32_t depth);
 
 struct nested {
@@ -44,8 +39,7 @@ static void enter_and_nest(register_of_indices *all, uint32_t worker, uint32_t d
   if (muster_pool_current_index(all->pool) != worker) count_up(&all->changed);
   if (depth > 0) {
     struct nested inner = {all, depth - 1};
-    muster_group group;
-    muster_group_init(&group, all->pool);
+    muster_group group = new_group(all->pool);
     muster_job_submit(all->pool, 4, nested_job, &inner, &group);
     muster_job_submit(all->pool, 1, nested_job, &inner, &group);
     muster_parallel_for(all->pool, 4, 3, 1, nested_piece, &inner);
@@ -69,21 +63,16 @@ static void *nest_from_outside(void *argument) {
 }
 
 static void check_indices(uint32_t workers, uint32_t external, uint32_t threads) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = workers;
-  def.external_max = external;
-  register_of_indices *all = calloc(1, sizeof *all);
-  all->pool = create_pool_as(&def);
-  pthread_t *started = calloc(threads, sizeof *started);
-  for (uint32_t i = 0; i < threads; i++) started[i] = start_thread(nest_from_outside, all);
-  for (uint32_t i = 0; i < threads; i++) pthread_join(started[i], NULL);
+  SCOPED(free_memory) register_of_indices *all = calloc(1, sizeof *all);
+  SCOPED(free_memory) pthread_t *started = calloc(threads, sizeof *started);
+  all->pool = create_pool_as(WITH(muster_pool_def, it.workers = workers, it.external_max = external));
+  start_threads(started, threads, nest_from_outside, all, 0);
+  join_threads(started, threads);
   cr_assert_eq(read_count(&all->doubles), 0, "two threads at once under one index");
   cr_assert_eq(read_count(&all->strangers), 0, "an index too large");
   cr_assert_eq(read_count(&all->changed), 0, "a thread's index changed");
   cr_assert_gt(read_count(&all->calls), 0);
   muster_pool_destroy(all->pool);
-  free(started);
-  free(all);
 }
 
 Test(jobs_places, no_two_threads_are_ever_inside_under_one_index_and_each_keeps_its_own) {

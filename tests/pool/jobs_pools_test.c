@@ -35,8 +35,7 @@ static void climb(void *argument, uint32_t worker) {
   if (muster_pool_current_index(here) != worker) count_up(ladder->changed);
   if (ladder->depth == 0) return;
   struct ladder next = {{there, here}, ladder->depth - 1, ladder->steps, ladder->changed};
-  muster_group group;
-  muster_group_init(&group, there);
+  muster_group group = new_group(there);
   for (uint32_t i = 0; i < 2; i++) muster_job_submit(there, i * 7, climb, &next, &group);
   muster_group_wait(&group);
   if (muster_pool_current_index(here) != worker) count_up(ladder->changed);
@@ -44,8 +43,7 @@ static void climb(void *argument, uint32_t worker) {
 
 static void *climb_from_outside(void *argument) {
   const struct ladder *ladder = argument;
-  muster_group group;
-  muster_group_init(&group, ladder->pools[0]);
+  muster_group group = new_group(ladder->pools[0]);
   for (uint32_t i = 0; i < 40 / SLOWER; i++) {
     muster_job_submit(ladder->pools[0], i % 8, climb, argument, &group);
     muster_group_wait(&group);
@@ -55,20 +53,16 @@ static void *climb_from_outside(void *argument) {
 
 static void climb_with(uint32_t workers, uint32_t threads) {
   enum { DEPTH = 7 };
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = workers;
-  def.external_max = workers + threads; /* a worker slot for every thread that may wait at once */
+  /* A worker slot for every thread that may wait at once. */
+  muster_pool_def def = WITH(muster_pool_def, it.workers = workers, it.external_max = workers + threads);
   shared_u64 steps = {0}, changed = {0};
-  muster_pool *first = create_pool_as(&def), *second = create_pool_as(&def);
+  SCOPED(close_pool) muster_pool *first = create_pool_as(def), *second = create_pool_as(def);
   struct ladder ladders[2] = {{{first, second}, DEPTH, &steps, &changed}, {{second, first}, DEPTH, &steps, &changed}};
-  pthread_t *started = calloc(threads, sizeof *started);
+  SCOPED(free_memory) pthread_t *started = calloc(threads, sizeof *started);
   for (uint32_t i = 0; i < threads; i++) started[i] = start_thread(climb_from_outside, &ladders[i % 2]);
-  for (uint32_t i = 0; i < threads; i++) pthread_join(started[i], NULL);
+  join_threads(started, threads);
   cr_assert_eq(read_count(&steps), (uint64_t)threads * (40 / SLOWER) * ((2u << DEPTH) - 1));
   cr_assert_eq(read_count(&changed), 0, "a thread's index changed");
-  free(started);
-  muster_pool_destroy(second);
-  muster_pool_destroy(first);
 }
 
 Test(jobs_pools, may_wait_for_each_other_to_and_fro) {
@@ -82,20 +76,18 @@ static void use_a_pool_of_its_own(void *argument, uint32_t worker) {
   muster_group group;
   (void)worker;
   def.workers = 2;
-  muster_pool *pool = muster_pool_create(&def);
+  SCOPED(close_pool) muster_pool *pool = muster_pool_create(&def);
   if (!pool) return;
   muster_group_init(&group, pool);
   for (uint32_t i = 0; i < 10; i++) muster_job_submit(pool, 4, count_job, argument, &group);
   muster_group_wait_asleep(&group);
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_pools, may_be_created_and_destroyed_inside_a_job_of_another) {
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   muster_group group = new_group(pool);
   shared_u64 ran = {0};
   for (uint32_t i = 0; i < 50 / SLOWER; i++) submit(pool, 4, use_a_pool_of_its_own, &ran, &group);
   wait_for(&group);
   cr_assert_eq(read_count(&ran), 50 / SLOWER * 10);
-  muster_pool_destroy(pool);
 }

@@ -1,6 +1,5 @@
 /* The end of a pool: what a stop drops and what it waits for, whatever happens at the same time. */
 #include "pool/jobs_support.h"
-#include "support/await.h"
 
 static void do_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
   (void)worker;
@@ -47,13 +46,13 @@ Test(jobs_stop, afterwards_every_submit_is_refused) {
   cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_piece, &ran, &group), MUSTER_E_STATE);
   cr_assert_eq(muster_parallel_for(pool, 0, 10, 1, do_piece, &ran), MUSTER_E_STATE);
   cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
-  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+  wait_asleep(&group);
   muster_pool_destroy(pool);
   cr_assert_eq(read_count(&ran), 0);
 }
 
 Test(jobs_stop, waits_for_what_runs_on_workers_and_drops_what_waits) {
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   muster_group group = new_group(pool), other = new_group(pool);
   struct gate gate = {0};
   shared_u64 ran = {0};
@@ -67,11 +66,10 @@ Test(jobs_stop, waits_for_what_runs_on_workers_and_drops_what_waits) {
   cr_assert_eq(read_count(&gate.left), 2, "stopped before a job had ended");
   cr_assert(muster_group_is_complete(&other));
   cr_assert_eq(read_count(&ran), 0);
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_stop, waits_for_a_job_that_runs_on_an_external_thread) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   struct gate gate = {0};
   submit(pool, 0, stand_at_gate, &gate, &group);
@@ -85,7 +83,6 @@ Test(jobs_stop, waits_for_a_job_that_runs_on_an_external_thread) {
   cr_assert_leq(join_stop(thread), 1);
   cr_assert_eq(read_count(&gate.left), 1);
   join_waiter(&waiter);
-  muster_pool_destroy(pool);
 }
 
 /* ------------------------------------------------------------------------------- jobs that wait for what is dropped */
@@ -130,7 +127,7 @@ static void wait_for_the_sleeper(void *argument, uint32_t worker) {
 }
 
 static void stop_over_waits(muster_job_function other, uint32_t jobs) {
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   struct hopeful hopeful = {.pool = pool, .sleepers = new_group(pool), .jobs = jobs};
   submit(pool, 0, wait_in_vain, &hopeful, &hopeful.sleepers);
   submit(pool, 0, other, &hopeful, NULL);
@@ -138,7 +135,6 @@ static void stop_over_waits(muster_job_function other, uint32_t jobs) {
   cr_assert_eq(muster_pool_stop(pool), DROPPED);
   cr_assert_eq(read_count(&hopeful.done), 2);
   cr_assert_eq(read_count(&hopeful.ran), 0);
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_stop, ends_also_when_jobs_wait_for_jobs_that_nobody_will_run) {
@@ -171,7 +167,7 @@ static void stop_from_a_piece(void *argument, uint64_t begin, uint64_t end, uint
 
 Test(jobs_stop, inside_a_job_or_a_piece_of_a_range_nothing_happens) {
   for (uint32_t workers = 1; workers <= 3; workers++) {
-    muster_pool *pool = create_pool(workers);
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
     muster_group group = new_group(pool);
     struct insider insider = {.pool = pool};
     submit(pool, 0, stop_from_inside, &insider, &group);
@@ -181,7 +177,6 @@ Test(jobs_stop, inside_a_job_or_a_piece_of_a_range_nothing_happens) {
     cr_assert_eq(insider.after, MUSTER_OK, "it was stopped by a piece of a range");
     cr_assert_eq(read_count(&insider.calls), 2);
     cr_assert_eq(insider.dropped, 0);
-    muster_pool_destroy(pool);
   }
 }
 
@@ -266,7 +261,7 @@ static void *range_until_refused(void *argument) {
 Test(jobs_stop, a_parallel_for_whose_help_is_dropped_is_finished_by_its_caller) {
   enum { WORKERS = PIECES };
   for (uint32_t round = 0; round < 60 / SLOWER; round++) {
-    muster_pool *pool = create_pool(WORKERS);
+    SCOPED(close_pool) muster_pool *pool = create_pool(WORKERS);
     struct gate gate = {0};
     shared_u64 ran = {0};
     busy_host host = {.pool = pool, .ran = &ran};
@@ -278,7 +273,6 @@ Test(jobs_stop, a_parallel_for_whose_help_is_dropped_is_finished_by_its_caller) 
     open_gate(&gate);
     join_stop(thread);
     cr_assert_eq(host.half_done, 0, "a parallel-for said that it was done, and was not, in round %u", round);
-    muster_pool_destroy(pool);
   }
 }
 

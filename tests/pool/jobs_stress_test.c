@@ -1,8 +1,6 @@
 /* Everything at once, on far more threads than processors: whatever is interleaved, each job runs once or is counted as
  * dropped, groups complete, and every thread comes home. */
-#include "base/random.h"
 #include "pool/jobs_support.h"
-#include "support/await.h"
 
 enum { GROUPS = 4, ACTIONS = 400 / SLOWER };
 
@@ -22,12 +20,6 @@ typedef struct storm_thread {
 
 static uint64_t draw(const struct storm *storm, uint64_t number, uint64_t step) {
   return random_at(storm->seed, number, 0, step);
-}
-
-/* Own to each thread, whatever runs on it. */
-static uint64_t own_number(void) {
-  static _Thread_local char own;
-  return (uint64_t)(uintptr_t)&own;
 }
 
 /* Notes which thread is inside under an index; a thread may find itself, further out. */
@@ -70,8 +62,7 @@ static void busy_job(void *argument, uint32_t worker) {
   struct storm *storm = argument;
   check_index(storm, worker);
   uint64_t random = draw(storm, own_number(), count_up(&storm->ran));
-  muster_group group;
-  muster_group_init(&group, storm->pool);
+  muster_group group = new_group(storm->pool);
   for (uint32_t i = 0; i < random % 4; i++)
     note_result(storm, muster_job_submit(storm->pool, (uint32_t)(random >> 8 * i) % 8, plain_job, storm, &group));
   if (random & 64) check_parallel_for(storm, random);
@@ -128,11 +119,11 @@ static void *rage(void *argument) {
   return NULL;
 }
 
-static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t seed) {
-  struct storm *storm = aligned_alloc(64, (sizeof *storm + 63) / 64 * 64);
+static void run_storm(muster_pool_def def, uint32_t threads, uint64_t seed) {
+  SCOPED(free_memory) struct storm *storm = aligned_alloc(64, (sizeof *storm + 63) / 64 * 64);
+  SCOPED(free_memory) storm_thread *all = calloc(threads, sizeof *all);
   *storm = (struct storm){.seed = seed};
   storm->pool = create_pool_as(def);
-  storm_thread *all = calloc(threads, sizeof *all);
   for (uint32_t i = 0; i < threads; i++) {
     all[i] = (storm_thread){.storm = storm, .number = i};
     all[i].thread = start_thread(rage, &all[i]);
@@ -145,16 +136,10 @@ static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t see
   cr_assert_eq(read_count(&storm->wrong_results), 0);
   cr_assert_eq(read_count(&storm->doubles), 0, "two threads at once under one index");
   muster_pool_destroy(storm->pool);
-  free(all);
-  free(storm);
 }
 
 static muster_pool_def of_size(uint32_t workers, uint32_t external, uint32_t jobs_max) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = workers;
-  def.external_max = external;
-  def.jobs_max = jobs_max;
-  return def;
+  return WITH(muster_pool_def, it.workers = workers, it.external_max = external, it.jobs_max = jobs_max);
 }
 
 static uint64_t seed_of(uint64_t number) {
@@ -163,28 +148,23 @@ static uint64_t seed_of(uint64_t number) {
 }
 
 Test(jobs_stress, of_64_workers_and_64_submitting_threads) {
-  muster_pool_def def = of_size(64, 63, 131072);
-  run_storm(&def, 64, seed_of(1));
+  run_storm(of_size(64, 63, 131072), 64, seed_of(1));
 }
 
 Test(jobs_stress, of_two_workers_and_8_submitting_threads) {
-  muster_pool_def def = of_size(2, 16, 131072);
-  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 8, seed_of(100 + round));
+  for (uint64_t round = 0; round < 4; round++) run_storm(of_size(2, 16, 131072), 8, seed_of(100 + round));
 }
 
 Test(jobs_stress, of_one_worker_and_8_submitting_threads) {
-  muster_pool_def def = of_size(1, 16, 131072);
-  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 8, seed_of(200 + round));
+  for (uint64_t round = 0; round < 4; round++) run_storm(of_size(1, 16, 131072), 8, seed_of(200 + round));
 }
 
 Test(jobs_stress, with_queues_that_are_always_full) {
-  muster_pool_def def = of_size(4, 16, 64);
-  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(300 + round));
+  for (uint64_t round = 0; round < 4; round++) run_storm(of_size(4, 16, 64), 12, seed_of(300 + round));
 }
 
 Test(jobs_stress, with_fewer_slots_than_external_threads) {
-  muster_pool_def def = of_size(4, 2, 1024);
-  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(400 + round));
+  for (uint64_t round = 0; round < 4; round++) run_storm(of_size(4, 2, 1024), 12, seed_of(400 + round));
 }
 
 /* ---------------------------------------------------------------------------------------------- sleeping and waking */
@@ -207,7 +187,7 @@ static void pass_on(void *argument, uint32_t worker) {
 Test(jobs_stress, no_wake_is_lost_in_relays_of_single_jobs) {
   enum { RELAYS = 3, LENGTH = 10000 / SLOWER };
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
-    muster_pool *pool = create_pool(workers);
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
     muster_group groups[RELAYS];
     struct relay relays[RELAYS];
     for (uint32_t i = 0; i < RELAYS; i++) {
@@ -215,51 +195,36 @@ Test(jobs_stress, no_wake_is_lost_in_relays_of_single_jobs) {
       relays[i] = (struct relay){pool, &groups[i], LENGTH, i * 3};
       submit(pool, i, pass_on, &relays[i], &groups[i]);
     }
-    for (uint32_t i = 0; i < RELAYS; i++) cr_assert_eq(muster_group_wait_asleep(&groups[i]), MUSTER_OK);
-    muster_pool_destroy(pool);
+    for (uint32_t i = 0; i < RELAYS; i++) wait_asleep(&groups[i]);
   }
 }
 
 Test(jobs_stress, no_wake_is_lost_when_the_workers_have_gone_to_sleep_before_each_job) {
   enum { ROUNDS = 800 / SLOWER };
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     muster_group group = new_group(pool);
     uint64_t slept = sleeps_of(pool, 1) + sleeps_of(pool, 2);
     for (uint32_t i = 0; i < 1 + round % 3; i++) submit(pool, i, do_nothing, NULL, &group);
-    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    wait_asleep(&group);
     AWAIT(sleeps_of(pool, 1) + sleeps_of(pool, 2) != slept);
   }
-  muster_pool_destroy(pool);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ gangs */
 
-struct gang {
-  uint64_t members;
-  shared_u64 arrived, ran;
-};
-
-static void meet(void *argument, uint32_t worker) {
-  struct gang *gang = argument;
-  (void)worker;
-  uint64_t number = count_up(&gang->arrived) - 1;
-  await_count(&gang->arrived, (number / gang->members + 1) * gang->members);
-}
-
 /* Short jobs in front make claims long: members must not be stuck in one claim, nor be overslept. */
 Test(jobs_stress, gangs_meet_whatever_runs_beside_them) {
   for (uint32_t workers = 3; workers <= 9; workers += 3) {
-    muster_pool *pool = create_pool(workers);
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
     for (uint32_t round = 0; round < 1500 / SLOWER; round++) {
       muster_group group = new_group(pool), other = new_group(pool);
-      struct gang gang = {.members = workers - 1};
+      struct meeting meeting = {.members = workers - 1};
       for (uint32_t i = 0; i < round % 40; i++) submit(pool, 3, do_nothing, NULL, &other);
-      for (uint32_t i = 0; i < workers - 1; i++) submit(pool, 3, meet, &gang, &group);
+      for (uint32_t i = 0; i < workers - 1; i++) submit(pool, 3, meet, &meeting, &group);
       for (uint32_t i = 0; i < round % 7; i++) submit(pool, i, do_nothing, NULL, &other);
-      cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+      wait_asleep(&group);
       wait_for(&other);
     }
-    muster_pool_destroy(pool);
   }
 }

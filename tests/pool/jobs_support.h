@@ -5,17 +5,11 @@
 #ifndef POOL_JOBS_SUPPORT_H
 #define POOL_JOBS_SUPPORT_H
 
-#include "pool/atomics.h"
-#include "support/await.h"
+#include "pool/crowds.h"
 #include "support/sanitized.h"
 
 #include <muster/jobs.h>
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Counts of repetitions are divided by this, so that slow builds end in seconds, too. */
@@ -24,17 +18,20 @@ enum { SLOWER = UNDER_THREAD_SANITIZER ? 8 : 1 };
 /* Where a wake is lost a test hangs: it then ends alone, by a signal, and the others go on. */
 enum { HANG_SECONDS = 100 };
 
-static inline muster_pool *create_pool_as(const muster_pool_def *def) {
+static inline muster_pool *create_pool_as(muster_pool_def def) {
   alarm(HANG_SECONDS);
-  muster_pool *pool = muster_pool_create(def);
+  muster_pool *pool = muster_pool_create(&def);
   cr_assert_not_null(pool, "%s", muster_last_error());
   return pool;
 }
 
 static inline muster_pool *create_pool(uint32_t workers) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = workers;
-  return create_pool_as(&def);
+  return create_pool_as(WITH(muster_pool_def, it.workers = workers));
+}
+
+/* Of a variable that points to it. */
+static inline void close_pool(muster_pool **pool) {
+  muster_pool_destroy(*pool);
 }
 
 static inline muster_group new_group(muster_pool *pool) {
@@ -50,6 +47,10 @@ static inline void submit(muster_pool *pool, uint32_t priority, muster_job_funct
 
 static inline void wait_for(muster_group *group) {
   cr_assert_eq(muster_group_wait(group), MUSTER_OK, "%s", muster_last_error());
+}
+
+static inline void wait_asleep(muster_group *group) {
+  cr_assert_eq(muster_group_wait_asleep(group), MUSTER_OK, "%s", muster_last_error());
 }
 
 /* --------------------------------------------------------------------------------------------------------- counting */
@@ -76,17 +77,10 @@ static inline void count_job(void *argument, uint32_t worker) {
 }
 
 static inline void do_nothing(void *argument, uint32_t worker) {
-  (void)argument;
-  (void)worker;
+  (void)argument, (void)worker;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- threads */
-
-static inline pthread_t start_thread(void *(*run)(void *), void *argument) {
-  pthread_t thread;
-  cr_assert_eq(pthread_create(&thread, NULL, run, argument), 0);
-  return thread;
-}
 
 static inline uint64_t sleeps_of(const muster_pool *pool, uint32_t index) {
   muster_pool_statistics statistics = muster_pool_statistics_default();
@@ -153,6 +147,25 @@ static inline void hold_workers(muster_pool *pool, struct gate *gate, uint32_t c
     submit(pool, MUSTER_URGENCY_URGENT, stand_at_gate, gate, group);
     await_count(&gate->arrived, i + 1);
   }
+}
+
+/* Jobs that spin on each other: each needs a thread of its own. */
+struct meeting {
+  uint64_t members;
+  shared_u64 arrived;
+};
+
+static inline void meet(void *argument, uint32_t worker) {
+  struct meeting *meeting = argument;
+  (void)worker;
+  uint64_t number = count_up(&meeting->arrived) - 1;
+  await_count(&meeting->arrived, (number / meeting->members + 1) * meeting->members);
+}
+
+/* Own to each thread, whatever runs on it. */
+static inline uint64_t own_number(void) {
+  static _Thread_local char own;
+  return (uint64_t)(uintptr_t)&own;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ order */

@@ -1,18 +1,16 @@
 /* Submitting jobs and groups of them: each runs once, in full view, never inside the submit; a group is complete when
  * the last has ended, and may then be used again or go. */
 #include "pool/jobs_support.h"
-#include "support/await.h"
 
 Test(jobs, each_of_100000_runs_once) {
   enum { JOBS = 100000 / SLOWER };
-  muster_pool *pool = create_pool(4);
+  SCOPED(close_pool) muster_pool *pool = create_pool(4);
   muster_group group = new_group(pool);
   shared_u64 *runs = calloc(JOBS, sizeof *runs);
   for (uint32_t i = 0; i < JOBS; i++) submit(pool, i % MUSTER_URGENCIES, count_job, &runs[i], &group);
   wait_for(&group);
   for (uint32_t i = 0; i < JOBS; i++) cr_assert_eq(read_count(&runs[i]), 1, "job %u", i);
   free(runs);
-  muster_pool_destroy(pool);
 }
 
 Test(jobs, of_no_group_run_too) {
@@ -41,7 +39,7 @@ static void write_place(void *argument, uint32_t worker) {
 }
 
 Test(jobs, in_a_pool_of_one_worker_run_only_inside_a_wait_on_the_waiting_thread_as_index_zero) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   struct place place = {.pool = pool};
   shared_u64 ran = {0};
@@ -55,7 +53,6 @@ Test(jobs, in_a_pool_of_one_worker_run_only_inside_a_wait_on_the_waiting_thread_
   cr_assert_eq(place.worker, 0);
   cr_assert_eq(place.current, 0);
   cr_assert_eq(muster_pool_current_index(pool), UINT32_MAX, "outside of calls a thread has no index");
-  muster_pool_destroy(pool);
 }
 
 typedef struct inner_submit {
@@ -80,30 +77,28 @@ static void submit_many(void *argument, uint32_t worker) {
 }
 
 Test(jobs, submitted_inside_a_job_do_not_run_inside_the_submit_even_when_they_are_more_urgent) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   inner_submit test = {.pool = pool, .group = &group};
   submit(pool, MUSTER_URGENCY_LOW, submit_many, &test, &group);
   wait_for(&group);
   cr_assert_eq(read_count(&test.ran), 50);
   cr_assert_eq(read_count(&test.ran_inside), 0);
-  muster_pool_destroy(pool);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
 Test(jobs, a_group_that_was_never_used_is_complete) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   cr_assert(muster_group_is_complete(&group));
   cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
   cr_assert_eq(muster_group_wait_helping(&group, 7), MUSTER_OK);
-  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
-  muster_pool_destroy(pool);
+  wait_asleep(&group);
 }
 
 Test(jobs, a_group_is_incomplete_while_a_job_of_it_waits_or_runs) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   struct gate gate = {0};
   hold_workers(pool, &gate, 1, &group);
@@ -113,7 +108,6 @@ Test(jobs, a_group_is_incomplete_while_a_job_of_it_waits_or_runs) {
   open_gate(&gate);
   AWAIT(muster_group_is_complete(&group));
   cr_assert_eq(read_count(&gate.left), 1, "complete although a job had not ended");
-  muster_pool_destroy(pool);
 }
 
 enum { WORDS = 512 };
@@ -136,7 +130,7 @@ static uint64_t wrong_words(const struct page *page, uint64_t round) {
 
 Test(jobs, what_the_submitter_wrote_is_visible_to_the_job_and_what_the_job_wrote_to_whoever_sees_it_complete) {
   enum { ROUNDS = 3000 / SLOWER, PAGES = 4 };
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   struct page *pages = calloc(PAGES, sizeof *pages);
   muster_group group = new_group(pool);
   for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -145,18 +139,17 @@ Test(jobs, what_the_submitter_wrote_is_visible_to_the_job_and_what_the_job_wrote
       submit(pool, MUSTER_URGENCY_NORMAL, copy_page, &pages[p], &group);
     }
     if (round % 3 == 0) wait_for(&group);
-    if (round % 3 == 1) cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    if (round % 3 == 1) wait_asleep(&group);
     AWAIT(muster_group_is_complete(&group));
     for (uint32_t p = 0; p < PAGES; p++) cr_assert_eq(wrong_words(&pages[p], round), 0);
   }
   free(pages);
-  muster_pool_destroy(pool);
 }
 
 /* The group lies on the heap, so that AddressSanitizer sees an access to it once it is gone. */
 Test(jobs, a_group_may_be_freed_as_soon_as_it_is_seen_complete) {
   enum { ROUNDS = 20000 / SLOWER };
-  muster_pool *pool = create_pool(4);
+  SCOPED(close_pool) muster_pool *pool = create_pool(4);
   shared_u64 ran = {0};
   for (uint32_t round = 0; round < ROUNDS; round++) {
     muster_group *group = aligned_alloc(64, sizeof *group);
@@ -167,7 +160,6 @@ Test(jobs, a_group_may_be_freed_as_soon_as_it_is_seen_complete) {
     memset(group, 0xdd, sizeof *group);
     free(group);
   }
-  muster_pool_destroy(pool);
 }
 
 /* ----------------------------------------------------------------------------------------------------- many threads */
@@ -176,7 +168,6 @@ struct submitter {
   muster_pool *pool;
   shared_u64 ran;
   uint64_t rounds, wrong;
-  pthread_t thread;
 };
 
 static void *submit_and_wait(void *argument) {
@@ -193,17 +184,13 @@ static void *submit_and_wait(void *argument) {
 
 Test(jobs, come_from_many_threads_at_once_that_the_pool_does_not_own) {
   enum { THREADS = 16 };
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
+  pthread_t threads[THREADS];
   struct submitter submitters[THREADS];
-  for (uint32_t i = 0; i < THREADS; i++) {
-    submitters[i] = (struct submitter){.pool = pool, .rounds = 300 / SLOWER};
-    submitters[i].thread = start_thread(submit_and_wait, &submitters[i]);
-  }
-  for (uint32_t i = 0; i < THREADS; i++) {
-    pthread_join(submitters[i].thread, NULL);
-    cr_assert_eq(submitters[i].wrong, 0);
-  }
-  muster_pool_destroy(pool);
+  for (uint32_t i = 0; i < THREADS; i++) submitters[i] = (struct submitter){.pool = pool, .rounds = 300 / SLOWER};
+  start_threads(threads, THREADS, submit_and_wait, submitters, sizeof *submitters);
+  join_threads(threads, THREADS);
+  for (uint32_t i = 0; i < THREADS; i++) cr_assert_eq(submitters[i].wrong, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- statistics */
@@ -216,7 +203,7 @@ static muster_pool_statistics statistics_of(const muster_pool *pool, uint32_t in
 
 Test(jobs, are_counted_by_index_and_the_sums_add_up) {
   enum { JOBS = 5000 };
-  muster_pool *pool = create_pool(4);
+  SCOPED(close_pool) muster_pool *pool = create_pool(4);
   muster_group group = new_group(pool);
   for (uint32_t i = 0; i < JOBS; i++) submit(pool, i % 8, do_nothing, NULL, &group);
   wait_for(&group);
@@ -231,13 +218,12 @@ Test(jobs, are_counted_by_index_and_the_sums_add_up) {
     cr_assert_leq(one.claims, all.claims);
   }
   cr_assert_eq(jobs, JOBS);
-  muster_pool_destroy(pool);
 }
 
 /* Jobs of two groups, the second one's first: what a claim finds taken out already did not run in it. */
 Test(jobs, that_ran_inside_a_wait_are_counted_as_helped_and_no_others) {
   enum { JOBS = 64 };
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_group first = new_group(pool), second = new_group(pool), third = new_group(pool);
   for (uint32_t round = 0; round < 20; round++) { /* jobs are known to be short by then, and claimed several at once */
     for (uint32_t i = 0; i < JOBS; i++) submit(pool, MUSTER_URGENCY_NORMAL, do_nothing, NULL, i % 8 ? &second : &first);
@@ -250,18 +236,16 @@ Test(jobs, that_ran_inside_a_wait_are_counted_as_helped_and_no_others) {
   cr_assert_eq(muster_group_wait_helping(&third, MUSTER_URGENCY_NORMAL), MUSTER_OK);
   muster_pool_statistics sum = statistics_of(pool, 0);
   cr_assert_eq(sum.jobs_helped, sum.jobs, "all of them ran inside waits");
-  muster_pool_destroy(pool);
 }
 
 Test(jobs, statistics_too_short_for_any_header_are_not_written) {
-  muster_pool *pool = create_pool(1);
+  SCOPED(close_pool) muster_pool *pool = create_pool(1);
   muster_pool_statistics statistics;
   memset(&statistics, 0xee, sizeof statistics);
   statistics.size = offsetof(muster_pool_statistics, jobs_helped);
   cr_assert_eq(muster_pool_statistics_read(pool, UINT32_MAX, &statistics), MUSTER_E_NOT_INITIALISED);
   cr_assert_eq(statistics.jobs, 0xeeeeeeeeeeeeeeee);
   cr_assert_eq(statistics.size, offsetof(muster_pool_statistics, jobs_helped));
-  muster_pool_destroy(pool);
 }
 
 /* The worker that claimed the gate together with jobs behind it stays at the gate: another has to take those jobs. How
@@ -269,7 +253,7 @@ Test(jobs, statistics_too_short_for_any_header_are_not_written) {
  * stood at before was long. It may take some rounds until there is something to take. */
 Test(jobs, that_were_taken_from_what_another_had_claimed_are_counted_as_stolen) {
   enum { ROUNDS = 1000, SHORT = 400, JOBS = 30 };
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
   for (uint32_t round = 0; round < ROUNDS && statistics_of(pool, UINT32_MAX).jobs_stolen == 0; round++) {
     muster_group group = new_group(pool);
     struct gate before = {0}, gate = {0};
@@ -279,11 +263,10 @@ Test(jobs, that_were_taken_from_what_another_had_claimed_are_counted_as_stolen) 
     submit(pool, 4, stand_at_gate, &gate, NULL);
     for (uint32_t i = 0; i < JOBS; i++) submit(pool, 4, count_job, &ran, &group);
     open_gate(&before);
-    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    wait_asleep(&group);
     open_gate(&gate);
     await_count(&gate.left, 1);
     cr_assert_eq(read_count(&ran), JOBS);
   }
   cr_assert_gt(statistics_of(pool, UINT32_MAX).jobs_stolen, 0);
-  muster_pool_destroy(pool);
 }

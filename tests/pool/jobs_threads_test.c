@@ -1,10 +1,6 @@
 /* The threads of a pool as the host sees them: hooks, names and affinity. */
 #include "pool/jobs_support.h"
-#include "support/await.h"
 #include "support/thread_names.h"
-
-#include <sched.h>
-#include <stdio.h>
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
@@ -15,10 +11,7 @@ static void await_named(const char *prefix, uint32_t count) {
 
 Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
   char name[] = "abcdefghijklmn";
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 4;
-  def.name = name;
-  muster_pool *pool = create_pool_as(&def), *unnamed = create_pool(3);
+  muster_pool *pool = create_pool_as(WITH(muster_pool_def, it.workers = 4, it.name = name)), *unnamed = create_pool(3);
   memset(name, 'z', sizeof name - 1); /* it was copied */
   await_named("abcdefghij-1\n", 1);
   await_named("abcdefghij-2\n", 1);
@@ -61,14 +54,10 @@ static void on_stop(uint32_t worker, void *user) {
 }
 
 static muster_pool *create_hooked(struct hooks *hooks) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = WORKERS;
-  def.on_worker_start = on_start;
-  def.on_worker_sleep = on_sleep;
-  def.on_worker_wake = on_wake;
-  def.on_worker_stop = on_stop;
-  def.hook_user = hooks;
-  return create_pool_as(&def);
+  muster_pool_def def =
+      WITH(muster_pool_def, it.workers = WORKERS, it.on_worker_start = on_start, it.on_worker_sleep = on_sleep,
+           it.on_worker_wake = on_wake, it.on_worker_stop = on_stop, it.hook_user = hooks);
+  return create_pool_as(def);
 }
 
 Test(jobs_threads, hooks_tell_of_each_start_sleep_wake_and_stop_in_pairs) {
@@ -78,7 +67,7 @@ Test(jobs_threads, hooks_tell_of_each_start_sleep_wake_and_stop_in_pairs) {
     muster_group group = new_group(pool);
     for (uint32_t i = 1; i < WORKERS; i++) await_sleep(pool, i, 1);
     submit(pool, 4, do_nothing, NULL, &group);
-    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    wait_asleep(&group);
     muster_pool_destroy(pool);
     cr_assert_eq(read_count(&hooks.wrong), 0);
     for (uint32_t i = 1; i < WORKERS; i++) {
@@ -99,8 +88,7 @@ typedef struct long_wait {
 
 static void wait_for_gate(void *argument, uint32_t worker) {
   long_wait *wait = argument;
-  muster_group group;
-  muster_group_init(&group, wait->pool);
+  muster_group group = new_group(wait->pool);
   uint64_t slept = read_count(&wait->hooks->slept[worker]);
   muster_job_submit(wait->pool, 4, stand_at_gate, &wait->gate, &group);
   muster_group_wait_asleep(&group);
@@ -118,7 +106,7 @@ Test(jobs_threads, hooks_tell_also_of_a_worker_that_sleeps_inside_a_wait) {
   await_count(&wait.gate.arrived, 1);
   await_sleep(pool, UINT32_MAX, slept + 1);
   open_gate(&wait.gate);
-  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+  wait_asleep(&group);
   cr_assert_eq(read_count(&wait.told), 1);
   muster_pool_destroy(pool);
   cr_assert_eq(read_count(&hooks.wrong), 0);
@@ -140,25 +128,21 @@ static void read_mask(void *argument, uint32_t worker) {
 Test(jobs_threads, the_affinity_of_the_host_is_left_alone) {
   struct mask before = {0}, after = {0};
   read_mask(&before, 0);
-  muster_pool *pool = create_pool(0);
+  SCOPED(close_pool) muster_pool *pool = create_pool(0);
   muster_group group = new_group(pool);
   for (uint32_t i = 0; i < 1000; i++) submit(pool, 4, do_nothing, NULL, &group);
   wait_for(&group);
   read_mask(&after, 0);
   cr_assert(before.read && after.read && CPU_EQUAL(&before.set, &after.set), "the caller's own affinity was touched");
-  muster_pool_destroy(pool);
 }
 
 Test(jobs_threads, workers_are_bound_to_nothing_when_that_is_asked_for) {
   struct mask host = {0}, worker = {0};
   read_mask(&host, 0);
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 2;
-  def.affinity = MUSTER_AFFINITY_NONE;
-  muster_pool *pool = create_pool_as(&def);
+  SCOPED(close_pool)
+  muster_pool *pool = create_pool_as(WITH(muster_pool_def, it.workers = 2, it.affinity = MUSTER_AFFINITY_NONE));
   muster_group group = new_group(pool);
   submit(pool, 4, read_mask, &worker, &group);
-  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+  wait_asleep(&group);
   cr_assert(worker.read && CPU_EQUAL(&worker.set, &host.set));
-  muster_pool_destroy(pool);
 }

@@ -1,22 +1,17 @@
 /* Lanes: first in, first out, and out of turn; exactly one thread gets each job, however many want it. */
 #include "pool/jobs_support.h"
 #include "pool/lane.h"
-#include "support/await.h"
 
 struct bench {
   struct arena arena;
   struct lane lane;
 };
 
-static void set_up(struct bench *bench, uint32_t capacity) {
-  cr_assert_eq(arena_create(&bench->arena, &(muster_allocator){0}), MUSTER_OK);
-  memset(&bench->lane, 0, sizeof bench->lane);
-  lane_create(&bench->lane, capacity, &bench->arena);
-  cr_assert_not(bench->arena.failed);
-}
-
-static struct job numbered(uint64_t number, uint64_t group) {
-  return (struct job){NULL, (void *)(uintptr_t)number, (struct group *)(uintptr_t)group};
+static struct bench set_up(uint32_t capacity) {
+  struct bench bench = {.arena = begin_arena()};
+  lane_create(&bench.lane, capacity, &bench.arena);
+  cr_assert_not(bench.arena.failed);
+  return bench;
 }
 
 static uint64_t number_of(const struct job *job) {
@@ -28,7 +23,7 @@ static const struct group *group_named(uint64_t name) {
 }
 
 static bool push(struct bench *bench, uint64_t number, uint64_t group) {
-  struct job job = numbered(number, group);
+  struct job job = {NULL, (void *)(uintptr_t)number, (struct group *)(uintptr_t)group};
   return lane_push(&bench->lane, &job);
 }
 
@@ -45,8 +40,7 @@ static uint32_t claim(struct lane *lane, uint32_t most, const struct group *only
 }
 
 Test(lane, is_first_in_first_out_over_many_laps) {
-  struct bench bench;
-  set_up(&bench, 4);
+  SCOPED(end_fixture) struct bench bench = set_up(4);
   uint64_t pushed = 0, got[4], taken = 0;
   for (uint32_t round = 0; round < 1000; round++) {
     for (uint32_t i = 0; i < 1 + round % 4; i++) cr_assert(push(&bench, pushed++, 1));
@@ -57,14 +51,12 @@ Test(lane, is_first_in_first_out_over_many_laps) {
     }
     cr_assert_not(lane_has_work(&bench.lane));
   }
-  arena_destroy(&bench.arena);
 }
 
 Test(lane, refuses_what_exceeds_its_capacity_and_has_room_once_a_job_has_started) {
-  struct bench bench;
+  SCOPED(end_fixture) struct bench bench = set_up(4);
   uint64_t got[4];
   uint32_t count = 0;
-  set_up(&bench, 4);
   for (uint32_t round = 0; round < 100; round++) {
     for (uint32_t i = 0; i < 4; i++) cr_assert(push(&bench, i, 0));
     cr_assert_not(push(&bench, 4, 0));
@@ -76,13 +68,11 @@ Test(lane, refuses_what_exceeds_its_capacity_and_has_room_once_a_job_has_started
     cr_assert_eq(claim(&bench.lane, 8, NULL, got, &count), 4);
     cr_assert_eq(count, 4);
   }
-  arena_destroy(&bench.arena);
 }
 
 Test(lane, a_job_taken_out_of_turn_is_not_started_and_the_others_keep_their_order) {
-  struct bench bench;
+  SCOPED(end_fixture) struct bench bench = set_up(8);
   struct job job;
-  set_up(&bench, 8);
   for (uint64_t lap = 0; lap < 50; lap++) {
     uint64_t got[8], first = lane_head(&bench.lane);
     uint32_t count = 0;
@@ -97,13 +87,11 @@ Test(lane, a_job_taken_out_of_turn_is_not_started_and_the_others_keep_their_orde
     const uint64_t rest[] = {0, 1, 3, 4, 6, 7};
     cr_assert(memcmp(rest, got, sizeof rest) == 0);
   }
-  arena_destroy(&bench.arena);
 }
 
 Test(lane, a_job_may_be_taken_out_between_its_claim_and_its_start) {
-  struct bench bench;
+  SCOPED(end_fixture) struct bench bench = set_up(4);
   struct job job;
-  set_up(&bench, 4);
   for (uint32_t lap = 0; lap < 50; lap++) {
     uint64_t first;
     cr_assert(push(&bench, 1, 0) && push(&bench, 2, 0));
@@ -123,25 +111,21 @@ Test(lane, a_job_may_be_taken_out_between_its_claim_and_its_start) {
     cr_assert_eq(claim(&bench.lane, 4, NULL, got, &count), 4);
     cr_assert_eq(count, 4);
   }
-  arena_destroy(&bench.arena);
 }
 
 Test(lane, a_claim_for_a_group_stops_at_the_first_job_of_another) {
-  struct bench bench;
+  SCOPED(end_fixture) struct bench bench = set_up(8);
   uint64_t first;
-  set_up(&bench, 8);
   for (uint64_t i = 0; i < 8; i++) cr_assert(push(&bench, i, i < 3 ? 1 : 2));
   cr_assert_eq(lane_look(&bench.lane, 8, group_named(1), &first), 3);
   cr_assert_eq(lane_look(&bench.lane, 2, group_named(1), &first), 2);
   cr_assert_eq(lane_look(&bench.lane, 8, group_named(2), &first), 0);
   cr_assert_eq(lane_look(&bench.lane, 8, NULL, &first), 8);
-  arena_destroy(&bench.arena);
 }
 
 Test(lane, a_sweep_frees_the_places_of_what_was_taken_out_at_the_head_and_nothing_else) {
-  struct bench bench;
+  SCOPED(end_fixture) struct bench bench = set_up(8);
   struct job job;
-  set_up(&bench, 8);
   for (uint32_t lap = 0; lap < 50; lap++) {
     uint64_t got[8], first = lane_head(&bench.lane);
     uint32_t count = 0;
@@ -155,7 +139,6 @@ Test(lane, a_sweep_frees_the_places_of_what_was_taken_out_at_the_head_and_nothin
     while (count < 8) cr_assert_gt(claim(&bench.lane, 8, NULL, got, &count), 0);
     for (uint32_t i = 0; i < 8; i++) cr_assert_eq(got[i], i + 6);
   }
-  arena_destroy(&bench.arena);
 }
 
 /* --------------------------------------------------------------------------------------------- many threads at once */
@@ -230,24 +213,22 @@ static void *take_out(void *argument) {
 }
 
 static void run_market(uint32_t capacity) {
-  struct market *market = calloc(1, sizeof *market);
+  SCOPED(free_memory) struct market *market = calloc(1, sizeof *market);
+  SCOPED(free_memory) shared_u32 *got = calloc(JOBS, sizeof *got);
   struct trader traders[PRODUCERS + CLAIMERS + TAKERS];
-  set_up(&market->bench, capacity);
-  market->got = calloc(JOBS, sizeof *market->got);
+  market->bench = set_up(capacity);
+  market->got = got;
   for (uint32_t i = 0; i < PRODUCERS + CLAIMERS + TAKERS; i++) {
     void *(*run)(void *) = i < PRODUCERS ? produce : i < PRODUCERS + CLAIMERS ? claim_and_start : take_out;
-    uint32_t number = i < PRODUCERS ? i : (i - PRODUCERS) % 2;
-    traders[i] = (struct trader){market, number, 0};
-    cr_assert_eq(pthread_create(&traders[i].thread, NULL, run, &traders[i]), 0);
+    traders[i] = (struct trader){market, i < PRODUCERS ? i : (i - PRODUCERS) % 2, 0};
+    traders[i].thread = start_thread(run, &traders[i]);
   }
   for (uint32_t i = 0; i < PRODUCERS + CLAIMERS + TAKERS; i++) pthread_join(traders[i].thread, NULL);
   for (uint32_t i = 0; i < JOBS; i++)
-    cr_assert_eq(load_relaxed_u32(&market->got[i]), 1, "job %u was got %u times", i, load_relaxed_u32(&market->got[i]));
+    cr_assert_eq(load_relaxed_u32(&got[i]), 1, "job %u was got %u times", i, load_relaxed_u32(&got[i]));
   cr_assert_eq(load_relaxed_u64(&market->wrong_group), 0);
   cr_assert_eq(load_relaxed_u64(&market->out_of_order), 0);
-  arena_destroy(&market->bench.arena);
-  free(market->got);
-  free(market);
+  end_fixture(&market->bench);
 }
 
 Test(lane, producers_claimers_and_those_who_take_out_of_turn_get_every_job_once) {

@@ -1,11 +1,6 @@
 /* Sleeping and waking. A lost wake shows as a test that never ends. */
+#include "pool/crowds.h"
 #include "pool/park.h"
-
-#include "base/random.h"
-#include "pool/atomics.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
 
 Test(park, a_wait_with_an_outdated_ticket_returns_at_once) {
   struct parking parking = {0};
@@ -73,8 +68,7 @@ static void *answer(void *argument) {
 
 Test(park, loses_no_wake_in_100000_ping_pongs) {
   static struct table table;
-  pthread_t thread;
-  cr_assert_eq(pthread_create(&thread, NULL, answer, &table), 0);
+  pthread_t thread = start_thread(answer, &table);
   for (uint32_t round = 1; round <= ROUNDS; round++) {
     dawdle(0, round);
     send(&table.pong, round, round);
@@ -103,12 +97,12 @@ static void *ring_the_bell(void *argument) {
 Test(park, a_waiter_hears_the_last_of_many_wakers) {
   static struct bell bell;
   pthread_t threads[WAKERS];
-  for (uint32_t i = 0; i < WAKERS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, ring_the_bell, &bell), 0);
+  start_threads(threads, WAKERS, ring_the_bell, &bell, 0);
   for (;;) {
     uint32_t ticket = park_ticket(&bell.parking);
     if (load_relaxed_u64(&bell.rung) == (uint64_t)WAKERS * WAKES) break;
     park_wait(&bell.parking, ticket);
   }
-  for (uint32_t i = 0; i < WAKERS; i++) pthread_join(threads[i], NULL);
+  join_threads(threads, WAKERS);
   cr_assert_eq(load_relaxed_u64(&bell.rung), (uint64_t)WAKERS * WAKES);
 }

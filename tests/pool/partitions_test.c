@@ -1,12 +1,10 @@
 /* Partitions of some work: each is taken once, by preference by the worker that it belongs to. */
+#include "pool/crowds.h"
 #include "pool/ticket.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
+static struct work_partitions partitions;
 
 Test(partitions, nobody_finds_any_before_they_are_opened_nor_among_none) {
-  struct work_partitions partitions = {0};
   cr_assert_eq(work_partitions_take(&partitions, 0), PARTITION_NONE);
   work_partitions_open(&partitions, 0);
   for (uint32_t own = 0; own < PARTITIONS_MAX; own++)
@@ -16,7 +14,7 @@ Test(partitions, nobody_finds_any_before_they_are_opened_nor_among_none) {
 Test(partitions, one_taker_gets_its_own_first_and_then_each_other_in_order) {
   for (uint32_t count = 1; count <= PARTITIONS_MAX; count++)
     for (uint32_t own = 0; own < count; own++) {
-      struct work_partitions partitions = {0};
+      partitions = (struct work_partitions){0};
       work_partitions_open(&partitions, count);
       for (uint32_t taken = 0; taken < count; taken++)
         cr_assert_eq(work_partitions_take(&partitions, own), (own + taken) % count, "of %u, from %u on", count, own);
@@ -25,7 +23,6 @@ Test(partitions, one_taker_gets_its_own_first_and_then_each_other_in_order) {
 }
 
 Test(partitions, who_has_none_of_its_own_takes_what_is_left) {
-  struct work_partitions partitions = {0};
   work_partitions_open(&partitions, 3);
   uint32_t first = work_partitions_take(&partitions, PARTITIONS_MAX - 1);
   cr_assert_lt(first, 3);
@@ -36,7 +33,6 @@ Test(partitions, who_has_none_of_its_own_takes_what_is_left) {
 }
 
 Test(partitions, opened_anew_they_are_all_there_whatever_was_left_before) {
-  struct work_partitions partitions = {0};
   for (uint32_t taken = 0; taken <= 4; taken++) {
     work_partitions_open(&partitions, 4);
     for (uint32_t i = 0; i < taken; i++) cr_assert_neq(work_partitions_take(&partitions, i), PARTITION_NONE);
@@ -71,17 +67,16 @@ static void *take_all(void *argument) {
 }
 
 Test(partitions, four_threads_take_each_of_thousands_of_partitions_once) {
-  struct crowd *crowd = calloc(1, sizeof *crowd);
+  SCOPED(free_memory) struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_t threads[THREADS];
   crowd->count = THREADS + 1;
   for (uint32_t round = 0; round < ROUNDS; round++) work_partitions_open(&crowd->partitions[round], crowd->count);
   pthread_barrier_init(&crowd->start, NULL, THREADS);
-  for (uint32_t i = 0; i < THREADS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, take_all, crowd), 0);
-  for (uint32_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  start_threads(threads, THREADS, take_all, crowd, 0);
+  join_threads(threads, THREADS);
   for (uint32_t round = 0; round < ROUNDS; round++)
     for (uint32_t partition = 0; partition < crowd->count; partition++)
       cr_assert_eq(load_relaxed_u32(&crowd->taken[round][partition]), 1, "round %u, partition %u", round, partition);
   cr_assert_eq(load_relaxed_u32(&crowd->beyond), 0);
   pthread_barrier_destroy(&crowd->start);
-  free(crowd);
 }

@@ -1,21 +1,13 @@
 /* The workers of a pool: which worker runs what, which writes each sees, and that all are woken and come home. */
+#include "pool/jobs_support.h"
 #include "pool/team.h"
 #include "pool/threads.h"
-#include "support/await.h"
 #include "support/skip.h"
 
-#include <criterion/criterion.h>
 #include <dirent.h>
-#include <sched.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 static muster_pool *create(uint32_t workers) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = workers;
-  muster_pool *pool = muster_pool_create(&def);
-  cr_assert_not_null(pool, "%s", muster_last_error());
+  muster_pool *pool = create_pool(workers);
   cr_assert_eq(muster_pool_workers(pool), workers);
   return pool;
 }
@@ -71,42 +63,28 @@ static void check_roll(const roll_call *roll) {
   cr_assert_eq(load_relaxed_u32(&roll->present[0]), 1);
 }
 
-Test(pool, a_crew_is_called_once_for_each_worker_at_most_each_under_an_index_of_its_own_and_the_caller_is_zero) {
-  for (uint32_t workers = 1; workers <= WORKERS_MAX; workers *= 2) {
-    muster_pool *pool = create(workers);
-    for (uint32_t run = 0; run < 500; run++) {
-      roll_call roll = {.workers = workers, .caller = pthread_self()};
-      run_team(pool, answer_roll_call, &roll);
-      check_roll(&roll);
-      for (uint32_t i = 0; i < workers; i++)
-        cr_assert_eq(roll.written[i], load_relaxed_u32(&roll.present[i]) * (i + 1));
-    }
-    muster_pool_destroy(pool);
+static void call_crews(uint32_t workers, uint32_t crews, bool wait_for_all) {
+  SCOPED(close_pool) muster_pool *pool = create(workers);
+  for (uint32_t crew = 0; crew < crews; crew++) {
+    roll_call roll = {.workers = workers, .caller = pthread_self(), .wait_for_all = wait_for_all};
+    run_team(pool, answer_roll_call, &roll);
+    check_roll(&roll);
+    if (wait_for_all || workers == 1) cr_assert_eq(load_relaxed_u64(&roll.calls), workers);
+    for (uint32_t i = 0; i < workers; i++)
+      cr_assert_eq(roll.written[i], (wait_for_all ? 1 : load_relaxed_u32(&roll.present[i])) * (i + 1));
   }
+}
+
+Test(pool, a_crew_is_called_once_for_each_worker_at_most_each_under_an_index_of_its_own_and_the_caller_is_zero) {
+  for (uint32_t workers = 1; workers <= WORKERS_MAX; workers *= 2) call_crews(workers, 500, false);
 }
 
 Test(pool, wakes_every_worker_every_time_also_when_there_are_more_than_processors) {
-  for (uint32_t workers = 2; workers <= WORKERS_MAX; workers *= 2) {
-    muster_pool *pool = create(workers);
-    for (uint32_t run = 0; run < 300; run++) {
-      roll_call roll = {.workers = workers, .caller = pthread_self(), .wait_for_all = true};
-      run_team(pool, answer_roll_call, &roll);
-      check_roll(&roll);
-      for (uint32_t i = 0; i < workers; i++) cr_assert_eq(roll.written[i], i + 1);
-    }
-    muster_pool_destroy(pool);
-  }
+  for (uint32_t workers = 2; workers <= WORKERS_MAX; workers *= 2) call_crews(workers, 300, true);
 }
 
 Test(pool, of_one_worker_runs_everything_on_the_caller) {
-  muster_pool *pool = create(1);
-  for (uint32_t run = 0; run < 100; run++) {
-    roll_call roll = {.workers = 1, .caller = pthread_self()};
-    run_team(pool, answer_roll_call, &roll);
-    check_roll(&roll);
-    cr_assert_eq(load_relaxed_u64(&roll.calls), 1);
-  }
-  muster_pool_destroy(pool);
+  call_crews(1, 100, false);
 }
 
 struct nap {
@@ -127,7 +105,7 @@ static void note_sleep(void *argument) {
 }
 
 Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_told_before) {
-  muster_pool *pool = create(3);
+  SCOPED(close_pool) muster_pool *pool = create(3);
   uint64_t sleeps = 0;
   for (uint32_t run = 0; run < 2000; run++) {
     struct nap nap = {.roll = {.workers = 3, .caller = pthread_self(), .wait_for_all = true}};
@@ -138,7 +116,6 @@ Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_to
     sleeps += nap.sleeps;
   }
   cr_assert_gt(sleeps, 0, "the caller never slept");
-  muster_pool_destroy(pool);
 }
 
 /* ---------------------------------------------------------------------------------------------- shared plain work */
@@ -178,11 +155,9 @@ static uint64_t wrong_after_rounds(muster_pool *pool, struct harvest *harvest, u
 }
 
 Test(pool, the_caller_sees_what_every_worker_wrote_and_the_next_crew_does_too) {
-  muster_pool *pool = create(4);
-  struct harvest *harvest = calloc(1, sizeof *harvest);
+  SCOPED(close_pool) muster_pool *pool = create(4);
+  SCOPED(free_memory) struct harvest *harvest = calloc(1, sizeof *harvest);
   cr_assert_eq(wrong_after_rounds(pool, harvest, 300), 0);
-  free(harvest);
-  muster_pool_destroy(pool);
 }
 
 /* ----------------------------------------------------------------------------------------- several callers at once */
@@ -196,25 +171,19 @@ struct caller {
 
 static void *call(void *argument) {
   struct caller *caller = argument;
-  struct harvest *harvest = calloc(1, sizeof *harvest);
+  SCOPED(free_memory) struct harvest *harvest = calloc(1, sizeof *harvest);
   caller->wrong = wrong_after_rounds(caller->pool, harvest, caller->rounds);
-  free(harvest);
   return NULL;
 }
 
 static void run_callers(uint32_t callers, uint32_t workers, uint64_t rounds) {
-  muster_pool *pool = create(workers);
+  SCOPED(close_pool) muster_pool *pool = create(workers);
   pthread_t threads[CALLERS_MAX];
   struct caller all[CALLERS_MAX];
-  for (uint32_t i = 0; i < callers; i++) {
-    all[i] = (struct caller){.pool = pool, .rounds = rounds};
-    cr_assert_eq(pthread_create(&threads[i], NULL, call, &all[i]), 0);
-  }
-  for (uint32_t i = 0; i < callers; i++) {
-    pthread_join(threads[i], NULL);
-    cr_assert_eq(all[i].wrong, 0, "caller %u of %u", i, callers);
-  }
-  muster_pool_destroy(pool);
+  for (uint32_t i = 0; i < callers; i++) all[i] = (struct caller){.pool = pool, .rounds = rounds};
+  start_threads(threads, callers, call, all, sizeof *all);
+  join_threads(threads, callers);
+  for (uint32_t i = 0; i < callers; i++) cr_assert_eq(all[i].wrong, 0, "caller %u of %u", i, callers);
 }
 
 Test(pool, serves_several_callers_at_once) {
@@ -260,13 +229,8 @@ Test(pool, calls_each_hook_once_on_each_thread_before_its_first_and_after_its_la
   for (uint32_t run = 0; run < 200; run++) {
     struct hooks hooks = {0};
     uint32_t workers = 1 + run % 6;
-    muster_pool_def def = muster_pool_def_default();
-    def.workers = workers;
-    def.on_worker_start = on_start;
-    def.on_worker_stop = on_stop;
-    def.hook_user = &hooks;
-    muster_pool *pool = muster_pool_create(&def);
-    cr_assert_not_null(pool, "%s", muster_last_error());
+    muster_pool *pool = create_pool_as(WITH(muster_pool_def, it.workers = workers, it.on_worker_start = on_start,
+                                            it.on_worker_stop = on_stop, it.hook_user = &hooks));
     for (uint32_t i = 0; i < run % 3; i++) run_team(pool, look_for_start, &hooks);
     muster_pool_destroy(pool);
     for (uint32_t i = 0; i < WORKERS_MAX; i++) {
@@ -307,9 +271,8 @@ Test(pool, a_refused_allocation_leaves_nothing_behind) {
   bool created = false;
   for (uint32_t allowed = 0; !created; allowed++) {
     struct host host = {.allowed = allowed};
-    muster_pool_def def = muster_pool_def_default();
-    def.workers = 3;
-    def.allocator = (muster_allocator){host_allocate, host_release, &host};
+    muster_pool_def def =
+        WITH(muster_pool_def, it.workers = 3, it.allocator = (muster_allocator){host_allocate, host_release, &host});
     muster_pool *pool = muster_pool_create(&def);
     created = pool != NULL;
     if (!created) cr_assert_gt(strlen(muster_last_error()), 0);
@@ -324,37 +287,42 @@ Test(pool, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_it
   memset((char *)&def + offsetof(muster_pool_def, name), 0xff, sizeof def - offsetof(muster_pool_def, name));
   def.size = offsetof(muster_pool_def, name);
   def.workers = 2;
-  muster_pool *pool = muster_pool_create(&def);
-  cr_assert_not_null(pool, "%s", muster_last_error());
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(def);
   cr_assert_eq(muster_pool_workers(pool), 2);
-  muster_pool_destroy(pool);
 }
 
 /* ----------------------------------------------------------------------------------------------------- processors */
 
-static uint32_t processors_of_this_process(cpu_set_t *set) {
-  cr_assert_eq(sched_getaffinity(0, sizeof *set, set), 0);
-  return (uint32_t)CPU_COUNT(set);
+static cpu_set_t only(uint32_t processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  return one;
+}
+
+static uint32_t first_of(const cpu_set_t *set) {
+  uint32_t first = 0;
+  while (!CPU_ISSET(first, set)) first++;
+  return first;
+}
+
+static cpu_set_t own_processors(void) {
+  cpu_set_t set;
+  cr_assert_eq(sched_getaffinity(0, sizeof set, &set), 0);
+  return set;
 }
 
 Test(pool, has_a_worker_for_every_available_processor_unless_told_otherwise) {
-  cpu_set_t set;
+  cpu_set_t set = own_processors();
   uint32_t available = muster_available_processors();
-  cr_assert(available >= 1 && available <= processors_of_this_process(&set));
-  muster_pool *pool = create(available < MUSTER_WORKERS_MAX ? available : MUSTER_WORKERS_MAX);
-  muster_pool_def def = muster_pool_def_default();
-  muster_pool *unasked = muster_pool_create(&def);
+  cr_assert(available >= 1 && available <= (uint32_t)CPU_COUNT(&set));
+  SCOPED(close_pool) muster_pool *pool = create(available < MUSTER_WORKERS_MAX ? available : MUSTER_WORKERS_MAX);
+  SCOPED(close_pool) muster_pool *unasked = create_pool_as(muster_pool_def_default());
   cr_assert_eq(muster_pool_workers(unasked), muster_pool_workers(pool));
-  muster_pool_destroy(unasked);
-  muster_pool_destroy(pool);
 }
 
 Test(pool, never_has_more_workers_available_than_the_affinity_allows) {
-  cpu_set_t all, one;
-  processors_of_this_process(&all);
-  CPU_ZERO(&one);
-  for (uint32_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
-    if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+  cpu_set_t all = own_processors(), one = only(first_of(&all));
   cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
   cr_assert_eq(muster_available_processors(), 1);
   cr_assert_eq(sched_setaffinity(0, sizeof all, &all), 0);
@@ -362,9 +330,7 @@ Test(pool, never_has_more_workers_available_than_the_affinity_allows) {
 
 /* Every worker has a processor of its own, and none has the caller's. */
 static void check_apart(const muster_pool *pool, const cpu_set_t *allowed) {
-  cpu_set_t taken;
-  CPU_ZERO(&taken);
-  CPU_SET(pool->caller_processor, &taken);
+  cpu_set_t taken = only(pool->caller_processor);
   for (uint32_t i = 1; i < pool->workers; i++) {
     uint32_t processor = load_relaxed_u32(&pool->slots[i].processor);
     cpu_set_t actual;
@@ -377,16 +343,14 @@ static void check_apart(const muster_pool *pool, const cpu_set_t *allowed) {
 }
 
 Test(pool, keeps_workers_off_the_callers_processor_wherever_the_caller_goes_and_never_binds_the_caller) {
-  cpu_set_t all, now;
-  uint32_t processors = processors_of_this_process(&all);
+  cpu_set_t all = own_processors();
+  uint32_t processors = (uint32_t)CPU_COUNT(&all);
   if (processors < 2) return;
-  muster_pool *pool = create(processors < MUSTER_WORKERS_MAX ? processors : MUSTER_WORKERS_MAX);
+  SCOPED(close_pool) muster_pool *pool = create(processors < MUSTER_WORKERS_MAX ? processors : MUSTER_WORKERS_MAX);
   for (uint32_t round = 0; round < 3; round++)
     for (uint32_t i = 0; i < CPU_SETSIZE; i++) {
       if (!CPU_ISSET(i, &all)) continue;
-      cpu_set_t here;
-      CPU_ZERO(&here);
-      CPU_SET(i, &here);
+      cpu_set_t here = only(i);
       cr_assert_eq(sched_setaffinity(0, sizeof here, &here), 0);
       nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL); /* workers are not moved more often than every 20 ms */
       threads_keep_all_apart(pool);
@@ -395,9 +359,8 @@ Test(pool, keeps_workers_off_the_callers_processor_wherever_the_caller_goes_and_
     }
   cr_assert_eq(sched_setaffinity(0, sizeof all, &all), 0);
   threads_keep_all_apart(pool);
-  processors_of_this_process(&now);
+  cpu_set_t now = own_processors();
   cr_assert(CPU_EQUAL(&now, &all), "the caller's own affinity was touched");
-  muster_pool_destroy(pool);
 }
 
 /* ------------------------------------------------------------------------------------------------- without workers */
@@ -408,7 +371,7 @@ static void count_call(void *argument, uint32_t worker) {
 }
 
 Test(pool, a_crew_without_helpers_calls_nobody) {
-  muster_pool *pool = create(4);
+  SCOPED(close_pool) muster_pool *pool = create(4);
   shared_u64 calls = {0};
   team_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
   for (uint32_t i = 0; i < 100; i++) {
@@ -422,7 +385,6 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
     pool_leave(&entered);
   }
   cr_assert_eq(load_relaxed_u64(&calls), 0);
-  muster_pool_destroy(pool);
 }
 
 /* -------------------------------------------------------------------------------------------------- processors */
@@ -441,18 +403,14 @@ static void give_processors(const cpu_set_t *given) {
 }
 
 static void give_one_processor(uint32_t processor) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(processor, &one);
+  cpu_set_t one = only(processor);
   give_processors(&one);
 }
 
 Test(processors, that_were_taken_away_are_not_taken_back) {
-  uint32_t processors = muster_available_processors();
-  if (processors < 2) SKIP_TEST("there is no processor to take away");
+  if (muster_available_processors() < 2) SKIP_TEST("there is no processor to take away");
   shared_u32 lasting = {1};
-  pthread_t other; /* of the host's */
-  cr_assert_eq(pthread_create(&other, NULL, rest, &lasting), 0);
+  pthread_t other = start_thread(rest, &lasting); /* of the host's */
   muster_pool *pool = create(2);
   threads_keep_all_apart(pool);
   cr_assert_neq(load_relaxed_u32(&pool->slots[1].processor), UINT32_MAX, "the worker has one of its own");
@@ -486,28 +444,23 @@ static void note_processors(void *argument, uint32_t worker) {
 /* On another thread, which must be there. */
 static cpu_set_t workers_processors(muster_pool *pool) {
   cpu_set_t own;
-  muster_group group;
+  muster_group group = new_group(pool);
   CPU_ZERO(&own);
-  muster_group_init(&group, pool);
-  cr_assert_eq(muster_job_submit(pool, MUSTER_URGENCY_NORMAL, note_processors, &own, &group), MUSTER_OK);
-  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+  submit(pool, MUSTER_URGENCY_NORMAL, note_processors, &own, &group);
+  wait_asleep(&group);
   return own;
 }
 
 /* It begins with one processor, and gets the others when its threads do. */
 Test(processors, that_come_are_used) {
-  cpu_set_t all;
-  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
-  uint32_t processors = muster_available_processors(), first = 0;
+  cpu_set_t all = own_processors();
+  uint32_t processors = muster_available_processors(), first = first_of(&all);
   if (processors < 2) return; /* none can come */
-  while (!CPU_ISSET(first, &all)) first++;
   give_one_processor(first);
-  muster_pool_def def = muster_pool_def_default();
-  muster_pool *pool = muster_pool_create(&def);
-  cr_assert_not_null(pool, "%s", muster_last_error());
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(muster_pool_def_default());
   cr_assert_eq(muster_pool_workers(pool), 1);
   uint32_t indices = muster_pool_indices(pool);
-  cr_assert_geq(indices, processors + def.external_max - 1);
+  cr_assert_geq(indices, processors + muster_pool_def_default().external_max - 1);
   cr_assert_eq(look_later(pool), 1, "nothing has come");
 
   give_processors(&all);
@@ -528,38 +481,30 @@ Test(processors, that_come_are_used) {
 
   give_processors(&all);
   cr_assert_eq(look_later(pool), processors);
-  muster_pool_destroy(pool);
 }
 
 /* It has another one instead of its first, and then both: the thread that is started has those that there are then. */
 Test(processors, that_went_before_others_came_are_forgotten) {
-  cpu_set_t all;
-  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
-  uint32_t first = 0, second = 1;
+  cpu_set_t all = own_processors();
   if (muster_available_processors() < 2) return;
-  while (!CPU_ISSET(first, &all)) first++;
-  for (second = first + 1; !CPU_ISSET(second, &all);) second++;
+  uint32_t first = first_of(&all), second = first + 1;
+  while (!CPU_ISSET(second, &all)) second++;
   give_one_processor(first);
-  muster_pool_def def = muster_pool_def_default();
-  muster_pool *pool = muster_pool_create(&def);
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(muster_pool_def_default());
   give_one_processor(second);
   cr_assert_eq(look_later(pool), 1);
   cr_assert_eq(load_relaxed_u32(&pool->processor_count), 1);
   cr_assert_eq(pool->processors[0], second);
-  muster_pool_destroy(pool);
 }
 
 /* Who asks for a number gets it. */
 Test(processors, that_come_and_go_change_no_number_that_was_asked_for) {
-  cpu_set_t all;
-  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
-  uint32_t first = 0;
-  while (!CPU_ISSET(first, &all)) first++;
-  muster_pool *pool = create(3);
+  cpu_set_t all = own_processors();
+  uint32_t first = first_of(&all);
+  SCOPED(close_pool) muster_pool *pool = create(3);
   give_one_processor(first);
   cr_assert_eq(look_later(pool), 3);
   give_processors(&all);
   cr_assert_eq(look_later(pool), 3);
   cr_assert_eq(muster_pool_workers(pool), 3);
-  muster_pool_destroy(pool);
 }

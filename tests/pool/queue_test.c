@@ -9,11 +9,11 @@ struct bench {
   struct queue queue;
 };
 
-static void set_up(struct bench *bench) {
-  cr_assert_eq(arena_create(&bench->arena, &(muster_allocator){0}), MUSTER_OK);
-  memset(&bench->queue, 0, sizeof bench->queue);
-  queue_create(&bench->queue, CAPACITY, &bench->arena);
-  cr_assert_not(bench->arena.failed);
+static struct bench set_up(void) {
+  struct bench bench = {.arena = begin_arena()};
+  queue_create(&bench.queue, CAPACITY, &bench.arena);
+  cr_assert_not(bench.arena.failed);
+  return bench;
 }
 
 static bool take_one(struct lane *lane) {
@@ -23,8 +23,7 @@ static bool take_one(struct lane *lane) {
 }
 
 Test(queue, a_push_sets_the_bit_of_its_priority_and_settling_clears_those_over_empty_lanes) {
-  struct bench bench;
-  set_up(&bench);
+  SCOPED(end_fixture) struct bench bench = set_up();
   cr_assert_eq(queue_occupied(&bench.queue), 0);
   cr_assert_not(queue_has_work(&bench.queue, QUEUE_ALL));
   cr_assert_not(queue_settle(&bench.queue));
@@ -40,21 +39,17 @@ Test(queue, a_push_sets_the_bit_of_its_priority_and_settling_clears_those_over_e
   cr_assert_not(queue_has_work(&bench.queue, 1u << 3));
   cr_assert(queue_settle(&bench.queue));
   cr_assert_eq(queue_occupied(&bench.queue), QUEUE_ALL & ~(1u << 3));
-  arena_destroy(&bench.arena);
 }
 
 Test(queue, a_full_lane_refuses_and_leaves_the_others_alone) {
-  struct bench bench;
-  set_up(&bench);
+  SCOPED(end_fixture) struct bench bench = set_up();
   for (uint32_t i = 0; i < CAPACITY; i++) cr_assert(queue_push(&bench.queue, 5, &(struct job){0}));
   cr_assert_not(queue_push(&bench.queue, 5, &(struct job){0}));
   cr_assert(queue_push(&bench.queue, 4, &(struct job){0}));
-  arena_destroy(&bench.arena);
 }
 
 Test(queue, a_fair_part_leaves_something_for_the_other_workers) {
-  struct bench bench;
-  set_up(&bench);
+  SCOPED(end_fixture) struct bench bench = set_up();
   const struct lane *lane = &bench.queue.lanes[2];
   for (uint32_t waiting = 0; waiting <= CAPACITY; waiting++) {
     for (uint32_t workers = 1; workers <= 16; workers++) {
@@ -65,7 +60,6 @@ Test(queue, a_fair_part_leaves_something_for_the_other_workers) {
     cr_assert_eq(queue_fair_part(lane, 8, 0), 8);
     if (waiting < CAPACITY) cr_assert(queue_push(&bench.queue, 2, &(struct job){0}));
   }
-  arena_destroy(&bench.arena);
 }
 
 /* ------------------------------------------------------------------------------------------------ bits and settlers */
@@ -88,11 +82,10 @@ static void *settle_all_the_time(void *argument) {
 /* The producer takes the job that it pushed when no other thread has it; then every thread must see the bit. */
 Test(queue, no_bit_is_lost_between_those_who_push_and_those_who_settle) {
   enum { SETTLERS = 3, ROUNDS = 200000 / SLOWER };
-  struct contest *contest = calloc(1, sizeof *contest);
+  SCOPED(free_memory) struct contest *contest = calloc(1, sizeof *contest);
   pthread_t threads[SETTLERS];
-  set_up(&contest->bench);
-  for (uint32_t i = 0; i < SETTLERS; i++)
-    cr_assert_eq(pthread_create(&threads[i], NULL, settle_all_the_time, contest), 0);
+  contest->bench = set_up();
+  start_threads(threads, SETTLERS, settle_all_the_time, contest, 0);
   uint64_t missed = 0;
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t lane = round % MUSTER_URGENCIES;
@@ -107,8 +100,7 @@ Test(queue, no_bit_is_lost_between_those_who_push_and_those_who_settle) {
     cr_assert(take_one(&contest->bench.queue.lanes[lane]));
   }
   store_ordered_u64(&contest->over, 1);
-  for (uint32_t i = 0; i < SETTLERS; i++) pthread_join(threads[i], NULL);
+  join_threads(threads, SETTLERS);
   cr_assert_eq(missed, 0);
-  arena_destroy(&contest->bench.arena);
-  free(contest);
+  end_fixture(&contest->bench);
 }

@@ -45,27 +45,25 @@ Test(range, visits_every_index_once_in_pieces_of_at_least_the_grain) {
   static const uint64_t counts[] = {1, 2, 3, 7, 64, 1000, INDICES - 1, INDICES};
   static const uint64_t grains[] = {0, 1, 2, 3, 63, 1000, INDICES, INDICES + 1, UINT64_MAX};
   for (uint32_t workers = 1; workers <= 8; workers = workers * 2 + 1) {
-    muster_pool *pool = create_pool(workers);
-    for (uint32_t c = 0; c < sizeof counts / sizeof *counts; c++)
-      for (uint32_t g = 0; g < sizeof grains / sizeof *grains; g++)
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
+    for (uint32_t c = 0; c < COUNT_OF(counts); c++)
+      for (uint32_t g = 0; g < COUNT_OF(grains); g++)
         for (uint32_t i = 0; i < 16 / SLOWER; i++) check_count(pool, counts[c], grains[g]);
-    muster_pool_destroy(pool);
   }
 }
 
 Test(range, of_nothing_is_nothing) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   muster_range range;
   cr_assert_eq(muster_parallel_for(pool, 4, 0, 1, visit_piece, NULL), MUSTER_OK);
   cr_assert_eq(muster_range_submit(&range, pool, 4, 0, 1, visit_piece, NULL, &group), MUSTER_OK);
   cr_assert(muster_group_is_complete(&group));
-  muster_pool_destroy(pool);
 }
 
 /* Once a worker has gone to sleep, nothing but work wakes it. */
 Test(range, of_nothing_wakes_nobody) {
-  muster_pool *pool = create_pool(2);
+  SCOPED(close_pool) muster_pool *pool = create_pool(2);
   muster_pool_statistics sum = muster_pool_statistics_default();
   while (sum.sleeps == 0) {
     cr_assert_eq(muster_pool_statistics_read(pool, UINT32_MAX, &sum), MUSTER_OK);
@@ -75,7 +73,6 @@ Test(range, of_nothing_wakes_nobody) {
   for (uint32_t i = 0; i < 100; i++) cr_assert_eq(muster_parallel_for(pool, 4, 0, 1, visit_piece, NULL), MUSTER_OK);
   cr_assert_eq(muster_pool_statistics_read(pool, UINT32_MAX, &sum), MUSTER_OK);
   cr_assert_eq(sum.wakes, before);
-  muster_pool_destroy(pool);
 }
 
 struct vastness {
@@ -92,7 +89,7 @@ static void measure_piece(void *argument, uint64_t begin, uint64_t end, uint32_t
 }
 
 Test(range, counts_as_large_as_a_number_can_be_do_not_wrap_around) {
-  muster_pool *pool = create_pool(4);
+  SCOPED(close_pool) muster_pool *pool = create_pool(4);
   for (uint32_t round = 0; round < 500 / SLOWER; round++)
     for (uint32_t shift = 55; shift < 64; shift++) {
       struct vastness vastness = {.count = UINT64_MAX - round % 3};
@@ -104,7 +101,6 @@ Test(range, counts_as_large_as_a_number_can_be_do_not_wrap_around) {
   struct vastness whole = {.count = UINT64_MAX};
   cr_assert_eq(muster_parallel_for(pool, 4, UINT64_MAX, UINT64_MAX, measure_piece, &whole), MUSTER_OK);
   cr_assert_eq(read_count(&whole.pieces), 1);
-  muster_pool_destroy(pool);
 }
 
 /* ------------------------------------------------------------------------------------------------ several at a time */
@@ -133,7 +129,7 @@ static void count_cells(void *argument, uint64_t begin, uint64_t end, uint32_t w
 
 Test(range, may_be_nested_and_a_thread_keeps_its_index) {
   for (uint32_t workers = 1; workers <= 8; workers *= 2) {
-    muster_pool *pool = create_pool(workers);
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
     for (uint32_t round = 0; round < 16 / SLOWER; round++) {
       shared_u64 cells = {0};
       struct square square = {.pool = pool, .side = 12, .depth = 2, .cells = &cells};
@@ -141,13 +137,11 @@ Test(range, may_be_nested_and_a_thread_keeps_its_index) {
       cr_assert_eq(read_count(&cells), 12 * 12 * 12);
       cr_assert_eq(read_count(&square.changed_index), 0);
     }
-    muster_pool_destroy(pool);
   }
 }
 
 struct issuer {
   muster_pool *pool;
-  pthread_t thread;
   uint64_t rounds, wrong;
 };
 
@@ -164,17 +158,13 @@ static void *issue_ranges(void *argument) {
 
 Test(range, may_be_issued_by_more_threads_at_once_than_there_are_slots_for) {
   enum { THREADS = 12 };
-  muster_pool *pool = create_pool(3);
+  SCOPED(close_pool) muster_pool *pool = create_pool(3);
+  pthread_t threads[THREADS];
   struct issuer issuers[THREADS];
-  for (uint32_t i = 0; i < THREADS; i++) {
-    issuers[i] = (struct issuer){.pool = pool, .rounds = 1000 / SLOWER};
-    issuers[i].thread = start_thread(issue_ranges, &issuers[i]);
-  }
-  for (uint32_t i = 0; i < THREADS; i++) {
-    pthread_join(issuers[i].thread, NULL);
-    cr_assert_eq(issuers[i].wrong, 0);
-  }
-  muster_pool_destroy(pool);
+  for (uint32_t i = 0; i < THREADS; i++) issuers[i] = (struct issuer){.pool = pool, .rounds = 1000 / SLOWER};
+  start_threads(threads, THREADS, issue_ranges, issuers, sizeof *issuers);
+  join_threads(threads, THREADS);
+  for (uint32_t i = 0; i < THREADS; i++) cr_assert_eq(issuers[i].wrong, 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------- on their own */
@@ -182,7 +172,7 @@ Test(range, may_be_issued_by_more_threads_at_once_than_there_are_slots_for) {
 Test(range, submitted_runs_inside_its_group_beside_other_jobs) {
   enum { RANGES = 20 };
   for (uint32_t workers = 1; workers <= 4; workers++) {
-    muster_pool *pool = create_pool(workers);
+    SCOPED(close_pool) muster_pool *pool = create_pool(workers);
     muster_group group = new_group(pool);
     muster_range ranges[RANGES];
     struct vastness vastness[RANGES];
@@ -198,15 +188,11 @@ Test(range, submitted_runs_inside_its_group_beside_other_jobs) {
       wait_for(&group);
       for (uint32_t i = 0; i < RANGES; i++) cr_assert_eq(read_count(&vastness[i].sum), vastness[i].count);
     }
-    muster_pool_destroy(pool);
   }
 }
 
 Test(range, submitted_to_a_full_priority_is_refused_and_a_parallel_for_is_done_by_its_caller) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 2;
-  def.jobs_max = 64;
-  muster_pool *pool = create_pool_as(&def);
+  SCOPED(close_pool) muster_pool *pool = create_pool_as(WITH(muster_pool_def, it.workers = 2, it.jobs_max = 64));
   muster_group held = new_group(pool), group = new_group(pool);
   muster_range range;
   struct gate gate = {0};
@@ -220,34 +206,23 @@ Test(range, submitted_to_a_full_priority_is_refused_and_a_parallel_for_is_done_b
   cr_assert_eq(read_count(&vastness.sum), 1000);
   open_gate(&gate);
   wait_for(&held);
-  muster_pool_destroy(pool);
 }
 
-struct meeting {
-  uint64_t members;
-  shared_u64 arrived;
-};
-
 static void meet_in_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  struct meeting *meeting = argument;
-  (void)begin;
-  (void)end;
-  (void)worker;
-  count_up(&meeting->arrived);
-  await_count(&meeting->arrived, meeting->members);
+  (void)begin, (void)end;
+  meet(argument, worker);
 }
 
 /* As many pieces as workers, each of which waits for all others: without end unless every worker comes. */
 Test(range, all_workers_come_to_a_parallel_for_and_to_a_submitted_one) {
   enum { WORKERS = 4 };
-  muster_pool *pool = create_pool(WORKERS);
+  SCOPED(close_pool) muster_pool *pool = create_pool(WORKERS);
   for (uint32_t round = 0; round < 1000 / SLOWER; round++) {
     struct meeting first = {.members = WORKERS}, second = {.members = WORKERS - 1};
     muster_group group = new_group(pool);
     muster_range range;
     cr_assert_eq(muster_parallel_for(pool, 4, WORKERS, 1, meet_in_piece, &first), MUSTER_OK);
     cr_assert_eq(muster_range_submit(&range, pool, 4, WORKERS - 1, 1, meet_in_piece, &second, &group), MUSTER_OK);
-    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    wait_asleep(&group);
   }
-  muster_pool_destroy(pool);
 }

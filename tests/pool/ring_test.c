@@ -1,14 +1,7 @@
 /* The bounded queue against a plain one, and with many producers and consumers at once. */
+#include "pool/crowds.h"
 #include "pool/ring.h"
 
-#include "base/random.h"
-#include "support/await.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 struct fixture {
@@ -16,42 +9,32 @@ struct fixture {
   struct ring ring;
 };
 
-static struct fixture *create(uint32_t capacity, uint32_t value_bytes) {
-  struct fixture *fixture = aligned_alloc(64, (sizeof *fixture + 63) / 64 * 64);
-  muster_allocator allocator = {0};
-  memset(fixture, 0, sizeof *fixture);
-  arena_create(&fixture->arena, &allocator);
-  ring_create(&fixture->ring, capacity, value_bytes, &fixture->arena);
-  cr_assert_not(fixture->arena.failed);
+static struct fixture create(uint32_t capacity, uint32_t value_bytes) {
+  struct fixture fixture = {.arena = begin_arena()};
+  ring_create(&fixture.ring, capacity, value_bytes, &fixture.arena);
+  cr_assert_not(fixture.arena.failed);
   return fixture;
-}
-
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
 }
 
 /* A frame that gives an index back may be the first to use a slot: a huge page would take it milliseconds. */
 Test(ring, a_large_one_comes_into_memory_little_by_little) {
   enum { CAPACITY = 1 << 20, BYTES = CAPACITY * 16, PAGE = 4096 };
   static unsigned char pages[BYTES / PAGE];
-  struct fixture *fixture = create(CAPACITY, 4);
+  SCOPED(end_fixture) struct fixture fixture = create(CAPACITY, 4);
   uint32_t value = 1, resident = 0;
-  cr_assert(ring_push(&fixture->ring, &value));
-  cr_assert_eq(mincore(fixture->ring.slots, BYTES, pages), 0);
+  cr_assert(ring_push(&fixture.ring, &value));
+  cr_assert_eq(mincore(fixture.ring.slots, BYTES, pages), 0);
   for (uint32_t i = 0; i < BYTES / PAGE; i++) resident += pages[i] & 1;
   cr_assert_geq(resident, 1);
   cr_assert_leq(resident, 64);
-  destroy(fixture);
 }
 
 Test(ring, starts_empty) {
-  struct fixture *fixture = create(8, 4);
+  SCOPED(end_fixture) struct fixture fixture = create(8, 4);
   uint32_t value = 77;
-  cr_assert_not(ring_pop(&fixture->ring, &value));
+  cr_assert_not(ring_pop(&fixture.ring, &value));
   cr_assert_eq(value, 77);
-  cr_assert_eq(ring_count(&fixture->ring), 0);
-  destroy(fixture);
+  cr_assert_eq(ring_count(&fixture.ring), 0);
 }
 
 Test(ring, zeroed_memory_is_an_empty_queue) {
@@ -66,75 +49,68 @@ Test(ring, zeroed_memory_is_an_empty_queue) {
 
 Test(ring, holds_at_least_its_capacity_and_refuses_what_is_more_than_full) {
   static const uint32_t capacities[] = {1, 2, 3, 4, 5, 7, 8, 9, 100, 1000};
-  for (uint32_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
-    struct fixture *fixture = create(capacities[c], 4);
+  for (uint32_t c = 0; c < COUNT_OF(capacities); c++) {
+    SCOPED(end_fixture) struct fixture fixture = create(capacities[c], 4);
     for (uint32_t round = 0; round < 5; round++) {
       uint32_t pushed = 0, value;
-      while (pushed <= 2 * capacities[c] && ring_push(&fixture->ring, &pushed)) pushed++;
+      while (pushed <= 2 * capacities[c] && ring_push(&fixture.ring, &pushed)) pushed++;
       cr_assert(pushed >= capacities[c] && pushed <= 2 * capacities[c], "a queue of %u took %u", capacities[c], pushed);
-      cr_assert_eq(ring_count(&fixture->ring), pushed);
-      for (uint32_t i = 0; i < pushed; i++) cr_assert(ring_pop(&fixture->ring, &value) && value == i);
-      cr_assert_not(ring_pop(&fixture->ring, &value));
-      cr_assert_eq(ring_count(&fixture->ring), 0);
+      cr_assert_eq(ring_count(&fixture.ring), pushed);
+      for (uint32_t i = 0; i < pushed; i++) cr_assert(ring_pop(&fixture.ring, &value) && value == i);
+      cr_assert_not(ring_pop(&fixture.ring, &value));
+      cr_assert_eq(ring_count(&fixture.ring), 0);
     }
-    destroy(fixture);
   }
 }
 
 Test(ring, is_first_in_first_out_over_many_rounds) {
   static const uint32_t capacities[] = {2, 4, 16, 256};
-  for (uint32_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
-    struct fixture *fixture = create(capacities[c], 4);
+  for (uint32_t c = 0; c < COUNT_OF(capacities); c++) {
+    SCOPED(end_fixture) struct fixture fixture = create(capacities[c], 4);
     uint32_t in = 0, out = 0, value;
     for (uint32_t step = 0; step < 100000; step++) {
-      bool push = random_at(capacities[c], step / 300, 0, step) % 8 < (step / 300 % 2 ? 5 : 3);
-      if (push) {
-        bool pushed = ring_push(&fixture->ring, &in);
+      if (random_at(capacities[c], step / 300, 0, step) % 8 < (step / 300 % 2 ? 5 : 3)) {
+        bool pushed = ring_push(&fixture.ring, &in);
         cr_assert_eq(pushed, in - out < capacities[c]);
         in += pushed;
       } else {
-        bool popped = ring_pop(&fixture->ring, &value);
+        bool popped = ring_pop(&fixture.ring, &value);
         cr_assert_eq(popped, in != out);
         if (popped) cr_assert_eq(value, out);
         out += popped;
       }
-      cr_assert_eq(ring_count(&fixture->ring), in - out);
+      cr_assert_eq(ring_count(&fixture.ring), in - out);
     }
     cr_assert_gt(in, 2 * capacities[c], "it never went round");
-    destroy(fixture);
   }
 }
 
 Test(ring, carries_values_of_any_size_whole) {
   for (uint32_t bytes = 1; bytes <= 80; bytes++) {
-    struct fixture *fixture = create(4, bytes);
+    SCOPED(end_fixture) struct fixture fixture = create(4, bytes);
     unsigned char in[96], out[96];
     for (uint32_t i = 0; i < 20; i++) {
       memset(in, (int)(i + 1), sizeof in);
       memset(out, 0xee, sizeof out);
-      cr_assert(ring_push(&fixture->ring, in));
+      cr_assert(ring_push(&fixture.ring, in));
       in[0] = 99;
-      cr_assert(ring_push(&fixture->ring, in));
-      cr_assert(ring_pop(&fixture->ring, out));
+      cr_assert(ring_push(&fixture.ring, in));
+      cr_assert(ring_pop(&fixture.ring, out));
       for (uint32_t k = 0; k < bytes; k++) cr_assert_eq(out[k], i + 1);
       cr_assert_eq(out[bytes], 0xee);
-      cr_assert(ring_pop(&fixture->ring, out));
+      cr_assert(ring_pop(&fixture.ring, out));
       cr_assert_eq(out[0], 99);
     }
-    destroy(fixture);
   }
 }
 
 Test(ring, tells_when_memory_is_refused) {
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   struct ring ring = {0};
-  muster_allocator allocator = {0};
-  arena_create(&arena, &allocator);
   arena.block_count = ARENA_BLOCKS_MAX;
   ring_create(&ring, 8, 4, &arena);
   cr_assert(arena.failed);
   arena.block_count = 0;
-  arena_destroy(&arena);
 }
 
 /* ------------------------------------------------------------------------------------------- many threads at once */
@@ -203,21 +179,20 @@ static void *consume(void *argument) {
 }
 
 static void run_crowd(uint32_t capacity, uint32_t consumers) {
-  struct fixture *fixture = create(capacity, sizeof(struct message));
-  struct crowd *crowd = calloc(1, sizeof *crowd);
+  SCOPED(end_fixture) struct fixture fixture = create(capacity, sizeof(struct message));
+  SCOPED(free_memory) struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_t threads[2 * THREADS];
   struct member members[2 * THREADS];
-  crowd->ring = &fixture->ring;
+  crowd->ring = &fixture.ring;
   crowd->consumers = consumers;
   pthread_barrier_init(&crowd->start, NULL, THREADS + consumers);
   pthread_mutex_init(&crowd->adding, NULL);
-  for (uint32_t i = 0; i < THREADS + consumers; i++) {
-    members[i] = (struct member){crowd, i};
-    cr_assert_eq(pthread_create(&threads[i], NULL, i < THREADS ? produce : consume, &members[i]), 0);
-  }
-  for (uint32_t i = 0; i < THREADS + consumers; i++) pthread_join(threads[i], NULL);
+  for (uint32_t i = 0; i < THREADS + consumers; i++) members[i] = (struct member){crowd, i};
+  start_threads(threads, THREADS, produce, members, sizeof *members);
+  start_threads(threads + THREADS, consumers, consume, members + THREADS, sizeof *members);
+  join_threads(threads, THREADS + consumers);
   uint32_t value[VALUE_WORDS];
-  cr_assert_not(ring_pop(&fixture->ring, value));
+  cr_assert_not(ring_pop(&fixture.ring, value));
   cr_assert_eq(crowd->torn, 0);
   cr_assert_eq(crowd->out_of_order, 0, "a consumer saw values of one producer out of order");
   for (uint32_t i = 0; i < THREADS * VALUES; i++)
@@ -225,8 +200,6 @@ static void run_crowd(uint32_t capacity, uint32_t consumers) {
                  i / VALUES, crowd->counts[i / VALUES][i % VALUES]);
   pthread_barrier_destroy(&crowd->start);
   pthread_mutex_destroy(&crowd->adding);
-  free(crowd);
-  destroy(fixture);
 }
 
 Test(ring, four_producers_and_four_consumers_hand_over_every_value_once_and_in_each_producers_order) {

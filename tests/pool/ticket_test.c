@@ -1,19 +1,16 @@
 /* The claims of a batch: every number once, none beyond the count. */
+#include "pool/crowds.h"
 #include "pool/ticket.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
+static shared_u64 ticket;
 
 Test(ticket, hands_out_every_number_in_order_and_then_none) {
-  shared_u64 ticket = {0};
   ticket_open(&ticket, 1000);
   for (uint32_t i = 0; i < 1000; i++) cr_assert_eq(ticket_take(&ticket), i);
   for (uint32_t i = 0; i < 1000; i++) cr_assert_eq(ticket_take(&ticket), TICKET_NONE);
 }
 
 Test(ticket, has_nothing_before_it_is_opened_nor_in_an_empty_batch) {
-  shared_u64 ticket = {0};
   cr_assert_eq(ticket_take(&ticket), TICKET_NONE);
   ticket_open(&ticket, 0);
   cr_assert_eq(ticket_take(&ticket), TICKET_NONE);
@@ -23,7 +20,6 @@ Test(ticket, has_nothing_before_it_is_opened_nor_in_an_empty_batch) {
 }
 
 Test(ticket, a_new_batch_forgets_the_one_before_whether_it_was_finished_or_not) {
-  shared_u64 ticket = {0};
   for (uint32_t epoch = 0; epoch < 200000; epoch++) {
     uint32_t count = epoch % 5, taken = epoch % 7 < count ? epoch % 7 : count;
     ticket_open(&ticket, count);
@@ -33,7 +29,6 @@ Test(ticket, a_new_batch_forgets_the_one_before_whether_it_was_finished_or_not) 
 }
 
 Test(ticket, every_batch_has_another_epoch_than_the_one_before) {
-  shared_u64 ticket = {0};
   for (uint32_t i = 0; i < 200000; i++) {
     ticket_open(&ticket, 3);
     uint64_t before = load_relaxed_u64(&ticket);
@@ -43,14 +38,12 @@ Test(ticket, every_batch_has_another_epoch_than_the_one_before) {
 }
 
 Test(ticket, opens_the_largest_batch_that_there_may_be) {
-  shared_u64 ticket = {0};
   ticket_open(&ticket, TICKET_CLAIMS_MAX);
   cr_assert_eq(ticket_take(&ticket), 0);
   cr_assert_eq(ticket_take(&ticket), 1);
 }
 
 Test(ticket, a_batch_grows_and_takers_that_came_too_early_lost_nothing) {
-  shared_u64 ticket = {0};
   uint32_t taken = 0;
   ticket_open(&ticket, 0);
   for (uint32_t more = 0; more < 40; more++) {
@@ -96,8 +89,8 @@ static void run_batch(struct crowd *crowd, uint32_t count) {
   crowd->count = count;
   for (uint32_t i = 0; i < count; i++) store_relaxed_u32(&crowd->taken[i], 0);
   ticket_open(&crowd->ticket, count);
-  for (uint32_t i = 0; i < THREADS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, take_all, crowd), 0);
-  for (uint32_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  start_threads(threads, THREADS, take_all, crowd, 0);
+  join_threads(threads, THREADS);
   for (uint32_t i = 0; i < count; i++)
     cr_assert_eq(load_relaxed_u32(&crowd->taken[i]), 1, "number %u of %u was taken %u times", i, count,
                  load_relaxed_u32(&crowd->taken[i]));
@@ -107,10 +100,9 @@ static void run_batch(struct crowd *crowd, uint32_t count) {
 }
 
 Test(ticket, eight_threads_take_every_number_once_and_none_beyond) {
-  struct crowd *crowd = calloc(1, sizeof *crowd);
+  SCOPED(free_memory) struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_barrier_init(&crowd->start, NULL, THREADS);
   for (uint32_t i = 0; i < 10; i++) run_batch(crowd, NUMBERS);
   for (uint32_t count = 0; count < 100; count++) run_batch(crowd, count % 20);
   pthread_barrier_destroy(&crowd->start);
-  free(crowd);
 }

@@ -1,10 +1,9 @@
 /* Ends of channels against a list that is looked through: found by owner and peer together, dropped oldest first, each
  * owner's own. The table is so small that many ends share a chain of it. */
 #include "run/channels.h"
+#include "support/arenas.h"
 
 #include <muster/random.h>
-
-#include <criterion/criterion.h>
 
 enum { MAXIMUM = 24, OWNERS = 6, PEERS = 8, STEPS = 20000 };
 
@@ -101,11 +100,10 @@ static void do_step(struct channels *channels, model *list, uint64_t random, uin
 }
 
 Test(channels, are_found_by_owner_and_peer_together) {
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   struct channels channels;
   model list = {.count = 0};
   uint64_t random = 1;
-  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   channels_create(&channels, MAXIMUM, OWNERS, &arena);
   cr_assert_not(arena.failed);
   channels.mask = 3; /* four chains, as of a table that is far larger and full */
@@ -114,5 +112,4 @@ Test(channels, are_found_by_owner_and_peer_together) {
     do_step(&channels, &list, random, step);
     expect_alike(&channels, &list, step);
   }
-  arena_destroy(&arena);
 }

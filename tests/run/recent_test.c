@@ -1,7 +1,7 @@
 /* A map of the last entries against a plain list, while entries come, come anew and go at random. */
 #include "run/recent.h"
+#include "support/arenas.h"
 
-#include <criterion/criterion.h>
 #include <muster/random.h>
 
 enum { MAXIMUM = 13, KEYS = 29, STEPS = 20000 };
@@ -62,11 +62,10 @@ static void restore(struct recent *recent, struct arena *arena) {
 }
 
 Test(recent, knows_the_last_entries_and_which_of_them_is_the_oldest) {
-  struct arena arena;
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   struct recent recent;
   plain_list plain = {0};
   uint64_t seed = 1;
-  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   recent_create(&recent, MAXIMUM, &arena);
   for (uint32_t step = 0; step < STEPS; step++) {
     seed = muster_random_mix(seed + 1);
@@ -81,5 +80,4 @@ Test(recent, knows_the_last_entries_and_which_of_them_is_the_oldest) {
     if (step % 1000 == 999) restore(&recent, &arena);
     expect_same(&recent, &plain);
   }
-  arena_destroy(&arena);
 }

@@ -1,11 +1,7 @@
 /* What atoms are told and what running them costs, through a world in virtual time. */
-#include "support/little_world.h"
-
 #include "base/clock.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
+#include "support/arenas.h"
+#include "support/little_world.h"
 
 enum { AGENTS = 300 };
 
@@ -38,27 +34,13 @@ static muster_atom_result last_step(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+static little_world world_of(uint32_t workers, muster_type_def type) {
+  return typed_world(workers, WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL), type);
+}
+
 static muster_type_def diarist(const muster_atom *atoms, uint32_t count) {
-  muster_type_def def = muster_type_def_default();
-  def.name = "diarist";
-  def.atoms = atoms;
-  def.atom_count = count;
-  def.state_bytes = sizeof(struct diary);
-  def.period_ns = def.period_max_ns = 20000000;
-  return def;
-}
-
-/* Spawned before the first frame, at which its time begins. */
-static muster_agent spawn_diarist(const little_world *little) {
-  const struct diary diary = {.last_now_ns = FRAME_NS};
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little->type;
-  def.state = &diary;
-  return muster_agent_spawn(little->world, &def);
-}
-
-static const struct diary *diary_of(const little_world *little, muster_agent agent) {
-  return info_of(little, agent).state;
+  return WITH(muster_type_def, it.name = "diarist", it.atoms = atoms, it.atom_count = count,
+              it.state_bytes = sizeof(struct diary), it.period_ns = it.period_max_ns = 20000000);
 }
 
 /* Half of the work fits: updates are carried and cut between any two atoms. */
@@ -66,15 +48,15 @@ static uint64_t check_diaries(uint32_t workers, bool acts) {
   const muster_atom atoms[] = {{first_step, MUSTER_ROLE_PERCEPTION, 40000},
                                {second_step, MUSTER_ROLE_BEHAVIOUR, 23000},
                                {last_step, acts ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR, 3000}};
-  little_world little = little_world_create(workers, NULL);
-  muster_type_def def = diarist(atoms, 3);
-  register_type(&little, &def);
+  SCOPED(little_world_destroy) little_world little = world_of(workers, diarist(atoms, 3));
   muster_agent agents[AGENTS];
-  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_diarist(&little);
+  const struct diary empty = {.last_now_ns = FRAME_NS}; /* the first frame, at which their time begins */
+  muster_agent_def def = WITH(muster_agent_def, it.type = little.type, it.state = &empty);
+  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = muster_agent_spawn(little.world, &def);
   run_frames(&little, 200);
   uint64_t updates = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
-    const struct diary *diary = diary_of(&little, agents[i]);
+    const struct diary *diary = info_of(&little, agents[i]).state;
     cr_assert_eq(diary->wrong, 0, "agent %u was told wrong times or ran its atoms out of order", i);
     cr_assert_gt(diary->updates, 0, "agent %u never ran", i);
     cr_assert_eq(diary->elapsed_ns, diary->last_now_ns - FRAME_NS);
@@ -85,9 +67,7 @@ static uint64_t check_diaries(uint32_t workers, bool acts) {
   cr_assert_eq(updates, statistics.completed);
   cr_assert_gt(statistics.preempted, 0);
   cr_assert_gt(statistics.carried, 0);
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  return muster_world_hash(little.world);
 }
 
 Test(runner, runs_every_admitted_update_once_atom_by_atom_in_order_on_any_number_of_workers) {
@@ -110,36 +90,25 @@ static void note_touch(muster_update *update) {
 }
 
 Test(runner, the_first_touch_of_an_agent_is_told_the_time_of_its_frame_and_that_none_has_passed) {
-  const muster_atom atoms[] = {{last_step, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = diarist(atoms, 1);
-  def.on_spawned = note_touch;
-  register_type(&little, &def);
+  muster_type_def type = CHANGED(diarist(atom_of(last_step, 1000), 1), it.on_spawned = note_touch);
+  SCOPED(little_world_destroy) little_world little = world_of(1, type);
   for (uint32_t i = 0; i < 5; i++) {
     struct touch touch = {0};
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = little.type;
-    agent.user = &touch;
+    muster_agent_def agent = WITH(muster_agent_def, it.type = little.type, it.user = &touch);
     cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
     run_frame(&little);
     cr_assert_eq(touch.count, 1);
-    cr_assert_eq(touch.elapsed_ns, 0, "elapsed_ns is %llu", (unsigned long long)touch.elapsed_ns);
+    cr_assert_eq(touch.elapsed_ns, 0, "elapsed_ns is %lu", touch.elapsed_ns);
     cr_assert_eq(touch.now_ns, little.now_ns);
   }
-  little_world_destroy(&little);
 }
 
 Test(runner, the_last_touch_of_an_agent_is_told_the_time_of_its_frame) {
-  const muster_atom atoms[] = {{last_step, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = diarist(atoms, 1);
-  def.on_removed = note_touch;
-  def.period_ns = def.period_max_ns = 1000000000;
-  register_type(&little, &def);
+  muster_type_def type = CHANGED(diarist(atom_of(last_step, 1000), 1), it.on_removed = note_touch,
+                                 it.period_ns = it.period_max_ns = 1000000000);
+  SCOPED(little_world_destroy) little_world little = world_of(1, type);
   struct touch touch = {0};
-  muster_agent_def agent_def = muster_agent_def_default();
-  agent_def.type = little.type;
-  agent_def.user = &touch;
+  muster_agent_def agent_def = WITH(muster_agent_def, it.type = little.type, it.user = &touch);
   muster_agent agent = muster_agent_spawn(little.world, &agent_def);
   run_frames(&little, 3);
   uint64_t last_update_ns = info_of(&little, agent).last_update_ns;
@@ -148,33 +117,26 @@ Test(runner, the_last_touch_of_an_agent_is_told_the_time_of_its_frame) {
   cr_assert_eq(touch.count, 1);
   cr_assert_eq(touch.now_ns, little.now_ns);
   cr_assert_eq(touch.elapsed_ns, little.now_ns - last_update_ns);
-  little_world_destroy(&little);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- costs */
 
-static muster_atom_result pass(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
+/* Due in every frame. */
+static muster_type_def tireless(const muster_atom *atoms, uint32_t count) {
+  return CHANGED(type_with(atoms, count), it.limit_ns = 1000000000u, it.period_ns = it.period_max_ns = FRAME_NS);
 }
 
-static little_world with_one_type(little_world little, const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
-  muster_type_def def = type_with(atoms, count);
-  def.limit_ns = 1000000000u;
-  def.period_ns = def.period_max_ns = period_ns;
-  register_type(&little, &def);
-  return little;
+static little_world papers_world_of(muster_type_def type) {
+  return typed_world(1, WITH(papers_world_rules, it.clock.kind = MUSTER_CLOCK_VIRTUAL), type);
 }
-
-#define world_of_one_type(...) with_one_type(little_world_create(1, NULL), __VA_ARGS__)
 
 /* Three agents whose updates take 6 s each share 10 s a frame: 16 and two thirds of them in ten frames. */
 Test(runner, charges_updates_of_several_seconds_in_full) {
   enum { ATOMS = 6 };
   const uint64_t second_ns = 1000000000;
   muster_atom atoms[ATOMS];
-  for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){pass, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
-  little_world little = with_one_type(papers_world(1), atoms, ATOMS, FRAME_NS);
+  for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){nothing, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
+  SCOPED(little_world_destroy) little_world little = papers_world_of(tireless(atoms, ATOMS));
   muster_agent agent = {0};
   for (uint32_t i = 0; i < 3; i++) agent = spawn_at(&little, i);
   run_frame_with(&little, 10 * second_ns);
@@ -186,43 +148,33 @@ Test(runner, charges_updates_of_several_seconds_in_full) {
   }
   cr_assert(completed >= 14 && completed <= 16, "%u completed", (unsigned)completed);
   cr_assert_eq(info_of(&little, agent).expected_cost_ns, 6 * second_ns);
-  little_world_destroy(&little);
 }
 
 Test(runner, actions_dearer_than_the_whole_budget_do_not_stop_the_world) {
-  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}, {pass, MUSTER_ROLE_ACTION, 50000000}};
-  little_world little = with_one_type(papers_world(1), atoms, 2, FRAME_NS);
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {nothing, MUSTER_ROLE_ACTION, 50000000}};
+  SCOPED(little_world_destroy) little_world little = papers_world_of(tireless(atoms, 2));
   for (uint32_t i = 0; i < 2; i++) spawn_at(&little, i);
   uint64_t completed_early = 0, completed_late = 0;
   for (uint32_t i = 0; i < 200; i++) completed_early += run_frame(&little).completed;
   for (uint32_t i = 0; i < 200; i++) completed_late += run_frame(&little).completed;
   cr_assert_gt(completed_early, 1);
   cr_assert_gt(completed_late, 20, "%u updates in the last 200 frames", (unsigned)completed_late);
-  little_world_destroy(&little);
 }
 
 Test(runner, one_dear_action_is_forgotten_when_no_more_follow) {
-  const muster_atom dear[] = {{pass, MUSTER_ROLE_ACTION, 50000000}};
-  const muster_atom cheap[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 100000}};
-  little_world little = world_of_one_type(dear, 1, FRAME_NS);
+  const muster_atom dear[] = {{nothing, MUSTER_ROLE_ACTION, 50000000}};
+  SCOPED(little_world_destroy) little_world little = world_of(1, tireless(dear, 1));
   muster_agent actor = spawn_at(&little, 0);
   run_frames(&little, 2);
   cr_assert_eq(muster_agent_remove(little.world, actor), MUSTER_OK);
-  muster_type_def def = type_with(cheap, 1);
-  def.period_ns = def.period_max_ns = FRAME_NS;
+  muster_type_def def = CHANGED(type_running(nothing, 100000), it.period_ns = it.period_max_ns = FRAME_NS);
   register_type(&little, &def);
   for (uint32_t i = 0; i < 40; i++) spawn_at(&little, i);
   run_frames(&little, 1000);
   cr_assert_eq(run_frame(&little).completed, 40, "4 ms of work do not fit 5 ms a thousand frames after the action");
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------------------ wall time */
-
-static little_world wall_world(void) {
-  muster_world_def wall = muster_world_def_default();
-  return little_world_create(1, &wall);
-}
 
 static void dawdle(const clock_source *clock, uint64_t duration_ns) {
   uint64_t end = clock_now(clock) + duration_ns;
@@ -237,14 +189,10 @@ static muster_atom_result dawdle_and_finish(muster_update *update) {
 
 Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
   clock_source clock = clock_calibrate();
-  little_world little = wall_world();
-  const muster_atom atoms[] = {{dawdle_and_finish, MUSTER_ROLE_BEHAVIOUR, 20000}, {pass, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = type_with(atoms, 2);
-  def.limit_ns = 1000;
-  def.overruns.demote = def.overruns.quarantine = 0;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.user = &clock;
-  register_type(&little, &def);
+  const muster_atom atoms[] = {{dawdle_and_finish, MUSTER_ROLE_BEHAVIOUR, 20000}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_type_def type = CHANGED(tireless(atoms, 2), it.limit_ns = 1000,
+                                 it.overruns.demote = it.overruns.quarantine = 0, it.user = &clock);
+  SCOPED(little_world_destroy) little_world little = typed_world(1, muster_world_def_default(), type);
   spawn_at(&little, 0);
   uint64_t completed = 0;
   for (uint32_t i = 0; i < 20; i++) completed += run_frame_with(&little, 1000000000).completed;
@@ -252,7 +200,6 @@ Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
   muster_statistics_read(little.world, &statistics);
   cr_assert(completed > 10 && statistics.atoms_over_limit <= completed, "the first 64 updates are measured, and...");
   cr_assert_gt(statistics.atoms_over_limit, completed / 2, "...of few can it be said that it was the kernel");
-  little_world_destroy(&little);
 }
 
 /* Twenty agents whose updates take a thousand times what is predicted, so that a frame ends long after its deadline. */
@@ -286,30 +233,30 @@ static void note_removal(muster_update *update) {
   dawdler->removed = true;
 }
 
-static void create_dawdlers(struct dawdlers *dawdlers, muster_role second_role) {
+static struct dawdlers *create_dawdlers(muster_role second_role) {
+  struct dawdlers *dawdlers = calloc(1, sizeof *dawdlers);
   const muster_atom atoms[] = {
       {dawdle_for_long, MUSTER_ROLE_BEHAVIOUR, 100},
       {second_role == MUSTER_ROLE_ACTION ? act_unless_removed : dawdle_for_long, second_role, 100}};
   dawdlers->clock = clock_calibrate();
-  dawdlers->little = wall_world();
-  muster_type_def def = type_with(atoms, 2);
-  def.limit_ns = 100000000u;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.on_removed = note_removal;
-  def.user = &dawdlers->clock;
-  register_type(&dawdlers->little, &def);
+  muster_type_def type =
+      CHANGED(tireless(atoms, 2), it.limit_ns = 100000000u, it.on_removed = note_removal, it.user = &dawdlers->clock);
+  dawdlers->little = typed_world(1, muster_world_def_default(), type);
   for (uint32_t i = 0; i < DAWDLERS; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = dawdlers->little.type;
-    agent.user = &dawdlers->all[i];
+    muster_agent_def agent = WITH(muster_agent_def, it.type = dawdlers->little.type, it.user = &dawdlers->all[i]);
     dawdlers->agents[i] = muster_agent_spawn(dawdlers->little.world, &agent);
     cr_assert(!muster_agent_is_null(dawdlers->agents[i]));
   }
+  return dawdlers;
+}
+
+static void destroy_dawdlers(struct dawdlers **dawdlers) {
+  little_world_destroy(&(*dawdlers)->little);
+  free(*dawdlers);
 }
 
 static void check_removal_after(uint32_t frames) {
-  struct dawdlers *dawdlers = calloc(1, sizeof *dawdlers);
-  create_dawdlers(dawdlers, MUSTER_ROLE_ACTION);
+  SCOPED(destroy_dawdlers) struct dawdlers *dawdlers = create_dawdlers(MUSTER_ROLE_ACTION);
   for (uint32_t i = 0; i < frames; i++) run_frame_with(&dawdlers->little, 1500000);
   for (uint32_t i = 0; i < DAWDLERS; i += 2)
     cr_assert_eq(muster_agent_remove(dawdlers->little.world, dawdlers->agents[i]), MUSTER_OK);
@@ -318,8 +265,6 @@ static void check_removal_after(uint32_t frames) {
     cr_assert_eq(dawdlers->all[i].removed, i % 2 == 0);
     cr_assert_eq(dawdlers->all[i].acted_after, 0, "agent %u acted after its removal", i);
   }
-  little_world_destroy(&dawdlers->little);
-  free(dawdlers);
 }
 
 Test(runner, an_agent_removed_while_its_actions_wait_is_never_touched_again) {
@@ -327,13 +272,11 @@ Test(runner, an_agent_removed_while_its_actions_wait_is_never_touched_again) {
 }
 
 Test(runner, a_frame_never_reports_more_carried_agents_than_there_are) {
-  static struct dawdlers dawdlers;
-  create_dawdlers(&dawdlers, MUSTER_ROLE_BEHAVIOUR);
+  SCOPED(destroy_dawdlers) struct dawdlers *dawdlers = create_dawdlers(MUSTER_ROLE_BEHAVIOUR);
   for (uint32_t i = 0; i < 12; i++) {
-    muster_frame_report report = run_frame_with(&dawdlers.little, i % 2 ? 1500000 : 1000000000);
+    muster_frame_report report = run_frame_with(&dawdlers->little, i % 2 ? 1500000 : 1000000000);
     cr_assert_leq(report.carried, DAWDLERS, "%u carried", report.carried);
   }
-  little_world_destroy(&dawdlers.little);
 }
 
 /* --------------------------------------------------------------------------------------------------- what atoms ask */
@@ -352,27 +295,18 @@ static muster_atom_result draw_many(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static int compare(const void *a, const void *b) {
-  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-  return left < right ? -1 : left > right;
-}
-
 static void check_draws(muster_role second_role) {
   const muster_atom atoms[] = {{draw_many, MUSTER_ROLE_BEHAVIOUR, 1000}, {draw_many, second_role, 1000}};
-  little_world little = world_of_one_type(atoms, 2, FRAME_NS);
-  struct draws *draws = calloc(1, sizeof *draws);
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little.type;
-  def.user = draws;
+  SCOPED(little_world_destroy) little_world little = world_of(1, tireless(atoms, 2));
+  SCOPED(free_memory) struct draws *draws = calloc(1, sizeof *draws);
+  muster_agent_def def = WITH(muster_agent_def, it.type = little.type, it.user = draws);
   cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)));
   run_frames(&little, 4);
   cr_assert_eq(draws->count, 2 * DRAWS);
-  qsort(draws->numbers, draws->count, sizeof *draws->numbers, compare);
+  qsort(draws->numbers, draws->count, sizeof *draws->numbers, compare_numbers);
   uint32_t equal = 0;
   for (uint32_t i = 1; i < draws->count; i++) equal += draws->numbers[i] == draws->numbers[i - 1];
   cr_assert_eq(equal, 0, "%u of the random numbers of one update came twice", equal);
-  free(draws);
-  little_world_destroy(&little);
 }
 
 Test(runner, an_update_never_draws_the_same_random_number_twice) {
@@ -395,20 +329,16 @@ static muster_atom_result breed(muster_update *update) {
 }
 
 Test(runner, an_update_spawns_no_more_than_its_type_may_in_its_parallel_atoms_and_as_many_in_its_actions) {
-  const muster_atom egg_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom atoms[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 1000}, {breed, MUSTER_ROLE_ACTION, 1000}};
-  little_world little = world_of_one_type(egg_atoms, 1, FRAME_NS);
-  struct breeder breeder = {.child = muster_agent_def_default()};
-  breeder.child.type = little.type;
-  muster_type_def def = type_with(atoms, 2);
-  def.spawns_max = 2;
-  def.user = &breeder;
+  SCOPED(little_world_destroy) little_world little = world_of(1, tireless(atom_of(nothing, 1000), 1));
+  struct breeder breeder = {.child = WITH(muster_agent_def, it.type = little.type)};
+  muster_type_def def =
+      WITH(muster_type_def, it.atoms = atoms, it.atom_count = 2, it.spawns_max = 2, it.user = &breeder);
   register_type(&little, &def);
   spawn_at(&little, 0);
   while (breeder.asked < 6) run_frame(&little);
   cr_assert_eq(breeder.asked, 6);
   cr_assert_eq(breeder.granted, 4);
-  little_world_destroy(&little);
 }
 
 enum { PREY = 40 };
@@ -427,19 +357,13 @@ static muster_atom_result eat_everybody(muster_update *update) {
 }
 
 Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
-  const muster_atom prey_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom hunter_atoms[] = {{eat_everybody, MUSTER_ROLE_ACTION, 1000}};
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.commands_max = 16;
-  little_world little = little_world_create(1, &world);
+  muster_world_def world = WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.limits.commands_max = 16);
+  SCOPED(little_world_destroy) little_world little = typed_world(1, world, type_running(nothing, 1000));
   static struct hunt hunt;
-  muster_type_def def = type_with(prey_atoms, 1);
-  register_type(&little, &def);
   for (uint32_t i = 0; i < PREY; i++) hunt.prey[i] = spawn_at(&little, i);
-  def.atoms = hunter_atoms;
-  def.user = &hunt;
-  register_type(&little, &def);
+  muster_type_def hunts = CHANGED(type_with(hunter_atoms, 1), it.user = &hunt);
+  register_type(&little, &hunts);
   muster_agent hunter = spawn_at(&little, 0);
   run_frame(&little);
   for (uint32_t i = 0; i < 20; i++) {
@@ -448,7 +372,6 @@ Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   }
   for (uint32_t i = 0; i < PREY; i++)
     cr_assert_not(muster_agent_exists(little.world, hunt.prey[i]), "prey %u lives on, and nobody can eat it", i);
-  little_world_destroy(&little);
 }
 
 struct spawner {
@@ -459,27 +382,24 @@ struct spawner {
 static void *spawn_a_thousand(void *argument) {
   struct spawner *spawner = argument;
   const little_world *little = &spawner->little;
-  muster_agent_def def = muster_agent_def_default();
+  muster_agent_def def = WITH(muster_agent_def, it.type = little->type);
   uintptr_t refused = 0;
-  def.type = little->type;
   pthread_barrier_wait(&spawner->start);
   for (uint32_t i = 0; i < 1000; i++) refused += muster_agent_is_null(muster_agent_spawn(little->world, &def));
   return (void *)refused;
 }
 
 Test(runner, other_threads_may_spawn_while_further_types_are_registered) {
-  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  struct spawner spawner = {.little = world_of_one_type(atoms, 1, FRAME_NS)};
-  little_world others = spawner.little;
+  SCOPED(little_world_destroy) little_world little = world_of(1, tireless(atom_of(nothing, 1000), 1));
+  struct spawner spawner = {.little = little};
   pthread_t thread;
   void *refused;
   pthread_barrier_init(&spawner.start, NULL, 2);
   cr_assert_eq(pthread_create(&thread, NULL, spawn_a_thousand, &spawner), 0);
-  muster_type_def def = type_with(atoms, 1);
+  muster_type_def def = type_running(nothing, 1000);
   pthread_barrier_wait(&spawner.start);
-  for (uint32_t i = 0; i < 50; i++) register_type(&others, &def);
+  for (uint32_t i = 0; i < 50; i++) register_type(&little, &def);
   pthread_join(thread, &refused);
   cr_assert_null(refused);
   pthread_barrier_destroy(&spawner.start);
-  little_world_destroy(&spawner.little);
 }

@@ -1,11 +1,8 @@
 /* Agents that any thread spawned: each is taken once, in order of agents, whatever number waits. */
 #include "run/intake_queues.h"
+#include "support/arenas.h"
 
-#include "base/random.h"
-
-#include <criterion/criterion.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 enum { AGENTS = 1000, SPAWNERS = 3, EACH = 20000 };
 
@@ -15,20 +12,13 @@ struct fixture {
 };
 
 static struct fixture *create(uint32_t agents) {
-  struct fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  arena_create(&fixture->arena, &allocator);
+  struct fixture *fixture = new_fixture(sizeof *fixture);
   spawn_queue_create(&fixture->spawns, agents, &fixture->arena);
   return fixture;
 }
 
-static void destroy(struct fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
-}
-
 Test(spawn_queue, gives_each_agent_once_and_no_more_than_asked_for) {
-  struct fixture *fixture = create(AGENTS);
+  SCOPED(free_fixture) struct fixture *fixture = create(AGENTS);
   uint8_t waiting[AGENTS] = {0};
   uint32_t agents[64], count = 0;
   for (uint32_t step = 0; step < 20000; step++) {
@@ -45,11 +35,10 @@ Test(spawn_queue, gives_each_agent_once_and_no_more_than_asked_for) {
     }
     count -= taken;
   }
-  destroy(fixture);
 }
 
 Test(spawn_queue, goes_on_after_the_last_one_so_that_nobody_is_passed_over_for_ever) {
-  struct fixture *fixture = create(AGENTS);
+  SCOPED(free_fixture) struct fixture *fixture = create(AGENTS);
   uint32_t agent, frames = 0;
   spawn_queue_add(&fixture->spawns, AGENTS - 1);
   for (uint32_t i = 0; i < 100; i++) spawn_queue_add(&fixture->spawns, i);
@@ -58,7 +47,6 @@ Test(spawn_queue, goes_on_after_the_last_one_so_that_nobody_is_passed_over_for_e
     if (agent < 100) spawn_queue_add(&fixture->spawns, agent);
     cr_assert_lt(++frames, 300);
   } while (agent != AGENTS - 1);
-  destroy(fixture);
 }
 
 struct spawner {
@@ -73,10 +61,10 @@ static void *spawn(void *argument) {
 }
 
 Test(spawn_queue, loses_nobody_while_threads_spawn_into_the_same_words) {
-  struct fixture *fixture = create(SPAWNERS * EACH);
+  SCOPED(free_fixture) struct fixture *fixture = create(SPAWNERS * EACH);
   pthread_t threads[SPAWNERS];
   struct spawner spawners[SPAWNERS];
-  uint8_t *seen = calloc(SPAWNERS * EACH, 1);
+  SCOPED(free_memory) uint8_t *seen = calloc(SPAWNERS * EACH, 1);
   uint32_t agents[16], total = 0;
   for (uint32_t i = 0; i < SPAWNERS; i++) {
     spawners[i] = (struct spawner){fixture, i};
@@ -89,6 +77,4 @@ Test(spawn_queue, loses_nobody_while_threads_spawn_into_the_same_words) {
   }
   for (uint32_t i = 0; i < SPAWNERS; i++) pthread_join(threads[i], NULL);
   cr_assert_eq(spawn_queue_count(&fixture->spawns), 0);
-  free(seen);
-  destroy(fixture);
 }

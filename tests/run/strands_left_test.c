@@ -3,17 +3,13 @@
 #include "agents/batch.h"
 #include "run/taking.h"
 #include "support/little_world.h"
-#include "world/world.h"
 
 enum { AGENTS = 3 };
 
 static little_world on_one_strand(void) {
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(2, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.strands.count = 1;
-  register_type(&little, &type);
+  muster_type_def type =
+      CHANGED(type_running(nothing, 1000), it.period_ns = it.period_max_ns = FRAME_NS, it.strands.count = 1);
+  little_world little = typed_world(2, WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL), type);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
   for (uint32_t i = 0; i < 40 && little.world->batch->count < AGENTS; i++) run_frame(&little);
   cr_assert_eq(little.world->batch->count, AGENTS);
@@ -34,7 +30,7 @@ static uint32_t next_early(const little_world *little, uint32_t worker) {
 /* A worker that draws a claim on a strand leaves it to the worker that has entered the strand. That one must not go
  * before it has run the claim, though the planning, for which it came, is over. */
 Test(strands_left, a_worker_that_came_early_runs_what_others_left_to_it) {
-  little_world little = on_one_strand();
+  SCOPED(little_world_destroy) little_world little = on_one_strand();
   runner_publish(little.world->runner, 2);
   cr_assert_eq(next_early(&little, 0), 0);
   cr_assert_eq(next_early(&little, 1), AGENTS, "it is on the strand of another one");
@@ -43,5 +39,4 @@ Test(strands_left, a_worker_that_came_early_runs_what_others_left_to_it) {
   cr_assert_eq(next_early(&little, 0), AGENTS, "what is drawn by nobody is for those who run the batch");
   cr_assert_eq(little.world->runner->states[0].strand, 0, "it has left the strand");
   runner_close(little.world->runner);
-  little_world_destroy(&little);
 }

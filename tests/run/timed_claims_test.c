@@ -4,7 +4,6 @@
 #include "run/overrun_check.h"
 #include "support/burn.h"
 #include "support/little_world.h"
-#include "world/world.h"
 
 enum { AGENTS = 9, BURNT_NS = 1000000, ROOM_NS = 4 * BURNT_NS, TRIES = 1000 };
 
@@ -21,16 +20,9 @@ static muster_atom_result live(muster_update *update) {
 }
 
 static little_world world_of(struct crowd *crowd) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def def = muster_world_def_default();
-  def.audit = true;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.elasticity = 0;
-  type.limit_ns = 1000000000u;
-  type.user = crowd;
-  register_type(&little, &type);
+  muster_type_def type = CHANGED(type_running(live, 1000), it.period_ns = it.period_max_ns = FRAME_NS,
+                                 it.elasticity = 0, it.limit_ns = 1000000000u, it.user = crowd);
+  little_world little = typed_world(1, WITH(muster_world_def, it.audit = true), type);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
   for (uint32_t i = 0; i < 40 && little.world->batch->count < AGENTS; i++) run_frame(&little);
   cr_assert_eq(little.world->batch->count, AGENTS);
@@ -64,7 +56,7 @@ Test(timed_claims, one_that_may_be_late_is_left_between_two_updates) {
   static struct crowd crowd;
   uint32_t begun = 0;
   uint64_t longest_ns = 0;
-  little_world little = world_of(&crowd);
+  SCOPED(little_world_destroy) little_world little = world_of(&crowd);
   for (uint32_t i = 0; i < TRIES && begun < 10; i++) {
     uint32_t ran = run_batch(&little, &crowd, 1.5f * BURNT_NS);
     if (ran < 2) continue; /* something else came between, and there was no time for it */
@@ -76,22 +68,16 @@ Test(timed_claims, one_that_may_be_late_is_left_between_two_updates) {
       cr_assert_eq(little.world->batch->outcomes[entry], entry < ran ? OUTCOME_FINISHED : OUTCOME_NOT_RUN);
   }
   cr_assert_gt(begun, 0);
-  cr_assert_geq(longest_ns, BURNT_NS - BURNT_NS / 8, "its atoms are known: %llu ns", (unsigned long long)longest_ns);
-  little_world_destroy(&little);
+  cr_assert_geq(longest_ns, BURNT_NS - BURNT_NS / 8, "its atoms are known: %lu ns", longest_ns);
 }
 
 /* When two deviations of a claim lie in time, no clock is read: reading one costs as much as a small update. */
 Test(timed_claims, one_that_should_be_in_time_is_not_looked_at) {
   static struct crowd crowd;
   uint32_t begun = 0;
-  little_world little = world_of(&crowd);
-  for (uint32_t i = 0; i < TRIES && begun < 3; i++) {
-    uint32_t ran = run_batch(&little, &crowd, 0);
-    if (ran < 2) continue;
-    begun += ran == AGENTS;
-  }
+  SCOPED(little_world_destroy) little_world little = world_of(&crowd);
+  for (uint32_t i = 0; i < TRIES && begun < 3; i++) begun += run_batch(&little, &crowd, 0) == AGENTS;
   cr_assert_eq(begun, 3);
-  little_world_destroy(&little);
 }
 
 /* A look at the thread's own clock costs as much as a small update. */

@@ -1,10 +1,9 @@
 /* The watchdog over heartbeats that the test writes: a worker that moves on is never stuck, whatever the claim is. The
  * test ends when the watchdog has noticed the one that does stand still. */
 #include "run/watchdog.h"
+#include "support/arenas.h"
 #include "support/await.h"
 
-#include <criterion/criterion.h>
-#include <sched.h>
 #include <unistd.h>
 
 enum { HEARTBEATS = 4, STILL = 0, NEXT_AGENT, NEXT_ATOM, OUTSIDE, HANG_SECONDS = 100 };
@@ -34,9 +33,8 @@ static void hear(muster_log_level level, const char *message, void *user) {
 static struct kennel *build_kennel(uint32_t heartbeats, uint64_t stuck_ns) {
   static const char *const names[HEARTBEATS] = {"still", "next agent", "next atom", "outside"};
   static struct kennel kennel;
-  muster_allocator allocator = {0};
   alarm(HANG_SECONDS);
-  cr_assert_eq(arena_create(&kennel.arena, &allocator), MUSTER_OK);
+  kennel.arena = begin_arena();
   kennel.heartbeats = arena_reserve(&kennel.arena, heartbeats, sizeof *kennel.heartbeats);
   for (uint32_t i = 0; i < HEARTBEATS; i++) strncpy(kennel.types[i].name, names[i], sizeof kennel.types[i].name - 1);
   kennel.table = (type_table){.maximum = HEARTBEATS, .count = HEARTBEATS, .types = kennel.types};
@@ -83,17 +81,14 @@ Test(watchdog, only_who_stands_still_inside_a_claim_is_stuck) {
 }
 
 Test(watchdog, one_that_was_never_started_is_stopped) {
-  struct arena arena;
-  muster_allocator allocator = {0};
+  SCOPED(arena_destroy) struct arena arena = begin_arena();
   type_table table = {0};
   muster_log_sink sink = {0};
-  cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
   watch_heartbeat *heartbeats = arena_reserve(&arena, 1, sizeof *heartbeats);
   struct watchdog *watchdog = watchdog_create(heartbeats, 1, STUCK_NS, &table, &sink, &arena);
   cr_assert_not_null(watchdog);
   watchdog_stop(watchdog);
   watchdog_stop(NULL);
-  arena_destroy(&arena);
 }
 
 /* It sleeps while no frames are run, and the next frame finds it awake. */

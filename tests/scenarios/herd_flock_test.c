@@ -1,8 +1,8 @@
 /* Flocking: both forms do the same, and what the paper's formulas say; the ground holds what it is to hold. */
 #include "scenarios/herd_flock.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 enum { ROOM = 64 };
 
@@ -88,8 +88,7 @@ Test(herd_flock, members_count) {
   from.x[0] = from.y[0] = 0.0f;
   from.x[1] = 4.0f, from.y[1] = 0.0f, from.members[1] = 3;
   from.x[2] = -8.0f, from.y[2] = 0.0f, from.members[2] = 1;
-  herd_flock_bodies bodies = bodies_of(&from, 3);
-  bodies.members = from.members;
+  herd_flock_bodies bodies = CHANGED(bodies_of(&from, 3), it.members = from.members);
   herd_flock_sense_vector(&herd_flock_paper, &bodies, 0.0f, 0.0f, &sense);
   cr_assert_eq(sense.weight, 4.0f);
   cr_assert_float_eq((double)sense.middle_x, 1.0, 1e-6);
@@ -97,9 +96,8 @@ Test(herd_flock, members_count) {
 
 /* s = v t + (F/m) t^2 / 2 and v = v + (F/m) t, with the one force there is. */
 Test(herd_flock, a_step_is_the_papers) {
-  herd_flock_rules rules = herd_flock_paper;
-  rules.alignment.share = rules.separation.share = rules.wander.share = 0.0f;
-  rules.cohesion.share = 1.0f;
+  herd_flock_rules rules = CHANGED(herd_flock_paper, it.alignment.share = it.separation.share = it.wander.share = 0.0f,
+                                   it.cohesion.share = 1.0f);
   herd_flock_sense sense = {.weight = 1.0f, .middle_x = 3.0f, .middle_y = 4.0f};
   herd_flock_body body = {10.0f, 20.0f, 2.0f, 1.0f};
   herd_flock_step step = {.rules = &rules, .random = 7, .step_s = 0.5f};
@@ -169,8 +167,7 @@ static struct shape live_for(float seconds, float update_s, const herd_flock_rul
 }
 
 Test(herd_flock, throttled_herds_walk_as_fast_and_stay_together_as_well) {
-  herd_flock_rules rules = herd_flock_paper;
-  rules.drag_per_s = 0.3f;
+  herd_flock_rules rules = CHANGED(herd_flock_paper, it.drag_per_s = 0.3f);
   for (uint32_t seed = 1; seed <= 3; seed++) {
     struct shape often = live_for(300.0f, 0.5f, &rules, seed);
     struct shape seldom = live_for(300.0f, 2.0f, &rules, seed), rarely = live_for(300.0f, 4.0f, &rules, seed);

@@ -13,13 +13,13 @@ struct outcome {
 };
 
 /* Deer times time since they were last updated. */
-static double owed_s(const struct scene *it) {
+static double owed_s(const struct scene *scene) {
   double owed = 0;
   muster_herd_info info = muster_herd_info_default();
-  muster_herd herd = muster_herd_next(it->world, (muster_herd){0});
-  for (; muster_herd_generation(herd); herd = muster_herd_next(it->world, herd)) {
-    cr_assert_eq(muster_herd_read(it->world, herd, &info), MUSTER_OK);
-    owed += info.members * (double)(it->now_ns - info.last_update_ns) * 1e-9;
+  muster_herd herd = muster_herd_next(scene->world, (muster_herd){0});
+  for (; muster_herd_generation(herd); herd = muster_herd_next(scene->world, herd)) {
+    cr_assert_eq(muster_herd_read(scene->world, herd, &info), MUSTER_OK);
+    owed += info.members * (double)(scene->now_ns - info.last_update_ns) * 1e-9;
   }
   return owed;
 }
@@ -27,20 +27,20 @@ static double owed_s(const struct scene *it) {
 /* Herds of 16 at first, so that there is room for births all the time. */
 static struct outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capacity_ns) {
   herd_choice choice = {.visible_m = 35.0f, .wolves = 0, .members = 16, .pace = PACE};
-  struct scene it = herd_scene(DEER, observers, 1, capacity_ns, &choice);
+  SCOPED(scene_close) struct scene scene = herd_scene(DEER, observers, 1, capacity_ns, &choice);
   muster_frame_report report = muster_frame_report_default();
-  for (uint64_t frames = SECONDS * 1000000000ull / frame_ns; frames > 0; frames--) report = scene_frame(&it, frame_ns);
-  const herd_world *self = it.instance;
-  double folded = scene_reported(&it, "herds_folded"), unfolded = scene_reported(&it, "herds_unfolded");
-  double born = scene_reported(&it, "births") + scene_reported(&it, "fawns_waiting");
-  double lived_s = self->deer_s - owed_s(&it); /* that updates have covered */
-  double grazed_g = scene_reported(&it, "grazed_kg") * 1e3 + owed_s(&it) * (double)herd_grazing_g;
+  for (uint64_t frames = SECONDS * 1000000000ull / frame_ns; frames > 0; frames--)
+    report = scene_frame(&scene, frame_ns);
+  const herd_world *self = scene.instance;
+  double folded = scene_reported(&scene, "herds_folded"), unfolded = scene_reported(&scene, "herds_unfolded");
+  double born = scene_reported(&scene, "births") + scene_reported(&scene, "fawns_waiting");
+  double lived_s = self->deer_s - owed_s(&scene); /* that updates have covered */
+  double grazed_g = scene_reported(&scene, "grazed_kg") * 1e3 + owed_s(&scene) * (double)herd_grazing_g;
   struct outcome outcome = {.grazed_g = grazed_g / self->deer_s,
-                            .births = (born + scene_reported(&it, "fawns_orphaned")) / lived_s,
-                            .deaths = scene_reported(&it, "deaths") / lived_s,
+                            .births = (born + scene_reported(&scene, "fawns_orphaned")) / lived_s,
+                            .deaths = scene_reported(&scene, "deaths") / lived_s,
                             .unfolded = unfolded / (folded + unfolded),
                             .pressure = (double)report.pressure};
-  scene_close(&it);
   return outcome;
 }
 

@@ -27,11 +27,12 @@ Test(kit_reduction, sixty_four_traits_are_looked_at) {
 
 /* --------------------------------------------------------------------------------------------------------- filter */
 
+static kit_event_filter filter;
+
 static const kit_event_rule rule = {
     .importance_least = 0.2f, .importance_sure = 0.9f, .events_most = 4, .window_ns = 4ull * SECOND_NS};
 
 Test(kit_reduction, unimportant_events_are_dropped) {
-  kit_event_filter filter = {0};
   cr_assert_not(kit_event_passes(&filter, &rule, 1, 0.19f));
   cr_assert(kit_event_passes(&filter, &rule, 1, 0.2f));
   cr_assert_eq(filter.passed, 1);
@@ -39,7 +40,6 @@ Test(kit_reduction, unimportant_events_are_dropped) {
 }
 
 Test(kit_reduction, events_come_at_their_rate_but_for_sure_ones) {
-  kit_event_filter filter = {0};
   for (uint32_t i = 0; i < 10; i++) kit_event_passes(&filter, &rule, 1, 0.5f);
   cr_assert_eq(filter.passed, 4, "a window's worth at once");
   cr_assert(kit_event_passes(&filter, &rule, 1, 0.95f), "too important to be dropped");
@@ -51,7 +51,7 @@ Test(kit_reduction, events_come_at_their_rate_but_for_sure_ones) {
 
 Test(kit_reduction, in_the_long_run_as_many_events_pass_as_the_rule_says_however_often_it_is_asked) {
   for (uint64_t step_ns = SECOND_NS / 50; step_ns < SECOND_NS; step_ns *= 3) {
-    kit_event_filter filter = {0};
+    filter = (kit_event_filter){0};
     for (uint64_t now_ns = 1; now_ns < 400ull * SECOND_NS; now_ns += step_ns)
       kit_event_passes(&filter, &rule, now_ns, 0.5f);
     cr_assert_leq(filter.passed, 404);
@@ -60,7 +60,6 @@ Test(kit_reduction, in_the_long_run_as_many_events_pass_as_the_rule_says_however
 }
 
 Test(kit_reduction, a_rule_without_a_window_has_no_limit_and_one_without_events_lets_only_sure_ones_pass) {
-  kit_event_filter filter = {0};
   kit_event_rule free_rule = {.events_most = 1, .importance_sure = 2.0f};
   for (uint32_t i = 0; i < 100; i++) cr_assert(kit_event_passes(&filter, &free_rule, 1, 0.0f));
   kit_event_rule closed = {.importance_sure = 0.9f, .window_ns = SECOND_NS};
@@ -174,47 +173,44 @@ Test(kit_reduction, achievements_in_an_hour_do_not_depend_on_how_often_one_looks
 
 /* ---------------------------------------------------------------------------------------------------------- record */
 
-typedef struct met {
-  uint32_t count;
-  uint32_t what[8];
-} met;
+static kit_event_log event_log;
+static kit_recorded_event events[3];
+static uint32_t told[8], told_count;
 
 static void meet(const kit_recorded_event *event, void *user) {
-  met *told = user;
-  told->what[told->count++] = event->what;
+  (void)user;
+  told[told_count++] = event->what;
 }
 
-static bool record(kit_event_log *log, kit_recorded_event *events, uint64_t at_ns, uint32_t what, float importance) {
-  return kit_event_record(log, events, 3, &(kit_recorded_event){at_ns, 9, what, importance});
+static uint32_t replay(void) {
+  return kit_event_replay(&event_log, events, meet, NULL);
+}
+
+static bool record(uint64_t at_ns, uint32_t what, float importance) {
+  return kit_event_record(&event_log, events, 3, &(kit_recorded_event){at_ns, 9, what, importance});
 }
 
 Test(kit_reduction, what_was_recorded_is_told_in_order_of_time_once) {
-  kit_event_log log = {0};
-  kit_recorded_event events[3];
-  met told = {0};
-  cr_assert(record(&log, events, 20, 2, 0.1f));
-  cr_assert(record(&log, events, 30, 3, 0.2f));
-  cr_assert(record(&log, events, 10, 1, 0.3f));
-  cr_assert_eq(kit_event_replay(&log, events, meet, &told), 3);
-  cr_assert(told.what[0] == 1 && told.what[1] == 2 && told.what[2] == 3);
-  cr_assert_eq(kit_event_replay(&log, events, meet, &told), 0);
+  cr_assert(record(20, 2, 0.1f));
+  cr_assert(record(30, 3, 0.2f));
+  cr_assert(record(10, 1, 0.3f));
+  cr_assert_eq(replay(), 3);
+  cr_assert(told[0] == 1 && told[1] == 2 && told[2] == 3);
+  cr_assert_eq(replay(), 0);
 }
 
 Test(kit_reduction, the_most_important_are_remembered) {
-  kit_event_log log = {0};
-  kit_recorded_event events[3];
-  met told = {0};
-  record(&log, events, 10, 1, 0.5f);
-  record(&log, events, 20, 2, 0.2f);
-  record(&log, events, 30, 3, 0.2f);
-  cr_assert_not(record(&log, events, 40, 4, 0.1f), "less important than all");
-  cr_assert_not(record(&log, events, 50, 5, 0.2f), "the earliest of equals is forgotten");
-  cr_assert_not(record(&log, events, 60, 6, 0.9f));
-  cr_assert_eq(log.forgotten, 3);
-  kit_event_replay(&log, events, meet, &told);
-  cr_assert_eq(told.count, 3);
-  cr_assert(told.what[0] == 1 && told.what[1] == 5 && told.what[2] == 6);
-  cr_assert_eq(log.forgotten, 0);
-  cr_assert_not(kit_event_record(&log, events, 0, &(kit_recorded_event){0}), "no room at all");
-  cr_assert_eq(log.count, 0);
+  record(10, 1, 0.5f);
+  record(20, 2, 0.2f);
+  record(30, 3, 0.2f);
+  cr_assert_not(record(40, 4, 0.1f), "less important than all");
+  cr_assert_not(record(50, 5, 0.2f), "the earliest of equals is forgotten");
+  cr_assert_not(record(60, 6, 0.9f));
+  cr_assert_eq(event_log.forgotten, 3);
+  replay();
+  cr_assert_eq(told_count, 3);
+  cr_assert(told[0] == 1 && told[1] == 5 && told[2] == 6);
+  cr_assert_eq(event_log.forgotten, 0);
+  cr_assert_not(kit_event_record(&event_log, events, 0, &(kit_recorded_event){0}), "no room at all");
+  cr_assert_eq(event_log.count, 0);
 }

@@ -7,14 +7,16 @@ enum { WALKERS = 3, SECOND = 1000000000 };
 
 static pathstorm_grant grants[WALKERS];
 
-static pathstorm nothing_searched(void) {
-  pathstorm self = {.base.agents = WALKERS, .grants = grants};
+static pathstorm self;
+
+static void begin(void) {
+  self = (pathstorm){.base.agents = WALKERS, .grants = grants};
   for (uint32_t i = 0; i < WALKERS; i++) grants[i] = (pathstorm_grant){PATHSTORM_NONE, 0};
-  return self;
 }
 
+TestSuite(pathstorm_fields, .init = begin);
+
 Test(pathstorm_fields, are_free_again_when_nobody_follows_them) {
-  pathstorm self = nothing_searched();
   uint32_t field = pathstorm_field_take(&self, 7, SECOND);
   cr_assert_neq(pathstorm_field_take(&self, 8, SECOND), field, "it is searched");
   pathstorm_field_grant(&self, 0, 1, field);
@@ -30,7 +32,6 @@ Test(pathstorm_fields, are_free_again_when_nobody_follows_them) {
 }
 
 Test(pathstorm_fields, are_followed_one_at_a_time) {
-  pathstorm self = nothing_searched();
   uint32_t first = pathstorm_field_take(&self, 7, SECOND), second = pathstorm_field_take(&self, 8, SECOND);
   pathstorm_field_grant(&self, 0, 1, first);
   pathstorm_field_grant(&self, 0, 2, second);
@@ -43,7 +44,6 @@ Test(pathstorm_fields, are_followed_one_at_a_time) {
 }
 
 Test(pathstorm_fields, remember_for_a_while_that_a_goal_cannot_be_reached) {
-  pathstorm self = nothing_searched();
   uint64_t now_ns = 100ull * SECOND, soon_ns = now_ns + 14ull * SECOND, later_ns = now_ns + 15ull * SECOND;
   uint32_t field = pathstorm_field_take(&self, 7, now_ns);
   cr_assert_eq(pathstorm_field_about(&self, 7, now_ns), PATHSTORM_NONE, "nothing is known yet");
@@ -56,7 +56,6 @@ Test(pathstorm_fields, remember_for_a_while_that_a_goal_cannot_be_reached) {
 }
 
 Test(pathstorm_fields, know_a_part_as_long_as_somebody_follows) {
-  pathstorm self = nothing_searched();
   uint32_t field = pathstorm_field_take(&self, 7, SECOND);
   pathstorm_field_grant(&self, 2, 1, field);
   cr_assert_eq(pathstorm_field_about(&self, 7, SECOND), PATHSTORM_NONE, "a search that goes on answers for itself");
@@ -68,7 +67,6 @@ Test(pathstorm_fields, know_a_part_as_long_as_somebody_follows) {
 
 /* Memory is given up before a search has to wait, the oldest first; what is followed or searched never is. */
 Test(pathstorm_fields, give_up_the_oldest_memory_when_none_is_free) {
-  pathstorm self = nothing_searched();
   for (uint32_t i = 0; i < PATHSTORM_FIELDS; i++) cr_assert_neq(pathstorm_field_take(&self, i, SECOND), PATHSTORM_NONE);
   cr_assert_eq(pathstorm_field_take(&self, 99, SECOND), PATHSTORM_NONE);
   pathstorm_field_grant(&self, 0, 1, 5);

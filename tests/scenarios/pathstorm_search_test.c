@@ -13,8 +13,14 @@ static pathstorm_search search;
 static uint8_t ways[CELLS], other_ways[CELLS];
 static uint32_t reference[CELLS];
 
+static void close_ground(void) {
+  pathstorm_search_destroy(&search);
+  pathstorm_map_destroy(&map);
+}
+
 /* Blocked cells at random: from open ground to where hardly any way leads anywhere. */
 static void open_ground(uint64_t seed) {
+  close_ground();
   cr_assert(pathstorm_map_create(&map, SHIFT));
   float share = 0.1f + 0.06f * (float)(seed % 8);
   for (uint32_t cell = 0; cell < map.cells; cell++)
@@ -24,10 +30,7 @@ static void open_ground(uint64_t seed) {
   cr_assert(pathstorm_search_create(&search, &map));
 }
 
-static void close_ground(void) {
-  pathstorm_search_destroy(&search);
-  pathstorm_map_destroy(&map);
-}
+TestSuite(pathstorm_search, .fini = close_ground);
 
 static uint32_t free_cell(uint64_t random) {
   uint32_t cell = (uint32_t)(scaffold_random(random) % map.cells);
@@ -99,7 +102,6 @@ Test(pathstorm_search, finds_a_shortest_way_or_knows_that_there_is_none) {
       found += cost != UNKNOWN;
       missed += cost == UNKNOWN;
     }
-    close_ground();
   }
   cr_assert_gt(found, 50);
   cr_assert_gt(missed, 50);
@@ -122,7 +124,6 @@ Test(pathstorm_search, serves_all_who_want_to_one_goal_whenever_they_ask) {
     }
     while (search.status == PATHSTORM_RUNNING) pathstorm_search_expand(&search, 40);
     for (uint32_t i = 0; i < 12; i++) cr_assert_eq(cost_of_way(ways, starts[i], goal), reference[starts[i]]);
-    close_ground();
   }
 }
 
@@ -136,7 +137,6 @@ Test(pathstorm_search, finds_the_same_in_slices_of_any_length) {
     search_for(starts, 3, goal, 1 + (uint32_t)(seed % 7));
     cr_assert_eq(search.closed, closed);
     cr_assert_arr_eq(ways, other_ways, sizeof ways);
-    close_ground();
   }
 }
 
@@ -157,7 +157,6 @@ Test(pathstorm_search, never_changes_a_way_that_it_gave_out) {
     }
   }
   cr_assert_gt(kept, 1000);
-  close_ground();
 }
 
 Test(pathstorm_search, looks_towards_those_who_ask) {
@@ -168,7 +167,6 @@ Test(pathstorm_search, looks_towards_those_who_ask) {
   search_for(&start, 1, goal, 8);
   cr_assert_eq(search.costs[start], 29 * GRID_STRAIGHT);
   cr_assert_lt(search.closed, 40, "of 900 cells on open ground");
-  close_ground();
 }
 
 Test(pathstorm_search, can_be_taken_up_again_for_somebody_else) {
@@ -188,7 +186,6 @@ Test(pathstorm_search, can_be_taken_up_again_for_somebody_else) {
   for (uint32_t cell = 0; cell < map.cells; cell++) pathstorm_search_want(&search, cell);
   while (search.status == PATHSTORM_RUNNING) pathstorm_search_expand(&search, 64);
   for (uint32_t cell = 0; cell < map.cells; cell++) cr_assert_eq(cost_of_way(ways, cell, goal), reference[cell]);
-  close_ground();
 }
 
 Test(pathstorm_search, knows_after_an_unreachable_goal_that_nobody_else_gets_there) {
@@ -203,7 +200,6 @@ Test(pathstorm_search, knows_after_an_unreachable_goal_that_nobody_else_gets_the
   cr_assert_eq(search.closed, 1);
   cr_assert_not(pathstorm_search_want(&search, other));
   cr_assert_eq(search.status, PATHSTORM_EXHAUSTED);
-  close_ground();
 }
 
 /* --------------------------------------------------------------------------------------------------------- the map */

@@ -1,10 +1,9 @@
 /* What the reader of spawn tables accepts, and what it says about everything else. */
 #include "scenarios/population_csv.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static muster_result parse(const char *text, size_t bytes, char up_axis, population_rows *rows) {
   /* A copy of just that size lets a sanitizer notice reads beyond the end. */
@@ -17,15 +16,13 @@ static muster_result parse(const char *text, size_t bytes, char up_axis, populat
 
 static population_rows accept(const char *text, char up_axis) {
   population_rows rows;
-  muster_result result = parse(text, strlen(text), up_axis, &rows);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(parse(text, strlen(text), up_axis, &rows), MUSTER_OK, "%s", muster_last_error());
   return rows;
 }
 
 static void refuse_bytes(const char *text, size_t bytes, const char *message) {
   population_rows rows = {.count = 7};
-  muster_result result = parse(text, bytes, 'y', &rows);
-  cr_assert_eq(result, MUSTER_E_INPUT, "accepted: %s", text);
+  cr_assert_eq(parse(text, bytes, 'y', &rows), MUSTER_E_INPUT, "accepted: %s", text);
   cr_assert_str_eq(muster_last_error(), message);
   cr_assert_null(rows.rows);
   cr_assert_null(rows.kinds);
@@ -57,54 +54,50 @@ Test(population_csv, reads_every_column_whatever_their_order) {
 }
 
 Test(population_csv, takes_the_named_axis_as_height) {
-  population_rows rows = accept("x,y,z\n1,2,3\n", 'z');
+  SCOPED(population_rows_free) population_rows rows = accept("x,y,z\n1,2,3\n", 'z');
   cr_assert_float_eq(rows.rows[0].position.y, 2, 0);
   cr_assert_float_eq(rows.rows[0].position.z, 3, 0);
-  population_rows_free(&rows);
 }
 
 Test(population_csv, a_file_with_two_axes_is_flat_whichever_axis_is_up) {
   const char *const texts[] = {"x,y\n1,2\n", "x,z\n1,2\n"};
   for (int i = 0; i < 4; i++) {
-    population_rows rows = accept(texts[i / 2], i % 2 ? 'y' : 'z');
+    SCOPED(population_rows_free) population_rows rows = accept(texts[i / 2], i % 2 ? 'y' : 'z');
     cr_assert_float_eq(rows.rows[0].position.y, 2, 0);
     cr_assert_float_eq(rows.rows[0].position.z, 0, 0);
-    population_rows_free(&rows);
   }
 }
 
 Test(population_csv, takes_byte_order_mark_crlf_blank_lines_and_no_newline_at_the_end) {
+  SCOPED(population_rows_free)
   population_rows rows = accept("\xef\xbb\xbf\r\n X ,Y\r\n\r\n 1 ,\t2\t\r\n   \r\n3,4", 'y');
   cr_assert_eq(rows.count, 2);
   cr_assert_float_eq(rows.rows[0].position.x, 1, 0);
   cr_assert_float_eq(rows.rows[1].position.y, 4, 0);
-  population_rows_free(&rows);
 }
 
 Test(population_csv, takes_quoted_fields_with_commas_newlines_and_doubled_quotes) {
+  SCOPED(population_rows_free)
   population_rows rows = accept("\"kind\",\"x\",y\n\"a \"\"b\"\",\nc\",\"1\" ,2\n\"d\",3,4\nd,5,6\n", 'y');
   cr_assert_eq(rows.count, 3);
   cr_assert_eq(rows.kind_count, 2, "quotes are not part of the text");
   cr_assert_eq(rows.rows[2].kind, rows.rows[1].kind);
   cr_assert_float_eq(rows.rows[0].position.x, 1, 0);
-  population_rows_free(&rows);
 }
 
 Test(population_csv, a_quote_or_a_carriage_return_may_end_the_file) {
   const char *const texts[] = {"kind,x,y\n\"b\",1,2\na,1,\"2\"", "kind,x,y\n\"b\",1,2\r\na,1,2\r"};
   for (int i = 0; i < 2; i++) {
-    population_rows rows = accept(texts[i], 'y');
+    SCOPED(population_rows_free) population_rows rows = accept(texts[i], 'y');
     cr_assert_eq(rows.count, 2);
     cr_assert_float_eq(rows.rows[1].position.y, 2, 0);
-    population_rows_free(&rows);
   }
 }
 
 Test(population_csv, a_doubled_quote_means_one_only_inside_quotes) {
-  population_rows rows = accept("kind,x,y\n\"a\"\"b\",1,1\na\"b,1,1\na\"\"b,1,1\n", 'y');
+  SCOPED(population_rows_free) population_rows rows = accept("kind,x,y\n\"a\"\"b\",1,1\na\"b,1,1\na\"\"b,1,1\n", 'y');
   cr_assert_eq(rows.rows[0].kind, rows.rows[1].kind);
   cr_assert_neq(rows.rows[2].kind, rows.rows[1].kind);
-  population_rows_free(&rows);
 }
 
 Test(population_csv, reads_numbers_as_strtod_does) {
@@ -124,44 +117,39 @@ Test(population_csv, reads_numbers_as_strtod_does) {
                                         "1000000000",
                                         "123456789012345678901234567890e-25",
                                         "0.000000000000000000000001"};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+  for (size_t i = 0; i < COUNT_OF(numbers); i++) {
     char text[128];
     snprintf(text, sizeof text, "x,y\n%s,0\n", numbers[i]);
-    population_rows rows = accept(text, 'y');
+    SCOPED(population_rows_free) population_rows rows = accept(text, 'y');
     double wanted = strtod(numbers[i], NULL), got = rows.rows[0].position.x;
     double tolerance = wanted < 0 ? -wanted * 3e-16 : wanted * 3e-16;
     cr_assert(got - wanted <= tolerance && wanted - got <= tolerance, "%s: %.17g instead of %.17g", numbers[i], got,
               wanted);
-    population_rows_free(&rows);
   }
 }
 
 Test(population_csv, empty_patrol_and_speed_and_a_speed_of_minus_one_mean_none) {
-  population_rows rows = accept("x,y,patrol,speed\n1,2,,\n1,2,TRUE,-1\n", 'y');
+  SCOPED(population_rows_free) population_rows rows = accept("x,y,patrol,speed\n1,2,,\n1,2,TRUE,-1\n", 'y');
   cr_assert_not(rows.rows[0].patrol);
   cr_assert(rows.rows[1].patrol);
   cr_assert_float_eq(rows.rows[0].speed_mps, 0, 0);
   cr_assert_float_eq(rows.rows[1].speed_mps, 0, 0);
-  population_rows_free(&rows);
 }
 
 Test(population_csv, without_columns_for_them_there_is_one_world_and_every_row_is_a_kind) {
-  population_rows rows = accept("x,y\n1,2\n3,4\n5,6\n", 'y');
+  SCOPED(population_rows_free) population_rows rows = accept("x,y\n1,2\n3,4\n5,6\n", 'y');
   cr_assert_eq(rows.world_count, 1);
   cr_assert_eq(rows.kind_count, 3);
-  population_rows_free(&rows);
 }
 
 Test(population_csv, tells_many_kinds_apart) {
   enum { KINDS = 900 };
-  char *text = malloc(KINDS * 32);
+  static char text[KINDS * 32];
   int length = sprintf(text, "x,y,kind\n");
   for (int i = 0; i < KINDS; i++) length += sprintf(text + length, "1,2,kind %d\n", i % 450);
-  population_rows rows = accept(text, 'y');
+  SCOPED(population_rows_free) population_rows rows = accept(text, 'y');
   cr_assert_eq(rows.kind_count, 450);
   for (uint32_t i = 0; i < KINDS; i++) cr_assert_eq(rows.rows[i].kind, i % 450);
-  population_rows_free(&rows);
-  free(text);
 }
 
 /* --------------------------------------------------------------------------------------------------------- refused */
@@ -251,13 +239,12 @@ Test(population_csv, shows_long_and_unprintable_text_cut_and_masked) {
 
 Test(population_csv, reads_huge_lines_and_refuses_too_many_columns) {
   enum { LONG = 1 << 20 };
-  char *text = malloc(LONG + 64), *commas = calloc(1, 4096);
+  static char text[LONG + 64], commas[4096];
   int length = sprintf(text, "kind,x,y\n");
   memset(text + length, 'k', LONG);
   strcpy(text + length + LONG, ",1,2\n");
-  population_rows rows = accept(text, 'y');
+  SCOPED(population_rows_free) population_rows rows = accept(text, 'y');
   cr_assert_eq(rows.count, 1);
-  population_rows_free(&rows);
   strcpy(commas, "x,y");
   memset(commas + 3, ',', 1023);
   refuse(commas, "spawns.csv:1: more than 1024 columns");
@@ -267,8 +254,6 @@ Test(population_csv, reads_huge_lines_and_refuses_too_many_columns) {
   memcpy(text, "x,y\n1,2", 7);
   text[LONG] = '\0';
   refuse(text, "spawns.csv:2: 1048571 fields, where the header has 2");
-  free(text);
-  free(commas);
 }
 
 Test(population_csv, refuses_more_rows_than_it_may_read) {
@@ -282,7 +267,7 @@ Test(population_csv, refuses_more_rows_than_it_may_read) {
 }
 
 Test(population_csv, refuses_more_worlds_than_there_are_partitions) {
-  char *text = malloc(POPULATION_WORLDS_MAX * 16 + 64);
+  static char text[POPULATION_WORLDS_MAX * 16 + 64];
   population_rows rows;
   int length = sprintf(text, "x,y,world\n");
   for (uint32_t i = 0; i < POPULATION_WORLDS_MAX; i++) length += sprintf(text + length, "1,2,%u\n", i);
@@ -293,7 +278,6 @@ Test(population_csv, refuses_more_worlds_than_there_are_partitions) {
   cr_assert_eq(population_csv_parse("f", text, (size_t)length, 'y', POPULATION_ROWS_MAX, &rows), MUSTER_E_INPUT);
   cr_assert_str_eq(muster_last_error(),
                    "f:65538: column 'world': 'one more' is one world too many: at most 65536 are possible");
-  free(text);
 }
 
 Test(population_csv, refuses_an_axis_that_cannot_be_up) {

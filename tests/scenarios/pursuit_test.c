@@ -6,31 +6,16 @@ enum { AGENTS = 60, CYCLE = 24 };
 
 #define AMPLE_NS 100000000u
 
-/* What a test wants other than the defaults of scene.h. */
 static struct scene open_version(uint32_t agents, const pursuit_version *version, uint32_t workers,
                                  uint64_t capacity_ns, uint32_t delay) {
-  muster_module_options options = scene_options(agents, 1);
-  struct scene it = {.module = muster_module_pursuit(), .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
-  cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK);
-  pursuit_choose(it.instance, version);
-  muster_pool_def pool = muster_pool_def_default();
-  pool.workers = workers;
-  it.pool = muster_pool_create(&pool);
-  muster_world_def def = muster_world_def_default();
-  def.pool = it.pool;
-  def.limits.agents_max = it.needs.agents_max;
-  def.cell_m = it.needs.cell_m;
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.clock.capacity_ns = capacity_ns;
-  def.activation_delay = delay;
-  it.world = muster_world_create(&def);
-  cr_assert_not_null(it.world, "%s", muster_last_error());
-  cr_assert_eq(it.module->populate(it.instance, it.world), MUSTER_OK, "%s", muster_last_error());
-  return it;
+  struct scene scene = scene_begin(muster_module_pursuit(), scene_options(agents, 1), capacity_ns);
+  pursuit_choose(scene.instance, version);
+  scene_enter(&scene, workers, WITH(muster_world_def, it.activation_delay = delay));
+  return scene;
 }
 
-static void run_frames(struct scene *it, uint32_t frames) {
-  for (uint32_t i = 0; i < frames; i++) scene_frame(it, PURSUIT_UPDATE_NS);
+static void run_frames(struct scene *scene, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; i++) scene_frame(scene, PURSUIT_UPDATE_NS);
 }
 
 static const pursuit_version plain_version, coarse_version = {.coarse = true}, elastic_version = {.elastic = true};
@@ -52,18 +37,14 @@ Test(pursuit, a_torus_has_no_edge) {
 }
 
 Test(pursuit, is_the_same_on_any_number_of_workers) {
-  muster_module_options options = scene_options(150, 3);
-  options.observers = 2;
-  scene_check_determinism(muster_module_pursuit(), options, 2000000, 60);
+  scene_check_determinism(muster_module_pursuit(), CHANGED(scene_options(150, 3), it.observers = 2), 2000000, 60);
 }
 
 static uint64_t hash_of(const pursuit_version *version, uint32_t workers) {
-  struct scene it = open_version(3 * AGENTS, version, workers, 2000000, 2);
-  run_frames(&it, 2 * CYCLE);
-  cr_assert_eq(scene_reported(&it, "violations"), 0);
-  uint64_t hash = muster_world_hash(it.world);
-  scene_close(&it);
-  return hash;
+  SCOPED(scene_close) struct scene scene = open_version(3 * AGENTS, version, workers, 2000000, 2);
+  run_frames(&scene, 2 * CYCLE);
+  scene_expect(&scene, "violations", 0);
+  return muster_world_hash(scene.world);
 }
 
 /* Too little capacity, activation delays, periods that give way. */
@@ -78,12 +59,10 @@ typedef struct moment {
 } moment;
 
 /* What each agent did since its last update, by what others see of it. */
-static void check_limits(const struct scene *it, moment *moments, uint32_t agents) {
-  muster_agent_info info = muster_agent_info_default();
+static void check_limits(const struct scene *scene, moment *moments, uint32_t agents) {
   double side_m = pursuit_side_m(agents);
-  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(it->world, agent)) {
-    cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
+  for (scene_agent one = {0}; scene_next_agent(scene, &one);) {
+    const muster_agent_info info = one.info;
     moment *before = &moments[((const pursuit_body *)info.state)->number];
     const pursuit_face *face = info.published;
     float passed_s = (float)(info.last_update_ns - before->updated_ns) * 1e-9f;
@@ -103,14 +82,13 @@ static void check_limits(const struct scene *it, moment *moments, uint32_t agent
 static void expect_limits_to_hold(uint64_t capacity_ns) {
   static moment moments[AGENTS];
   memset(moments, 0, sizeof moments);
-  struct scene it = open_version(AGENTS, &plain_version, 1, capacity_ns, 0);
+  SCOPED(scene_close) struct scene scene = open_version(AGENTS, &plain_version, 1, capacity_ns, 0);
   for (uint32_t i = 0; i < 10 * CYCLE; i++) {
-    run_frames(&it, 1);
-    check_limits(&it, moments, AGENTS);
+    run_frames(&scene, 1);
+    check_limits(&scene, moments, AGENTS);
   }
-  cr_assert_eq(scene_reported(&it, "violations"), 0);
-  cr_assert_gt(scene_reported(&it, "walked_m"), AGENTS);
-  scene_close(&it);
+  scene_expect(&scene, "violations", 0);
+  cr_assert_gt(scene_reported(&scene, "walked_m"), AGENTS);
 }
 
 Test(pursuit, nobody_exceeds_his_limits) {
@@ -119,62 +97,58 @@ Test(pursuit, nobody_exceeds_his_limits) {
 }
 
 Test(pursuit, pursuers_come_nearer_to_their_targets) {
-  struct scene it = open_version(2 * AGENTS, &plain_version, 1, AMPLE_NS, 0);
-  run_frames(&it, 2);
-  double at_first_m = scene_reported(&it, "target_distance_m");
-  run_frames(&it, 600);
-  double at_last_m = scene_reported(&it, "target_distance_m");
+  SCOPED(scene_close) struct scene scene = open_version(2 * AGENTS, &plain_version, 1, AMPLE_NS, 0);
+  run_frames(&scene, 2);
+  double at_first_m = scene_reported(&scene, "target_distance_m");
+  run_frames(&scene, 600);
+  double at_last_m = scene_reported(&scene, "target_distance_m");
   cr_assert_lt(at_last_m, 0.7 * at_first_m, "%g m, then %g m", at_first_m, at_last_m);
-  cr_assert_gt(scene_reported(&it, "neighbours_seen"), 10000);
-  double touched = scene_reported(&it, "collisions_seen") / scene_reported(&it, "neighbours_seen");
+  cr_assert_gt(scene_reported(&scene, "neighbours_seen"), 10000);
+  double touched = scene_reported(&scene, "collisions_seen") / scene_reported(&scene, "neighbours_seen");
   cr_assert_lt(touched, 0.005, "%g of the neighbours are touched", touched);
-  scene_close(&it);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- sets */
 
-static double of_set(const struct scene *it, uint32_t set, const char *what) {
+static double of_set(const struct scene *scene, uint32_t set, const char *what) {
   char name[64];
   snprintf(name, sizeof name, "%s_%s", pursuit_set_name((pursuit_set)set), what);
   for (char *letter = name; *letter; letter++)
     if (*letter == ' ') *letter = '_';
-  return scene_reported(it, name);
+  return scene_reported(scene, name);
 }
 
 Test(pursuit, with_time_for_all_every_set_keeps_its_period) {
-  struct scene it = open_version(AGENTS, &coarse_version, 1, AMPLE_NS, 0);
-  run_frames(&it, 1 + 10 * CYCLE); /* the intake is a frame */
+  SCOPED(scene_close) struct scene scene = open_version(AGENTS, &coarse_version, 1, AMPLE_NS, 0);
+  run_frames(&scene, 1 + 10 * CYCLE); /* the intake is a frame */
   for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
-    cr_assert_eq(of_set(&it, set, "runs"), AGENTS * 10.0 * CYCLE / pursuit_period((pursuit_set)set));
-    cr_assert_eq(of_set(&it, set, "late"), 0);
-    cr_assert_eq(of_set(&it, set, "due"), of_set(&it, set, "runs"));
+    cr_assert_eq(of_set(&scene, set, "runs"), AGENTS * 10.0 * CYCLE / pursuit_period((pursuit_set)set));
+    cr_assert_eq(of_set(&scene, set, "late"), 0);
+    cr_assert_eq(of_set(&scene, set, "due"), of_set(&scene, set, "runs"));
   }
-  scene_close(&it);
 }
 
 /* The tallies must tell a world without time from one with it. */
 Test(pursuit, with_too_little_time_sets_are_late) {
-  struct scene it = open_version(3 * AGENTS, &coarse_version, 1, 3000000, 0);
-  run_frames(&it, 1 + 10 * CYCLE);
+  SCOPED(scene_close) struct scene scene = open_version(3 * AGENTS, &coarse_version, 1, 3000000, 0);
+  run_frames(&scene, 1 + 10 * CYCLE);
   double late = 0;
-  for (uint32_t set = 0; set < PURSUIT_SETS; set++) late += of_set(&it, set, "late");
+  for (uint32_t set = 0; set < PURSUIT_SETS; set++) late += of_set(&scene, set, "late");
   cr_assert_gt(late, 100);
-  cr_assert_lt(of_set(&it, PURSUIT_STEER, "runs"), 3 * AGENTS * 10.0 * CYCLE);
-  scene_close(&it);
+  cr_assert_lt(of_set(&scene, PURSUIT_STEER, "runs"), 3 * AGENTS * 10.0 * CYCLE);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- peaking */
 
 static uint64_t fullest_frame_ns(uint32_t delay, uint64_t *sum_ns) {
-  struct scene it = open_version(2 * AGENTS, &coarse_version, 1, AMPLE_NS, delay);
+  SCOPED(scene_close) struct scene scene = open_version(2 * AGENTS, &coarse_version, 1, AMPLE_NS, delay);
   uint64_t most_ns = 0;
   *sum_ns = 0;
   for (uint32_t i = 0; i < 1 + 2 * CYCLE; i++) {
-    muster_frame_report report = scene_frame(&it, PURSUIT_UPDATE_NS);
+    muster_frame_report report = scene_frame(&scene, PURSUIT_UPDATE_NS);
     if (i > CYCLE) *sum_ns += report.update_cpu_ns;
     if (report.update_cpu_ns > most_ns) most_ns = report.update_cpu_ns;
   }
-  scene_close(&it);
   return most_ns;
 }
 
@@ -193,12 +167,9 @@ Test(pursuit, activation_delays_take_off_the_peaks) {
 
 static uint64_t hash_by_muster(uint32_t workers, uint32_t frames) {
   pursuit_loop *loop = pursuit_loop_open(AGENTS, 5, false);
-  muster_pool_def pool = muster_pool_def_default();
-  pool.workers = workers;
-  muster_world_def def = muster_world_def_default();
-  def.pool = muster_pool_create(&pool);
-  def.limits.agents_max = AGENTS;
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  muster_pool_def pool = WITH(muster_pool_def, it.workers = workers);
+  muster_world_def def = WITH(muster_world_def, it.pool = muster_pool_create(&pool), it.limits.agents_max = AGENTS,
+                              it.clock.kind = MUSTER_CLOCK_VIRTUAL);
   muster_world *world = muster_world_create(&def);
   cr_assert_eq(pursuit_loop_populate(loop, &plain_version, world), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_frame_run(world, &(muster_frame){0, AMPLE_NS}), MUSTER_OK);

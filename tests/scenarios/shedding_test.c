@@ -5,7 +5,6 @@
 #include "support/little_world.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CHARACTERS = 10000, PLAYERS = 3, FRAMES = 1200, EVENTS_MAX = 256 };
 
@@ -42,13 +41,10 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 
 /* All are at level 0 by importance. */
 static void register_character(little_world *little) {
-  static const muster_atom atom = {.run = decide, .role = MUSTER_ROLE_BEHAVIOUR};
-  muster_type_def type = type_with(&atom, 1);
-  type.state_bytes = sizeof(rankin_mind);
-  type.period_ns = SHORTEST_NS;
-  type.period_max_ns = LONGEST_NS;
-  type.models.cost_ns = cost_of;
-  type.levels.count = MUSTER_LEVELS;
+  muster_type_def type =
+      WITH(muster_type_def, it.atoms = atom_of(decide, 0), it.atom_count = 1, it.state_bytes = sizeof(rankin_mind),
+           it.period_ns = SHORTEST_NS, it.period_max_ns = LONGEST_NS, it.models.cost_ns = cost_of,
+           it.levels.count = MUSTER_LEVELS);
   for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.levels.importance[i] = 0.0f;
   register_type(little, &type);
 }
@@ -60,19 +56,14 @@ static muster_position place_of(uint32_t number) {
 static void populate(struct crowd *crowd) {
   for (uint32_t i = 0; i < CHARACTERS; i++) {
     rankin_mind mind;
-    muster_agent_def def = muster_agent_def_default();
+    const muster_agent_def def =
+        WITH(muster_agent_def, it.type = crowd->little.type, it.position = place_of(i), it.state = &mind);
     rankin_be_born(&mind, i % RANKIN_ROLES, 0x9e3779b97f4a7c15u * (i + 1));
-    def.type = crowd->little.type;
-    def.position = place_of(i);
-    def.state = &mind;
-    crowd->lives[i].agent = muster_agent_spawn(crowd->little.world, &def);
-    crowd->lives[i].importance = 1.0f;
+    crowd->lives[i] = (struct life){.agent = muster_agent_spawn(crowd->little.world, &def), .importance = 1.0f};
   }
   for (uint32_t i = 0; i < PLAYERS; i++) {
-    muster_observer_def def = muster_observer_def_default();
-    def.position = place_of(2050 + 3000 * i);
-    def.near_m = 50.0f;
-    def.far_m = 200.0f;
+    muster_observer_def def =
+        WITH(muster_observer_def, it.position = place_of(2050 + 3000 * i), it.near_m = 50.0f, it.far_m = 200.0f);
     cr_assert_neq(muster_observer_generation(muster_observer_add(crowd->little.world, &def)), 0);
   }
 }
@@ -91,11 +82,8 @@ static void note(const struct crowd *crowd, struct life *life) {
 static struct crowd live(float level_pressure) {
   struct crowd crowd = {.lives = calloc(CHARACTERS, sizeof *crowd.lives)};
   cr_assert_not_null(crowd.lives);
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = CHARACTERS;
-  def.levels.pressure = level_pressure;
-  def.seed = 11;
+  muster_world_def def = WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.limits.agents_max = CHARACTERS,
+                              it.levels.pressure = level_pressure, it.seed = 11);
   crowd.little = little_world_create(1, &def);
   register_character(&crowd.little);
   populate(&crowd);
@@ -104,8 +92,7 @@ static struct crowd live(float level_pressure) {
     if (report.agents_shed > crowd.shed_most) crowd.shed_most = report.agents_shed;
     for (uint32_t i = 0; report.agents == CHARACTERS && i < CHARACTERS; i++) note(&crowd, &crowd.lives[i]);
   }
-  destroy_full(crowd.little.world);
-  muster_pool_destroy(crowd.little.pool);
+  little_world_destroy(&crowd.little);
   return crowd;
 }
 

@@ -1,9 +1,9 @@
 /* What desires, emotions and events make of decisions; what levels leave out. */
 #include "scenarios/townsfolk.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 /* Eight in the evening of the first day, when nothing must be done. */
 #define EVENING_NS (14 * FOLK_HOUR_NS)
@@ -15,82 +15,88 @@ static folk_town town = {.folk = &scenario, .people = FOLK_TOWN_PEOPLE};
 /* A townsman at the market that owes nothing, has coins and bread, loves one other and dislikes another, and values all
  * desires alike. */
 static folk_self somebody(void) {
-  folk_self self;
+  folk_self one;
   folk_face face;
-  folk_make(&town, 1, &self, &face);
-  for (uint32_t i = 0; i < FOLK_DESIRES; i++) self.desires[i] = 0.3f;
-  for (uint32_t i = 0; i < FOLK_RELATIONS; i++) self.relations[i] = (folk_relation){.who = FOLK_NOBODY};
-  self.relations[0] = (folk_relation){.who = 0, .liking = 70, .bonds = FOLK_FAMILY_BOND | FOLK_LOVE_BOND};
-  self.relations[1] = (folk_relation){.who = 20, .liking = -40};
-  self.coins = 40;
-  self.bread = 2;
-  self.place = FOLK_MARKET;
-  self.shift_minutes = 0;
-  self.hunger = self.sleep_owed = self.work_owed = 0.0f;
-  self.lived_ns = self.felt_ns = EVENING_NS;
-  folk_spot(&self, FOLK_MARKET, &self.x, &self.y);
-  return self;
+  folk_make(&town, 1, &one, &face);
+  for (uint32_t i = 0; i < FOLK_DESIRES; i++) one.desires[i] = 0.3f;
+  for (uint32_t i = 0; i < FOLK_RELATIONS; i++) one.relations[i] = (folk_relation){.who = FOLK_NOBODY};
+  one.relations[0] = (folk_relation){.who = 0, .liking = 70, .bonds = FOLK_FAMILY_BOND | FOLK_LOVE_BOND};
+  one.relations[1] = (folk_relation){.who = 20, .liking = -40};
+  one.coins = 40;
+  one.bread = 2;
+  one.place = FOLK_MARKET;
+  one.shift_minutes = 0;
+  one.hunger = one.sleep_owed = one.work_owed = 0.0f;
+  one.lived_ns = one.felt_ns = EVENING_NS;
+  folk_spot(&one, FOLK_MARKET, &one.x, &one.y);
+  return one;
 }
 
-static folk_mind mind_of(folk_self *self, uint32_t level) {
-  return (folk_mind){.self = self, .town = &town, .level = level, .random = 77};
+static folk_self self;
+static folk_mind mind; /* of self */
+
+static void begin_at(uint32_t level) {
+  self = somebody();
+  mind = (folk_mind){.self = &self, .town = &town, .level = level, .random = 77};
 }
 
-static uint32_t goal_of(folk_self self, uint32_t level) {
-  folk_mind mind = mind_of(&self, level);
-  self.plan.at = self.plan.count = 0;
-  folk_decide(&mind);
-  return self.goal;
+static void begin(void) {
+  begin_at(0);
 }
 
-static bool plans(const folk_self *self, uint32_t action) {
-  return memchr(self->plan.steps, (int)action, self->plan.count) != NULL;
+TestSuite(townsfolk_mind, .init = begin);
+
+/* What it would decide, and is not left with. */
+static uint32_t goal_at(uint32_t level) {
+  folk_self other = self;
+  folk_mind of_other = {.self = &other, .town = &town, .level = level, .random = 77};
+  other.plan.at = other.plan.count = 0;
+  folk_decide(&of_other);
+  return other.goal;
+}
+
+static bool plans(uint32_t action) {
+  return memchr(self.plan.steps, (int)action, self.plan.count) != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- desires */
 
 Test(townsfolk_mind, each_of_the_sixteen_desires_decides_when_it_is_strong_and_not_when_it_is_weak) {
   for (uint32_t desire = 0; desire < FOLK_DESIRES; desire++) {
-    folk_self self = somebody();
-    self.desires[desire] = 1.0f;
-    cr_assert_eq(goal_of(self, 0), FOLK_WISH(desire), "strong, and wants to %s instead of to %s",
-                 folk_goal_words(goal_of(self, 0)), folk_goal_words(FOLK_WISH(desire)));
+    self = CHANGED(somebody(), it.desires[desire] = 1.0f);
+    cr_assert_eq(goal_at(0), FOLK_WISH(desire), "strong, and wants to %s instead of to %s", folk_goal_words(goal_at(0)),
+                 folk_goal_words(FOLK_WISH(desire)));
     self.desires[desire] = 0.0f;
-    cr_assert_neq(goal_of(self, 0), FOLK_WISH(desire), "wants to %s all the same", folk_goal_words(FOLK_WISH(desire)));
+    cr_assert_neq(goal_at(0), FOLK_WISH(desire), "wants to %s all the same", folk_goal_words(FOLK_WISH(desire)));
   }
 }
 
 Test(townsfolk_mind, a_desire_that_was_just_satisfied_is_none) {
   for (uint32_t desire = 0; desire < FOLK_DESIRES; desire++) {
-    folk_self self = somebody();
-    self.desires[desire] = 1.0f;
-    self.satisfied[desire] = (uint32_t)(EVENING_NS / FOLK_MINUTE_NS) - 5;
-    cr_assert_neq(goal_of(self, 0), FOLK_WISH(desire), "wants to %s again", folk_goal_words(FOLK_WISH(desire)));
+    self = CHANGED(somebody(), it.desires[desire] = 1.0f,
+                   it.satisfied[desire] = (uint32_t)(EVENING_NS / FOLK_MINUTE_NS) - 5);
+    cr_assert_neq(goal_at(0), FOLK_WISH(desire), "wants to %s again", folk_goal_words(FOLK_WISH(desire)));
   }
 }
 
 Test(townsfolk_mind, desires_choose_among_ways_to_the_same_goal) {
-  folk_self self = somebody();
-  folk_mind mind = mind_of(&self, 0);
   self.coins = self.bread = 0;
   self.hunger = 1.0f;
   self.lived_ns = self.felt_ns = NOON_NS;
   self.desires[FOLK_HONOUR] = self.desires[FOLK_STATUS] = 0.0f;
   folk_decide(&mind);
   cr_assert_eq(self.goal, FOLK_EAT);
-  cr_assert(plans(&self, FOLK_EAT_ALMS), "not too proud for the poor's table");
+  cr_assert(plans(FOLK_EAT_ALMS), "not too proud for the poor's table");
   self.desires[FOLK_HONOUR] = self.desires[FOLK_STATUS] = self.desires[FOLK_EXERCISE] = 1.0f;
   self.plan.count = self.plan.at = 0;
   folk_decide(&mind);
   cr_assert_eq(self.goal, FOLK_EAT);
-  cr_assert(plans(&self, FOLK_CUT_WOOD) && plans(&self, FOLK_SELL_WOOD) && plans(&self, FOLK_EAT_OWN),
-            "would rather work for it");
+  cr_assert(plans(FOLK_CUT_WOOD) && plans(FOLK_SELL_WOOD) && plans(FOLK_EAT_OWN), "would rather work for it");
   cr_assert_geq(self.plan.count, 8);
 }
 
 Test(townsfolk_mind, fewer_desires_take_part_at_cheaper_levels) {
   static const int kept[FOLK_LEVELS] = {FOLK_DESIRES, 6, 3, 0};
-  folk_self self = somebody();
   self.desires[FOLK_ORDER] = 0.9f;
   for (uint32_t level = 0; level < FOLK_LEVELS; level++) {
     uint32_t traits = folk_traits(&self, level);
@@ -107,22 +113,21 @@ Test(townsfolk_mind, each_of_the_six_emotions_changes_what_is_wanted) {
       [FOLK_FEAR] = FOLK_WISH(FOLK_TRANQUILLITY), [FOLK_HAPPINESS] = FOLK_WISH(FOLK_IDEALISM),
       [FOLK_SADNESS] = FOLK_WISH(FOLK_FAMILY),    [FOLK_SURPRISE] = FOLK_WISH(FOLK_CURIOSITY)};
   for (uint32_t emotion = 0; emotion < FOLK_EMOTIONS; emotion++) {
-    folk_self self = somebody();
+    self = somebody();
     self.desires[wanted[emotion] - FOLK_WISHES] = 0.15f;
-    cr_assert_neq(goal_of(self, 0), wanted[emotion], "wants to %s when calm", folk_goal_words(wanted[emotion]));
+    cr_assert_neq(goal_at(0), wanted[emotion], "wants to %s when calm", folk_goal_words(wanted[emotion]));
     self.emotions[emotion] = 1.0f;
-    cr_assert_eq(goal_of(self, 0), wanted[emotion], "wants to %s instead of to %s", folk_goal_words(goal_of(self, 0)),
+    cr_assert_eq(goal_at(0), wanted[emotion], "wants to %s instead of to %s", folk_goal_words(goal_at(0)),
                  folk_goal_words(wanted[emotion]));
   }
 }
 
 Test(townsfolk_mind, fear_comes_before_work_and_does_not_pay_it_off) {
-  folk_self self = somebody();
   self.lived_ns = self.felt_ns = 4 * FOLK_HOUR_NS;
   self.work_owed = 4.0f;
-  cr_assert_eq(goal_of(self, 0), FOLK_WORK);
+  cr_assert_eq(goal_at(0), FOLK_WORK);
   self.emotions[FOLK_FEAR] = 1.0f;
-  cr_assert_eq(goal_of(self, 0), FOLK_WISH(FOLK_TRANQUILLITY));
+  cr_assert_eq(goal_at(0), FOLK_WISH(FOLK_TRANQUILLITY));
 }
 
 Test(townsfolk_mind, emotions_fade_with_time_however_often_that_is_looked_at) {
@@ -140,8 +145,7 @@ Test(townsfolk_mind, every_event_moves_an_emotion_and_matters_more_to_those_whos
   for (uint32_t event = 0; event < FOLK_EVENTS; event++) {
     float felt[2] = {0};
     for (uint32_t strong = 0; strong < 2; strong++) {
-      folk_self self = somebody();
-      folk_mind mind = mind_of(&self, 0);
+      begin_at(0);
       for (uint32_t i = 0; i < FOLK_DESIRES; i++) self.desires[i] = strong ? 0.9f : 0.1f;
       folk_appraise(&mind, (folk_event)event, 0.5f, 5, EVENING_NS);
       for (uint32_t i = 0; i < FOLK_EMOTIONS; i++) felt[strong] += self.emotions[i];
@@ -153,8 +157,7 @@ Test(townsfolk_mind, every_event_moves_an_emotion_and_matters_more_to_those_whos
 
 Test(townsfolk_mind, an_insult_costs_liking_and_who_is_vengeful_faces_it_while_who_wants_peace_withdraws) {
   for (uint32_t vengeful = 0; vengeful < 2; vengeful++) {
-    folk_self self = somebody();
-    folk_mind mind = mind_of(&self, 0);
+    begin_at(0);
     self.desires[vengeful ? FOLK_VENGEANCE : FOLK_TRANQUILLITY] = 0.9f;
     folk_appraise(&mind, FOLK_INSULTED, 0.9f, 7, EVENING_NS);
     cr_assert_not_null(folk_relation_to(&self, 7), "who insults is remembered");
@@ -163,20 +166,18 @@ Test(townsfolk_mind, an_insult_costs_liking_and_who_is_vengeful_faces_it_while_w
     cr_assert_eq(folk_strongest(&self), FOLK_ANGER);
     self.desires[vengeful ? FOLK_VENGEANCE : FOLK_TRANQUILLITY] = 0.3f;
     self.emotions[FOLK_ANGER] = 0.2f;
-    cr_assert_eq(goal_of(self, 0), self.urge_goal, "coping leaves an urge");
+    cr_assert_eq(goal_at(0), self.urge_goal, "coping leaves an urge");
   }
 }
 
 Test(townsfolk_mind, a_quarrel_is_regretted_and_made_up_for) {
-  folk_self self = somebody();
-  folk_mind mind = mind_of(&self, 0);
   self.desires[FOLK_ACCEPTANCE] = 0.6f;
   self.emotions[FOLK_ANGER] = 0.9f;
   folk_do(&mind, FOLK_CONFRONT);
   cr_assert_eq(self.quarrels, 1);
   cr_assert_lt(self.emotions[FOLK_ANGER], 0.3f, "it relieves");
   cr_assert(self.relations[1].bonds & FOLK_WRONGED_BOND);
-  cr_assert_eq(goal_of(self, 0), FOLK_WISH(FOLK_ACCEPTANCE));
+  cr_assert_eq(goal_at(0), FOLK_WISH(FOLK_ACCEPTANCE));
   self.items |= FOLK_HAS_FLOWERS;
   folk_do(&mind, FOLK_APOLOGISE);
   cr_assert_eq(self.amends, 1);
@@ -190,8 +191,7 @@ Test(townsfolk_mind, cheaper_levels_cope_with_critical_events_only) {
   static const bool copes[2][FOLK_LEVELS] = {{true, false, false, false}, {true, true, true, false}};
   for (uint32_t i = 0; i < 2; i++)
     for (uint32_t level = 0; level < FOLK_LEVELS; level++) {
-      folk_self self = somebody();
-      folk_mind mind = mind_of(&self, level);
+      begin_at(level);
       self.desires[FOLK_TRANQUILLITY] = self.desires[FOLK_FAMILY] = 0.9f;
       folk_appraise(&mind, FOLK_WOLVES, severities[i], FOLK_NOBODY, EVENING_NS);
       cr_assert_eq(self.urge_goal != FOLK_NO_GOAL, copes[i][level], "severity %g at level %u", (double)severities[i],
@@ -199,23 +199,19 @@ Test(townsfolk_mind, cheaper_levels_cope_with_critical_events_only) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- level by
- * level
- */
+/* --------------------------------------------------------------------------------------------------- level by level */
 
 Test(townsfolk_mind, duties_come_first_at_every_level) {
   for (uint32_t level = 0; level < FOLK_LEVELS; level++) {
-    folk_self self = somebody();
-    self.desires[FOLK_CURIOSITY] = 1.0f;
-    self.sleep_owed = 6.0f;
+    self = CHANGED(somebody(), it.desires[FOLK_CURIOSITY] = 1.0f, it.sleep_owed = 6.0f);
     self.lived_ns = self.felt_ns = 17 * FOLK_HOUR_NS; /* eleven at night */
-    cr_assert_eq(goal_of(self, level), FOLK_SLEEP, "level %u", level);
+    cr_assert_eq(goal_at(level), FOLK_SLEEP, "level %u", level);
     self.lived_ns = self.felt_ns = NOON_NS;
     self.hunger = 0.8f;
     self.work_owed = 4.0f;
-    cr_assert_eq(goal_of(self, level), FOLK_EAT, "level %u", level);
+    cr_assert_eq(goal_at(level), FOLK_EAT, "level %u", level);
     self.hunger = 0.0f;
-    cr_assert_eq(goal_of(self, level), FOLK_WORK, "level %u", level);
+    cr_assert_eq(goal_at(level), FOLK_WORK, "level %u", level);
   }
 }
 
@@ -223,8 +219,7 @@ Test(townsfolk_mind, duties_come_first_at_every_level) {
 Test(townsfolk_mind, only_those_who_search_find_what_no_known_plan_reaches) {
   bool found[FOLK_LEVELS] = {false};
   for (uint32_t level = 0; level < FOLK_LEVELS; level++) {
-    folk_self self = somebody();
-    folk_mind mind = mind_of(&self, level);
+    begin_at(level);
     self.coins = self.bread = 0;
     self.desires[FOLK_EATING] = 1.0f;
     for (uint32_t i = 0; i < FOLK_DESIRES; i++)
@@ -243,8 +238,7 @@ Test(townsfolk_mind, only_those_who_search_find_what_no_known_plan_reaches) {
 }
 
 static uint32_t effort_of(uint32_t level) {
-  folk_self self = somebody();
-  folk_mind mind = mind_of(&self, level);
+  begin_at(level);
   folk_live_until(&mind, EVENING_NS + FOLK_DAY_NS / 2880);
   for (uint32_t i = 1; i < 2880; i++) {
     folk_live_until(&mind, EVENING_NS + i * FOLK_DAY_NS / 2880);
@@ -270,8 +264,7 @@ typedef struct two_days {
 } two_days;
 
 static two_days live(uint32_t level, uint64_t step_ns) {
-  folk_self self = somebody();
-  folk_mind mind = mind_of(&self, level);
+  begin_at(level);
   for (uint64_t now_ns = EVENING_NS; now_ns <= EVENING_NS + 4 * FOLK_DAY_NS; now_ns += step_ns) {
     folk_live_until(&mind, now_ns);
     self.gift_to = FOLK_NOBODY;
@@ -289,8 +282,6 @@ Test(townsfolk_mind, four_days_hold_as_many_meals_and_hours_of_work_at_any_level
 }
 
 Test(townsfolk_mind, who_goes_down_and_up_again_keeps_its_plan_and_lives_the_time_between) {
-  folk_self self = somebody();
-  folk_mind mind = mind_of(&self, 0);
   self.desires[FOLK_POWER] = 1.0f;
   folk_live_until(&mind, EVENING_NS + FOLK_MINUTE_NS);
   cr_assert_eq(self.goal, FOLK_WISH(FOLK_POWER));
@@ -310,16 +301,14 @@ Test(townsfolk_mind, who_goes_down_and_up_again_keeps_its_plan_and_lives_the_tim
 }
 
 Test(townsfolk_mind, bread_that_is_believed_sold_out_is_not_planned_for) {
-  folk_self self = somebody();
   folk_hall_face market = {.stock = {[FOLK_BREAD] = 0, [FOLK_ALE] = 10}};
-  folk_mind mind = mind_of(&self, 0);
   self.bread = 0;
   self.hunger = 1.0f;
   self.lived_ns = self.felt_ns = NOON_NS;
   folk_decide(&mind);
-  cr_assert(self.goal == FOLK_EAT && (plans(&self, FOLK_BUY_BREAD) || plans(&self, FOLK_EAT_AT_INN)));
+  cr_assert(self.goal == FOLK_EAT && (plans(FOLK_BUY_BREAD) || plans(FOLK_EAT_AT_INN)));
   mind.market = &market;
   self.plan.at = self.plan.count = 0;
   folk_decide(&mind);
-  cr_assert(self.goal == FOLK_EAT && !plans(&self, FOLK_BUY_BREAD) && !plans(&self, FOLK_EAT_AT_INN));
+  cr_assert(self.goal == FOLK_EAT && !plans(FOLK_BUY_BREAD) && !plans(FOLK_EAT_AT_INN));
 }

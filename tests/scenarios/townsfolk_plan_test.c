@@ -1,8 +1,8 @@
 /* The planner of townsfolk, and the plans that every agent knows. */
 #include "scenarios/townsfolk_plan.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 /* The problem of an agent that minds nothing but time. */
 static folk_problem problem_with(uint64_t facts) {
@@ -12,20 +12,28 @@ static folk_problem problem_with(uint64_t facts) {
   return problem;
 }
 
-static bool solve(const folk_problem *problem, uint32_t goal, folk_plan *plan) {
+/* The last that was found. */
+static folk_plan plan;
+
+static bool solve(const folk_problem *problem, uint32_t goal) {
   uint32_t cost = 0, nodes = 0;
-  return folk_plan_search(problem, goal, FOLK_NODES_MAX, plan, &cost, &nodes);
+  return folk_plan_search(problem, goal, FOLK_NODES_MAX, &plan, &cost, &nodes);
 }
 
-static bool has_step(const folk_plan *plan, uint32_t action) {
-  return memchr(plan->steps, (int)action, plan->count) != NULL;
+static void expect_plan(const folk_problem *problem, uint32_t goal) {
+  cr_assert(solve(problem, goal), "no plan to %s", folk_goal_words(goal));
+  cr_assert(folk_plan_holds(problem, &plan, goal), "a wrong plan to %s", folk_goal_words(goal));
+}
+
+static bool has_step(uint32_t action) {
+  return memchr(plan.steps, (int)action, plan.count) != NULL;
 }
 
 /* Whether an agent that knows the prepared plans alone could reach the goal by one of them. */
 static bool is_known(const folk_problem *problem, uint32_t goal, uint32_t but) {
   for (uint32_t i = 0; i < FOLK_PREPARED; i++) {
-    folk_plan plan = folk_prepared_plan(i, problem->workplace);
-    if (folk_prepared[i].purpose == goal && i != but && folk_plan_holds(problem, &plan, goal)) return true;
+    folk_plan known = folk_prepared_plan(i, problem->workplace);
+    if (folk_prepared[i].purpose == goal && i != but && folk_plan_holds(problem, &known, goal)) return true;
   }
   return false;
 }
@@ -35,13 +43,10 @@ static bool is_known(const folk_problem *problem, uint32_t goal, uint32_t but) {
    FOLK_HAS_WRONGED)
 
 Test(townsfolk_plan, every_goal_has_a_plan_that_everybody_knows_and_one_that_a_search_finds) {
-  folk_problem problem = problem_with(RICH);
-  problem.rich = true;
+  folk_problem problem = CHANGED(problem_with(RICH), it.rich = true);
   for (uint32_t goal = 0; goal < FOLK_GOALS; goal++) {
-    folk_plan plan;
     cr_assert(is_known(&problem, goal, UINT32_MAX), "no known plan to %s", folk_goal_words(goal));
-    cr_assert(solve(&problem, goal, &plan), "no plan to %s", folk_goal_words(goal));
-    cr_assert(folk_plan_holds(&problem, &plan, goal), "a wrong plan to %s", folk_goal_words(goal));
+    expect_plan(&problem, goal);
   }
 }
 
@@ -49,7 +54,7 @@ Test(townsfolk_plan, every_goal_has_a_plan_that_everybody_knows_and_one_that_a_s
 Test(townsfolk_plan, prepared_plans_hold_where_their_needs_are_met) {
   for (uint32_t i = 0; i < FOLK_PREPARED; i++) {
     folk_problem problem = problem_with(FOLK_AT(FOLK_GATE) | folk_prepared[i].needs);
-    folk_plan plan = folk_prepared_plan(i, FOLK_SMITHY);
+    plan = folk_prepared_plan(i, FOLK_SMITHY);
     problem.workplace = FOLK_SMITHY;
     problem.rich = folk_prepared[i].needs & FOLK_HAS_PLENTY;
     cr_assert(folk_plan_holds(&problem, &plan, folk_prepared[i].purpose), "plan %u", i);
@@ -58,14 +63,11 @@ Test(townsfolk_plan, prepared_plans_hold_where_their_needs_are_met) {
 
 /* No bread, no coins, and too proud for the poor's table: cut wood and sell it. */
 Test(townsfolk_plan, a_search_finds_nine_steps_where_no_known_plan_leads) {
-  folk_problem problem = problem_with(FOLK_AT(FOLK_HOME));
-  folk_plan plan;
-  problem.blocked = 1ull << FOLK_EAT_ALMS;
+  folk_problem problem = CHANGED(problem_with(FOLK_AT(FOLK_HOME)), it.blocked = 1ull << FOLK_EAT_ALMS);
   cr_assert_not(is_known(&problem, FOLK_EAT, UINT32_MAX));
-  cr_assert(solve(&problem, FOLK_EAT, &plan));
-  cr_assert(folk_plan_holds(&problem, &plan, FOLK_EAT));
+  expect_plan(&problem, FOLK_EAT);
   static const uint32_t steps[] = {FOLK_BORROW_AXE, FOLK_CUT_WOOD, FOLK_SELL_WOOD};
-  for (uint32_t i = 0; i < 3; i++) cr_assert(has_step(&plan, steps[i]), "without to %s", folk_deed_of(steps[i])->words);
+  for (uint32_t i = 0; i < 3; i++) cr_assert(has_step(steps[i]), "without to %s", folk_deed_of(steps[i])->words);
   cr_assert_geq(plan.count, 8);
 }
 
@@ -73,11 +75,9 @@ Test(townsfolk_plan, a_search_finds_nine_steps_where_no_known_plan_leads) {
 Test(townsfolk_plan, what_the_poor_cannot_have_by_known_plans_they_find_a_way_to) {
   static const uint32_t goals[] = {FOLK_WISH(FOLK_EATING), FOLK_WISH(FOLK_IDEALISM), FOLK_WISH(FOLK_SAVING)};
   folk_problem problem = problem_with(FOLK_AT(FOLK_FIELDS));
-  for (uint32_t i = 0; i < sizeof goals / sizeof *goals; i++) {
-    folk_plan plan;
+  for (uint32_t i = 0; i < COUNT_OF(goals); i++) {
     cr_assert_not(is_known(&problem, goals[i], UINT32_MAX), "%s", folk_goal_words(goals[i]));
-    cr_assert(solve(&problem, goals[i], &plan), "no plan to %s", folk_goal_words(goals[i]));
-    cr_assert(folk_plan_holds(&problem, &plan, goals[i]));
+    expect_plan(&problem, goals[i]);
     cr_assert_geq(plan.count, 4, "to %s in %u steps", folk_goal_words(goals[i]), plan.count);
   }
 }
@@ -86,10 +86,8 @@ Test(townsfolk_plan, coins_that_are_spent_are_not_spent_again) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS);
   folk_plan twice = {.count = 4, .steps = {FOLK_BUY_BREAD, FOLK_BUY_FINERY, FOLK_GO + FOLK_INN, FOLK_SHOW_OFF}};
   cr_assert_not(folk_plan_holds(&problem, &twice, FOLK_WISH(FOLK_STATUS)));
-  folk_plan earned;
-  cr_assert(solve(&problem, FOLK_WISH(FOLK_STATUS), &earned));
-  cr_assert(folk_plan_holds(&problem, &earned, FOLK_WISH(FOLK_STATUS)));
-  cr_assert(has_step(&earned, FOLK_SELL_WOOD), "nothing is earned for the second purchase");
+  expect_plan(&problem, FOLK_WISH(FOLK_STATUS));
+  cr_assert(has_step(FOLK_SELL_WOOD), "nothing is earned for the second purchase");
   cr_assert_not(is_known(&problem, FOLK_WISH(FOLK_STATUS), UINT32_MAX));
   problem.rich = true;
   cr_assert(folk_plan_holds(&problem, &twice, FOLK_WISH(FOLK_STATUS)));
@@ -97,32 +95,29 @@ Test(townsfolk_plan, coins_that_are_spent_are_not_spent_again) {
 
 Test(townsfolk_plan, the_cheaper_of_two_ways_is_found_and_blocked_ones_are_not) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS | FOLK_HAS_PLENTY | FOLK_HAS_BELOVED);
-  folk_plan plan;
-  cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE), &plan));
-  cr_assert(has_step(&plan, FOLK_BUY_FLOWERS));
+  cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE)));
+  cr_assert(has_step(FOLK_BUY_FLOWERS));
   problem.costs[FOLK_BUY_FLOWERS] = 100;
-  cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE), &plan));
-  cr_assert(has_step(&plan, FOLK_PICK_FLOWERS));
+  cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE)));
+  cr_assert(has_step(FOLK_PICK_FLOWERS));
   problem.blocked = 1ull << FOLK_PICK_FLOWERS;
-  cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE), &plan));
-  cr_assert(has_step(&plan, FOLK_BUY_FLOWERS));
+  cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE)));
+  cr_assert(has_step(FOLK_BUY_FLOWERS));
   problem.blocked |= 1ull << FOLK_BUY_FLOWERS;
-  cr_assert_not(solve(&problem, FOLK_WISH(FOLK_ROMANCE), &plan));
+  cr_assert_not(solve(&problem, FOLK_WISH(FOLK_ROMANCE)));
 }
 
 Test(townsfolk_plan, what_holds_already_takes_no_step) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_HOME) | FOLK_HAS_BREAD);
-  folk_plan plan;
-  cr_assert(solve(&problem, FOLK_EAT, &plan));
+  cr_assert(solve(&problem, FOLK_EAT));
   cr_assert_eq(plan.count, 1);
   cr_assert_eq(plan.steps[0], FOLK_EAT_OWN);
 }
 
 Test(townsfolk_plan, nobody_courts_without_a_beloved_or_gets_even_with_nobody) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_HOME) | FOLK_HAS_COINS);
-  folk_plan plan;
-  cr_assert_not(solve(&problem, FOLK_WISH(FOLK_ROMANCE), &plan));
-  cr_assert_not(solve(&problem, FOLK_WISH(FOLK_VENGEANCE), &plan));
+  cr_assert_not(solve(&problem, FOLK_WISH(FOLK_ROMANCE)));
+  cr_assert_not(solve(&problem, FOLK_WISH(FOLK_VENGEANCE)));
 }
 
 /* Whatever holds and whatever is blocked: what a search finds can be done, step by step, in this order. */
@@ -133,14 +128,12 @@ Test(townsfolk_plan, found_plans_can_be_done) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     folk_problem problem = problem_with(FOLK_AT(random >> 60 < FOLK_PLACES ? random >> 60 : FOLK_WELL) |
                                         (random >> 20 & (FOLK_HAS_WRONGED * 2 - FOLK_HAS_BREAD)));
-    folk_plan plan;
     uint32_t goal = (uint32_t)(i % FOLK_GOALS);
     problem.blocked = 1ull << (random >> 54 & 31);
     problem.rich = random >> 53 & 1;
-    if (!solve(&problem, goal, &plan)) continue;
+    if (!solve(&problem, goal)) continue;
     found++;
-    cr_assert(folk_plan_holds(&problem, &plan, goal), "facts %llx, to %s", (unsigned long long)problem.facts,
-              folk_goal_words(goal));
+    cr_assert(folk_plan_holds(&problem, &plan, goal), "facts %lx, to %s", problem.facts, folk_goal_words(goal));
   }
   cr_assert_gt(found, 10000);
 }
@@ -150,7 +143,6 @@ Test(townsfolk_plan, found_plans_can_be_done) {
 Test(townsfolk_plan, a_search_in_parts_goes_on_over_rounds_and_ends_with_a_plan_that_holds) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_HOME));
   folk_partial_plan partial;
-  folk_plan plan;
   uint32_t rounds = 0, most = 0;
   folk_progress progress = FOLK_THINKING;
   problem.blocked = 1ull << FOLK_EAT_ALMS | 1ull << FOLK_EAT_AT_INN;
@@ -170,7 +162,6 @@ Test(townsfolk_plan, a_search_in_parts_goes_on_over_rounds_and_ends_with_a_plan_
 Test(townsfolk_plan, a_search_in_parts_that_leads_nowhere_ends) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_HOME));
   folk_partial_plan partial;
-  folk_plan plan;
   uint32_t nodes = 0, rounds = 0;
   folk_partial_begin(&partial, FOLK_WISH(FOLK_VENGEANCE));
   while (folk_partial_continue(&partial, &problem, 6, &plan, &nodes) == FOLK_THINKING)
@@ -180,10 +171,8 @@ Test(townsfolk_plan, a_search_in_parts_that_leads_nowhere_ends) {
 
 /* However small the bound on nodes, no search goes beyond it. */
 Test(townsfolk_plan, a_search_keeps_to_its_nodes) {
-  folk_problem problem = problem_with(FOLK_AT(FOLK_HOME));
-  problem.blocked = 1ull << FOLK_EAT_ALMS;
+  folk_problem problem = CHANGED(problem_with(FOLK_AT(FOLK_HOME)), it.blocked = 1ull << FOLK_EAT_ALMS);
   for (uint32_t most = 1; most <= FOLK_NODES_MAX; most++) {
-    folk_plan plan;
     uint32_t cost = 0, nodes = 0;
     bool found = folk_plan_search(&problem, FOLK_EAT, most, &plan, &cost, &nodes);
     cr_assert_leq(nodes, most);

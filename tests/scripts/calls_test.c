@@ -1,15 +1,14 @@
 /* What `muster` offers to scripts, against what happens in the world. */
 #include "scripts/script_host.h"
 
-static script_host *talking(const char *text) {
-  return script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
-}
+#define CALLS_TWO                                                                                                      \
+  "muster.world { agents = 2, start = function()\n"                                                                    \
+  " muster.spawn(a, {x = 0, y = 0}) muster.spawn(a, {x = 1, y = 0}) end }\n"
 
 static void calls_says(const char *text, uint32_t frames, const char *line, uint32_t times) {
-  script_host *host = talking(text);
+  SCOPED_HOST *host = script_on(2, text);
   script_run(host, frames);
-  cr_assert_eq(script_says(host, line), times, "%s: %u times\n%s", line, script_says(host, line), script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {line, times});
 }
 
 Test(calls, agents_see_and_read_each_other) {
@@ -39,8 +38,7 @@ Test(calls, nearby_goes_through_the_nearest_first) {
 
 Test(calls, nobody_meets_the_collector_of_garbage) {
   calls_says("local a = muster.type { name = 'a' }\n"
-             "function a:think() print('alone', muster.nearest(1000)) muster.remove() end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+             "function a:think() print('alone', muster.nearest(1000)) muster.remove() end\n" SCRIPT_ONE,
              60, "alone\n", 1);
 }
 
@@ -50,9 +48,7 @@ Test(calls, messages_arrive_whole_and_once) {
              " if self.x == 0 and not self.sent then self.sent = muster.send(muster.nearest(10), {n = 5, list = {1, "
              "'two', true}}) end\n"
              " for sender, value in muster.messages() do\n"
-             "  print('got', value.n, value.list[2], value.list[3], sender == muster.nearest(10)) end end\n"
-             "muster.world { agents = 2, start = function() muster.spawn(a, {x = 0, y = 0}) muster.spawn(a, {x = 1, y "
-             "= 0}) end }\n",
+             "  print('got', value.n, value.list[2], value.list[3], sender == muster.nearest(10)) end end\n" CALLS_TWO,
              60, "got\t5\ttwo\ttrue\ttrue", 1);
 }
 
@@ -64,9 +60,7 @@ Test(calls, numbers_keep_their_kind_in_messages_and_in_self) {
              "  self.sent = muster.send(muster.nearest(10), {f = 2.0, i = 2, list = {-0.0, 1e15, 7}}) end\n"
              " for _, v in muster.messages() do\n"
              "  print('got', math.type(v.f), math.type(v.i), math.type(v.list[1]), math.type(v.list[2]), "
-             "math.type(v.list[3]), v.f // 0) end end\n"
-             "muster.world { agents = 2, start = function() muster.spawn(a, {x = 0, y = 0}) muster.spawn(a, {x = 1, y "
-             "= 0}) end }\n",
+             "math.type(v.list[3]), v.f // 0) end end\n" CALLS_TWO,
              60, "got\tfloat\tinteger\tfloat\tfloat\tinteger\tinf", 1);
 }
 
@@ -75,21 +69,15 @@ Test(calls, as_many_agents_have_room_as_are_asked_for) {
   static const struct {
     uint32_t asked, agents, most;
   } rows[] = {{0, 100, 150}, {50, 50, 150}, {120, 120, 150}, {1000, 1000, 1000}};
-  script_host *host = script_begin("local a = muster.type { name = 'a' }\nfunction a:think() end\n"
-                                   "muster.world { agents = 100, agents_max = 150, start = function() end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    muster_module_needs needs = {.size = sizeof needs};
-    muster_module_options options = muster_module_options_default();
-    void *instance = NULL;
-    options.path = host->path;
-    options.agents = rows[i].asked;
-    cr_assert_eq(host->module->open(&options, &instance, &needs), MUSTER_OK, "%s", muster_last_error());
+  SCOPED_HOST *host = script_start("local a = muster.type { name = 'a' }\nfunction a:think() end\n"
+                                   "muster.world { agents = 100, agents_max = 150, start = function() end }\n");
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    muster_module_needs needs;
+    void *instance = script_open_again(host, WITH(muster_module_options, it.agents = rows[i].asked), &needs);
     cr_expect(needs.agents == rows[i].agents && needs.agents_max >= rows[i].most, "%u asked for: %u of %u",
               rows[i].asked, needs.agents, needs.agents_max);
     host->module->close(instance);
   }
-  script_end(host);
 }
 
 /* Each set runs its own method, of whatever role it is. */
@@ -148,8 +136,7 @@ Test(calls, a_prey_is_eaten_once) {
 Test(calls, wakes_come_when_they_were_asked_for) {
   calls_says("local a = muster.type { name = 'a', elapsed = 'events' }\n"
              "function a:spawned() muster.wake_at(0.3) end\n"
-             "function a:think() print('woken', math.abs(muster.now() - 0.3) < 1e-6, self.wake_at) end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+             "function a:think() print('woken', math.abs(muster.now() - 0.3) < 1e-6, self.wake_at) end\n" SCRIPT_ONE,
              60, "woken\ttrue\t0.3", 1);
 }
 
@@ -160,8 +147,7 @@ Test(calls, periods_change_from_the_next_frame_on) {
                              " if self.n == 1 then print(muster.set_period(0.02), muster.set_period(0.03, 0.03, a),\n"
                              "  muster.set_period(0.04, nil, 'a'), pcall(muster.set_period, 1e-6))\n"
                              " elseif self.n == 3 then print('its own', apart) muster.set_period(0)\n"
-                             " elseif self.n == 6 then print('as its type', apart) end end\n"
-                             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n";
+                             " elseif self.n == 6 then print('as its type', apart) end end\n" SCRIPT_ONE;
   calls_says(text, 60, "true\ttrue\ttrue\tfalse", 1);
   calls_says(text, 60, "its own\t20", 1);
   calls_says(text, 60, "as its type\t40", 1);
@@ -172,8 +158,7 @@ Test(calls, refusals_are_errors_with_the_sentence_of_c) {
              "function a:think() local ok, why = pcall(muster.send, self.id, 1) print(ok, why)\n"
              " print(pcall(muster.move, 1e300, 0)) print(pcall(muster.publish, 'n', 1)) print(muster.send(12345, 1) , "
              "'gone')\n"
-             " muster.remove() end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+             " muster.remove() end\n" SCRIPT_ONE,
              60, "false\tmuster.", 0);
 }
 
@@ -185,19 +170,17 @@ Test(calls, sets_run_in_their_periods_and_go_on_when_they_are_cut) {
       "function a:look() self.looks = (self.looks or 0) + 1 end\n"
       "function a:plan() for i = 1, 4000 do end self.plans = (self.plans or 0) + 1 end\n"
       "function a:go() self.goes = (self.goes or 0) + 1\n"
-      " if self.goes == 40 then print('sets', self.looks, self.plans > 8 and self.plans < 25) end end\n"
-      "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n";
+      " if self.goes == 40 then print('sets', self.looks, self.plans > 8 and self.plans < 25) end end\n" SCRIPT_ONE;
   calls_says(text, 100, "sets\t10\ttrue", 1);
 }
 
 Test(calls, false_ends_the_update_and_nothing_else_does) {
-  calls_says("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+  calls_says(SCRIPT_FAST
              "function a:sense() self.n = (self.n or 0) + 1 if self.n % 4 == 0 then return false end end\n"
              "function a:think() for i = 1, self.n % 8 == 7 and 4000 or 1 do end self.thinks = (self.thinks or 0) + 1\n"
              " if self.n % 2 == 1 then return false end return self.n % 6 == 0 and nil or true, false end\n"
              "function a:act() self.acts = (self.acts or 0) + 1\n"
-             " if self.n == 42 then print('ends', self.thinks, self.acts) end return false end\n"
-             "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
+             " if self.n == 42 then print('ends', self.thinks, self.acts) end return false end\n" SCRIPT_ONE,
              90, "ends\t32\t11", 1);
 }
 

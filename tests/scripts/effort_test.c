@@ -56,10 +56,8 @@ Test(effort, many_names_in_functions_in_functions_are_refused) {
 
 static void expect_accepted(const char *begin, uint32_t times, const char *words, const char *end) {
   write_text(begin, times, words, end);
-  size_t length = strlen(text);
-  put(length, "\nmuster.type { name = 'a' }\nmuster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y "
-              "= 0}) end }\n");
-  script_end(script_begin(text, 1, MUSTER_CLOCK_VIRTUAL));
+  put(strlen(text), "\nmuster.type { name = 'a' }\n" SCRIPT_ONE);
+  script_end(script_start(text));
 }
 
 /* What is usual in long texts, up to the bounds. */

@@ -7,17 +7,10 @@
 
 #define FIELDS_START "muster.world { agents = 1, start = function() end }\n"
 
-/* Opens a text, and gives its types; the module stays open. */
-static const script_type *fields_open(script_host *host, const char *text) {
-  muster_module_needs needs;
-  cr_assert_eq(script_open(host, text, &needs), MUSTER_OK, "%s\n%s", text, muster_last_error());
+/* The types of a text that is taken. */
+static const script_type *fields_of(const script_host *host) {
+  cr_assert_eq(host->opened, MUSTER_OK, "%s", muster_last_error());
   return ((const script_world *)host->instance)->types;
-}
-
-static void fields_close(script_host *host) {
-  host->world = NULL;
-  host->pool = NULL;
-  script_end(host);
 }
 
 /* What must be the same in both, bit by bit; the names are pointers. */
@@ -82,15 +75,11 @@ static void fields_expect_type(const script_type *type, const script_type *wante
 
 /* What a type is of which nothing is said, as the manual has it. */
 static script_type fields_standard(const char *name) {
-  script_type type = {.def = muster_type_def_default(), .memory_bytes = 65536, .cost_ns = 2000, .cuts_max = 20};
+  script_type type = {.memory_bytes = 65536, .cost_ns = 2000, .cuts_max = 20};
   snprintf(type.name, sizeof type.name, "%s", name);
-  type.def.state_bytes = sizeof(script_agent);
-  type.def.period_ns = 100000000;
-  type.def.period_max_ns = 1000000000;
-  type.def.limit_ns = 500000;
-  type.def.slices.slice_ns = 250000;
-  type.def.slices.asks = 16;
-  type.def.overruns.demote = 3;
+  type.def = WITH(muster_type_def, it.state_bytes = sizeof(script_agent), it.period_ns = 100000000,
+                  it.period_max_ns = 1000000000, it.limit_ns = 500000, it.slices.slice_ns = 250000, it.slices.asks = 16,
+                  it.overruns.demote = 3);
   return type;
 }
 
@@ -127,9 +116,7 @@ static script_type fields_all(void) {
 }
 
 Test(fields, each_of_a_type_has_its_place) {
-  script_host *host = malloc(sizeof *host);
-  const script_type *types = fields_open(
-      host,
+  SCOPED_HOST *host = script_open(
       "muster.type { name = 'none' }\n"
       "muster.type { name = 'all', period = '20ms', period_max = '3s', period_max_hard = true, limit = '700us',\n"
       "  wake_gap = '40ms', elasticity = 2.5, importance = 0.75, spawns_max = 6, slice = '300us', asks = 9,\n"
@@ -142,6 +129,7 @@ Test(fields, each_of_a_type_has_its_place) {
       "  {method = 'plan', share = 12, period_updates = 4, delay_updates = 2},\n"
       "  {method = 'go', role = 'act', levels = 1} } }\n"
       "function sets:look() end function sets:plan() end function sets:go() end\n" FIELDS_START);
+  const script_type *types = fields_of(host);
   script_type none = fields_standard("none"), all = fields_all(), box = fields_standard("box"),
               sets = fields_standard("sets");
   none.def.name = none.name;
@@ -177,7 +165,6 @@ Test(fields, each_of_a_type_has_its_place) {
   sets.sets[0].levels = 3, sets.sets[2].levels = 1;
   sets.sets[0].asks = 5;
   fields_expect_type(&types[3], &sets);
-  fields_close(host);
 }
 
 /* Of a running world none may change: whichever of them is another one is named. */
@@ -210,18 +197,13 @@ Test(fields, each_that_a_reload_changes_is_named) {
       {"demote", "overruns = {demote = 3}", "overruns = {demote = 4}"},
       {"quarantine", "overruns = {quarantine = 3}", "overruns = {quarantine = 4}"},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    char text[512], says[96];
-    snprintf(text, sizeof text, base, rows[i].was);
-    script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
-    cr_expect_eq(script_reload(host, NULL), MUSTER_OK, "%s: %s", text, muster_last_error());
-    snprintf(text, sizeof text, base, rows[i].is);
-    cr_expect_eq(script_reload(host, text), MUSTER_E_INPUT, "%s is taken", rows[i].is);
-    snprintf(says, sizeof says, "type 'a' has another '%s': ", rows[i].field);
-    cr_expect(strstr(muster_last_error(), says) != NULL, "%s: %s", rows[i].is, muster_last_error());
-    cr_expect_eq(script_figure(host, "scripts_reloads_total"), 1);
-    cr_expect_eq(script_figure(host, "scripts_reloads_refused_total"), 1);
-    script_end(host);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    SCOPED_HOST *host = script_start(formed(base, rows[i].was));
+    cr_expect_eq(script_reload(host, NULL), MUSTER_OK, "%s: %s", rows[i].was, muster_last_error());
+    cr_expect_eq(script_reload(host, formed(base, rows[i].is)), MUSTER_E_INPUT, "%s is taken", rows[i].is);
+    cr_expect(strstr(muster_last_error(), formed("type 'a' has another '%s': ", rows[i].field)) != NULL, "%s: %s",
+              rows[i].is, muster_last_error());
+    SCRIPT_EXPECT_FIGURES(host, {"scripts_reloads_total", 1}, {"scripts_reloads_refused_total", 1});
   }
 }
 
@@ -235,22 +217,14 @@ Test(fields, units_are_what_they_are_called) {
     const char *text;
     uint32_t bytes;
   } sizes[] = {{"40000B", 40000}, {"3KB", 3072}, {"2MB", 2097152}, {"0.5KB", 512}};
-  script_host *host = malloc(sizeof *host);
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-    char text[256];
-    snprintf(text, sizeof text, "muster.type { name = 'a', period = '%s' }\n" FIELDS_START, times[i].text);
-    cr_expect_eq(fields_open(host, text)->def.period_ns, times[i].ns, "%s", times[i].text);
-    fields_close(host);
-    host = malloc(sizeof *host);
+  for (size_t i = 0; i < COUNT_OF(times); i++) {
+    SCOPED_HOST *host = script_open(formed("muster.type { name = 'a', period = '%s' }\n" FIELDS_START, times[i].text));
+    cr_expect_eq(fields_of(host)->def.period_ns, times[i].ns, "%s", times[i].text);
   }
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    char text[256];
-    snprintf(text, sizeof text, "muster.type { name = 'a', memory = '%s' }\n" FIELDS_START, sizes[i].text);
-    cr_expect_eq(fields_open(host, text)->memory_bytes, sizes[i].bytes, "%s", sizes[i].text);
-    fields_close(host);
-    host = malloc(sizeof *host);
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    SCOPED_HOST *host = script_open(formed("muster.type { name = 'a', memory = '%s' }\n" FIELDS_START, sizes[i].text));
+    cr_expect_eq(fields_of(host)->memory_bytes, sizes[i].bytes, "%s", sizes[i].text);
   }
-  free(host);
   static const char *const refused[] = {"period = '5 ms'",     "period = '-5ms'",
                                         "period = 'ms'",       "period = '5m'",
                                         "period = 'nanms'",    "period = '1e99h'",
@@ -262,21 +236,16 @@ Test(fields, units_are_what_they_are_called) {
                                         "name = 'a\\0b'",      "slice = '0ns'",
                                         "cuts_max = 0",        "publishes = {''}",
                                         "publishes = {1}",     "levels = {count = 2, importance = {0.5, 0.4}}"};
-  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-    char text[256];
-    snprintf(text, sizeof text, "muster.type { name = 'a', %s }\n" FIELDS_START, refused[i]);
-    script_refused(text, "main.lua:1: ");
-  }
+  for (size_t i = 0; i < COUNT_OF(refused); i++)
+    script_refused(formed("muster.type { name = 'a', %s }\n" FIELDS_START, refused[i]), "main.lua:1: ");
 }
 
 /* As long as there is room for, and a byte more. */
 Test(fields, names_have_as_much_room_as_is_said) {
-  script_host *host = malloc(sizeof *host);
-  const script_type *types =
-      fields_open(host, "muster.type { name = ('n'):rep(31), publishes = {('p'):rep(31)} }\n" FIELDS_START);
+  SCOPED_HOST *host = script_open("muster.type { name = ('n'):rep(31), publishes = {('p'):rep(31)} }\n" FIELDS_START);
+  const script_type *types = fields_of(host);
   cr_expect_eq(strlen(types->name), 31);
   cr_expect_eq(strlen(types->fields[0]), 31);
-  fields_close(host);
   script_refused("muster.type { name = ('n'):rep(32) }\n" FIELDS_START, "give a name of at most 31 bytes");
   script_refused("muster.type { name = 'a', publishes = {('p'):rep(32)} }\n" FIELDS_START, "at most 31 bytes");
 }
@@ -304,20 +273,14 @@ Test(fields, of_the_world_the_host_comes_first) {
       {NULL, 50, 0, {.agents = 50, .agents_max = 100}},
       {"agents = 16000000", 0, 0, {.agents = 16000000, .agents_max = 32000000}},
   };
-  script_host *host = malloc(sizeof *host);
-  fields_open(host, "muster.type { name = 'a' }\n" FIELDS_START);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    muster_module_needs needs = {.size = sizeof needs};
-    muster_module_options options = muster_module_options_default();
-    char text[256];
-    void *instance = NULL;
-    snprintf(text, sizeof text, "muster.type { name = 'a' }\n%s%s%s\n", rows[i].fields ? "muster.world { " : "",
-             rows[i].fields ? rows[i].fields : "", rows[i].fields ? " }" : "");
-    script_write(host, text);
-    options.path = host->path;
-    options.agents = rows[i].agents;
-    options.observers = rows[i].observers;
-    cr_assert_eq(host->module->open(&options, &instance, &needs), MUSTER_OK, "%s", muster_last_error());
+  SCOPED_HOST *host = script_open("muster.type { name = 'a' }\n" FIELDS_START);
+  cr_assert_eq(host->opened, MUSTER_OK, "%s", muster_last_error());
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    muster_module_needs needs;
+    script_write(host, rows[i].fields ? formed("muster.type { name = 'a' }\nmuster.world { %s }\n", rows[i].fields)
+                                      : "muster.type { name = 'a' }\n");
+    void *instance = script_open_again(
+        host, WITH(muster_module_options, it.agents = rows[i].agents, it.observers = rows[i].observers), &needs);
     uint32_t strands = ((const script_world *)instance)->strands;
     cr_expect(needs.agents == rows[i].needs.agents && needs.agents_max == rows[i].needs.agents_max + strands &&
                   needs.observers == rows[i].needs.observers && needs.cell_m == rows[i].needs.cell_m,
@@ -326,32 +289,22 @@ Test(fields, of_the_world_the_host_comes_first) {
     cr_expect_eq(strands, needs.agents_max < 260 ? 1 : rows[i].needs.agents < 2001 ? 4 : 64, "row %zu: %u", i, strands);
     host->module->close(instance);
   }
-  fields_close(host);
   script_refused("muster.type { name = 'a' }\nmuster.world { agents = 16000001 }\n",
                  "up to 16,000,000; it is 16000001");
 }
 
 /* Several instances in a world: types have the instance's name before their own, and lines of the log both names. */
 Test(fields, types_and_lines_have_the_names_of_the_instance_and_the_world) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(script_open(host,
-                           "local a = muster.type { name = 'a' }\nfunction a:spawned() print('here') end\n"
-                           "muster.world { agents = 1, start = function(world)\n"
-                           " muster.spawn(a, {x = world.agents, y = 0}) end }\n",
-                           &needs),
-               MUSTER_OK);
+  SCOPED_HOST *host = script_open("local a = muster.type { name = 'a' }\nfunction a:spawned() print('here') end\n"
+                                  "muster.world { agents = 1, start = function(world)\n"
+                                  " muster.spawn(a, {x = world.agents, y = 0}) end }\n");
+  cr_assert_eq(host->opened, MUSTER_OK);
   host->module->close(host->instance);
-  muster_module_options options = muster_module_options_default();
-  options.path = host->path;
-  options.instance = "north";
-  options.world = "isle";
-  cr_assert_eq(host->module->open(&options, &host->instance, &needs), MUSTER_OK, "%s", muster_last_error());
-  script_world_create(host, &needs, 1, MUSTER_CLOCK_VIRTUAL);
-  cr_assert_eq(host->module->populate(host->instance, host->world), MUSTER_OK, "%s", muster_last_error());
+  host->instance =
+      script_open_again(host, WITH(muster_module_options, it.instance = "north", it.world = "isle"), &host->needs);
+  script_populate(host, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 2);
   cr_expect_eq(script_says(host, "muster lua: world isle: north: here\n"), 1, "%s", script_said(host));
   cr_expect_str_eq(muster_type_name(host->world, (muster_type){1}), "north a");
   cr_expect_str_eq(muster_type_name(host->world, (muster_type){2}), "north lua collector");
-  script_end(host);
 }

@@ -7,15 +7,14 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#define FOLDERS_TYPE "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-
 typedef struct folders_file {
   const char *name, *text;
 } folders_file;
 
+#define FILES(...) ((const folders_file[]){__VA_ARGS__, {NULL, NULL}})
+
 static void folders_put(const char *folder, const char *name, const char *text, size_t bytes) {
-  char path[160];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  const char *path = formed("%s/%s", folder, name);
   FILE *file = fopen(path, "w");
   cr_assert(file && fwrite(text, 1, bytes, file) == bytes && fclose(file) == 0, "%s", path);
 }
@@ -24,8 +23,7 @@ static void folders_drop(const char *folder) {
   DIR *open = opendir(folder);
   cr_assert_not_null(open);
   for (const struct dirent *entry; (entry = readdir(open));) {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    const char *path = formed("%s/%s", folder, entry->d_name);
     if (unlink(path)) rmdir(path);
   }
   closedir(open);
@@ -39,20 +37,15 @@ static muster_result folders_open(const folders_file *files, char *said, size_t 
   char folder[] = "/tmp/muster-folder-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
   for (; files->name; files++) folders_put(folder, files->name, files->text, strlen(files->text));
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(script_open(host, FOLDERS_TYPE, &needs), MUSTER_OK);
+  SCOPED_HOST *host = script_open(SCRIPT_FAST);
+  cr_assert_eq(host->opened, MUSTER_OK);
   host->module->close(host->instance);
   host->instance = NULL;
-  muster_module_options options = muster_module_options_default();
-  options.path = folder;
-  muster_result result = host->module->open(&options, &host->instance, &needs);
+  const muster_module_options options = WITH(muster_module_options, it.path = folder);
+  muster_result result = host->module->open(&options, &host->instance, &host->needs);
   snprintf(said, room, "%s", script_said(host));
   snprintf(folders_message, sizeof folders_message, "%s", result ? muster_last_error() : "");
   if (result) host->instance = NULL;
-  host->world = NULL;
-  host->pool = NULL;
-  script_end(host);
   folders_drop(folder);
   return result;
 }
@@ -88,27 +81,19 @@ static void folders_refuse(const folders_file *files, const char *words) {
 }
 
 Test(folders, each_file_is_run_in_the_order_of_names_or_main_alone) {
-  folders_say((const folders_file[]){{"b.lua", "print('b')"},
-                                     {"a.lua", FOLDERS_TYPE "print('a')"},
-                                     {"C.lua", "print('C')"},
-                                     {"c.lua", "\xef\xbb\xbfprint('c')"},
-                                     {"a10.lua", "print('a10')"},
-                                     {".hidden.lua", "print('hidden')"},
-                                     {".lua", "print('nothing')"},
-                                     {"d.txt", "print('text')"},
-                                     {"e.lua.bak", "print('old')"},
-                                     {NULL, NULL}},
+  folders_say(FILES({"b.lua", "print('b')"}, {"a.lua", SCRIPT_FAST "print('a')"}, {"C.lua", "print('C')"},
+                    {"c.lua", "\xef\xbb\xbfprint('c')"}, {"a10.lua", "print('a10')"},
+                    {".hidden.lua", "print('hidden')"}, {".lua", "print('nothing')"}, {"d.txt", "print('text')"},
+                    {"e.lua.bak", "print('old')"}),
               "muster lua: C\nmuster lua: a\nmuster lua: a10\nmuster lua: b\nmuster lua: c\n");
-  folders_say(
-      (const folders_file[]){
-          {"a.lua", "print('a')"}, {"main.lua", FOLDERS_TYPE "print('main')"}, {"z.lua", "print('z')"}, {NULL, NULL}},
-      "muster lua: main\n");
-  folders_say((const folders_file[]){{"main2.lua", FOLDERS_TYPE "print('2')"}, {"a.lua", "print('a')"}, {NULL, NULL}},
+  folders_say(FILES({"a.lua", "print('a')"}, {"main.lua", SCRIPT_FAST "print('main')"}, {"z.lua", "print('z')"}),
+              "muster lua: main\n");
+  folders_say(FILES({"main2.lua", SCRIPT_FAST "print('2')"}, {"a.lua", "print('a')"}),
               "muster lua: a\nmuster lua: 2\n");
 }
 
 Test(folders, a_file_runs_once_however_often_it_is_required) {
-  folders_say((const folders_file[]){{"main.lua", FOLDERS_TYPE
+  folders_say((const folders_file[]){{"main.lua", SCRIPT_FAST
                                       "local one, again = require 'list', require 'list'\n"
                                       "print(one == again, one.n, require 'nothing', require 'nothing', require 'no')\n"
                                       "print(require 'round', require 'five', pcall(require, 'lists'))\n"
@@ -132,9 +117,8 @@ Test(folders, a_file_runs_once_however_often_it_is_required) {
 Test(folders, a_name_that_one_file_uses_is_used) {
   char said[4096];
 #define FOLDERS_TWO(one, other)                                                                                        \
-  ((const folders_file[]){{"a.lua", "a = muster.type { name = 'a' }\nfunction a:think() end\n" one},                   \
-                          {"b.lua", "local x, y = 1, 2\n" other},                                                      \
-                          {NULL, NULL}})
+  FILES({"a.lua", "a = muster.type { name = 'a' }\nfunction a:think() end\n" one},                                     \
+        {"b.lua", "local x, y = 1, 2\n" other})
   folders_say(FOLDERS_TWO("function a:flee() end", "function go(npc) npc:flee() end"), "");
   folders_say(FOLDERS_TWO("function a:flee() end", "local name = \"flee\""), "");
   folders_say(FOLDERS_TWO("function a:flee() end", "local name = 'flee'"), "");
@@ -145,9 +129,8 @@ Test(folders, a_name_that_one_file_uses_is_used) {
                                        "local text = [[flee]]",   "flee = 5",
                                        "function b_flee() end",   "local name = \"flee'",
                                        "local muster = math.flee"};
-  for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
-    char text[256];
-    snprintf(text, sizeof text, "local x, y = 1, 2\n%s%s\n", unused[i], strchr(unused[i], '"') && i == 5 ? "\"" : "");
+  for (size_t i = 0; i < COUNT_OF(unused); i++) {
+    const char *text = formed("local x, y = 1, 2\n%s%s\n", unused[i], strchr(unused[i], '"') && i == 5 ? "\"" : "");
     folders_open((const folders_file[]){{"a.lua", "a = muster.type { name = 'a' }\nfunction a:flee() end"},
                                         {"b.lua", text},
                                         {NULL, NULL}},
@@ -155,21 +138,19 @@ Test(folders, a_name_that_one_file_uses_is_used) {
     cr_expect(strstr(said, nobody) != NULL, "%s: %s", unused[i], said);
   }
   static const char waits[] = "a2 = muster.type { name = 'w', elapsed = 'events' }\nfunction a2:think() end\n";
-  folders_open((const folders_file[]){{"a.lua", waits}, {"b.lua", "local w = 1"}, {NULL, NULL}}, said, sizeof said);
+  folders_open(FILES({"a.lua", waits}, {"b.lua", "local w = 1"}), said, sizeof said);
   cr_expect(strstr(said, "type 'w' runs when it is woken (elapsed = \"events\"), and no text wakes") != NULL, "%s",
             said);
   static const char *const wakers[] = {"function go() muster.wake_at(1) end", "function go(id) muster.wake(id) end"};
-  for (size_t i = 0; i < 2; i++)
-    folders_say((const folders_file[]){{"a.lua", waits}, {"b.lua", wakers[i]}, {NULL, NULL}}, "");
+  for (size_t i = 0; i < 2; i++) folders_say(FILES({"a.lua", waits}, {"b.lua", wakers[i]}), "");
   static const char *const axes[] = {"x", "y", "z"};
   for (size_t i = 0; i < 3; i++) {
-    char text[256], says[128];
-    snprintf(text, sizeof text, "local n = 1\n\nfunction a:act()\n  self.position.%s = 5\nend\n", axes[i]);
+    const char *text = formed("local n = 1\n\nfunction a:act()\n  self.position.%s = 5\nend\n", axes[i]);
     folders_refuse((const folders_file[]){{"a.lua", "a = muster.type { name = 'a' }\nfunction a:think() end\n\n\n\n"},
                                           {"b.lua", text},
                                           {NULL, NULL}},
                    "b.lua:4: self.position is a new table each time: to move, call muster.move(x, y)");
-    snprintf(says, sizeof says, "function a:act() return self.position.%s == 5 end", axes[i]);
+    const char *says = formed("function a:act() return self.position.%s == 5 end", axes[i]);
     folders_say((const folders_file[]){{"a.lua", "a = muster.type { name = 'a' }\nfunction a:think() end\n"},
                                        {"b.lua", says},
                                        {NULL, NULL}},
@@ -184,34 +165,31 @@ Test(folders, a_name_that_one_file_uses_is_used) {
   } misspelt[] = {{"onThink", "think"}, {"on_spawned", "spawned"}, {"update", "think"},  {"init", "spawned"},
                   {"died", "removed"},  {"despawn", "removed"},    {"sence", "sense"},   {"OnAct", "act"},
                   {"tick", "think"},    {"destroy", "removed"},    {"removd", "removed"}};
-  for (size_t i = 0; i < sizeof misspelt / sizeof *misspelt; i++) {
-    char text[256], says[128];
-    snprintf(text, sizeof text, "a = muster.type { name = 'a' }\nfunction a:%s() self.n = 1 end\n", misspelt[i].name);
-    snprintf(says, sizeof says, "a.lua:2: a has no '%s'; did you mean '%s'?", misspelt[i].name, misspelt[i].meant);
-    folders_refuse((const folders_file[]){{"a.lua", text}, {"b.lua", ""}, {NULL, NULL}}, says);
+  for (size_t i = 0; i < COUNT_OF(misspelt); i++) {
+    const char *text = formed("a = muster.type { name = 'a' }\nfunction a:%s() self.n = 1 end\n", misspelt[i].name);
+    const char *says = formed("a.lua:2: a has no '%s'; did you mean '%s'?", misspelt[i].name, misspelt[i].meant);
+    folders_refuse(FILES({"a.lua", text}, {"b.lua", ""}), says);
   }
 }
 
 /* A folder has at most 64 files of at most a megabyte each. */
 Test(folders, have_as_many_files_and_bytes_as_there_is_room_for) {
-  char folder[] = "/tmp/muster-folder-XXXXXX", path[64];
+  char folder[] = "/tmp/muster-folder-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
-  script_files *files = malloc(sizeof *files);
-  char *text = malloc(SCRIPT_BYTES_MAX + 1);
+  SCOPED(free_memory) script_files *files = malloc(sizeof *files);
+  SCOPED(free_memory) char *text = malloc(SCRIPT_BYTES_MAX + 1);
   memset(text, ' ', SCRIPT_BYTES_MAX + 1);
   cr_expect_eq(source_files_read(folder, files), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), "there is no file with a name that ends in .lua in the folder") != NULL);
   for (int i = 0; i < SCRIPT_FILES_MAX; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "f%02d.lua", (i * 37) % SCRIPT_FILES_MAX);
-    folders_put(folder, name, text, (size_t)(i * 37 % SCRIPT_FILES_MAX));
+    int number = i * 37 % SCRIPT_FILES_MAX;
+    folders_put(folder, formed("f%02d.lua", number), text, (size_t)number);
   }
   folders_put(folder, "f05.lua", text, SCRIPT_BYTES_MAX);
   cr_assert_eq(source_files_read(folder, files), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(files->count, SCRIPT_FILES_MAX);
   for (uint32_t i = 0; i < files->count; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "f%02u", i);
+    const char *name = formed("f%02u", i);
     cr_expect_str_eq(files->files[i].name, name);
     cr_expect(files->files[i].main);
     cr_expect_eq(files->files[i].bytes, i == 5 ? SCRIPT_BYTES_MAX : i);
@@ -231,14 +209,12 @@ Test(folders, have_as_many_files_and_bytes_as_there_is_room_for) {
   cr_expect_eq(files->count, 0);
   folders_drop(folder);
   cr_expect_eq(source_files_read(folder, files), MUSTER_E_INPUT);
-  snprintf(path, sizeof path, "%s.txt", folder);
+  const char *path = formed("%s.txt", folder);
   FILE *file = fopen(path, "w");
   cr_assert(file && fclose(file) == 0);
   cr_expect_eq(source_files_read(path, files), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), "is neither a folder nor a file NAME.lua") != NULL, "%s", muster_last_error());
   unlink(path);
-  free(text);
-  free(files);
 }
 
 /* Whatever a function reaches is read-only, and none changes a variable outside of it, however deep it stands. */
@@ -250,11 +226,9 @@ Test(folders, what_functions_hold_is_read_only_however_they_hold_it) {
       "local n = 0 local function add() n = n + 1 end function a:think() add() end",
       "local k, n = {}, 0 k.f = function() for i = 1, 2 do n = i end end function a:think() k.f() end",
       "local n = 0 local t = setmetatable({}, {__index = function() n = 1 end}) function a:think() return t.x end"};
-  for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
-    char text[512];
-    snprintf(text, sizeof text, FOLDERS_TYPE "%s\n", outside[i]);
-    script_refused(text, "main.lua:2: this function changes 'n', a variable outside of it");
-  }
+  for (size_t i = 0; i < COUNT_OF(outside); i++)
+    script_refused(formed(SCRIPT_FAST "%s\n", outside[i]),
+                   "main.lua:2: this function changes 'n', a variable outside of it");
   static const char *const held[] = {
       "local b, c, d, e, t = 1, 2, 3, 4, {} function a:think() local x = b + c + d + e t.n = 1 end",
       "local key = {n = 0} local by = {[key] = 1} function a:think() for k in next, self.none or {} do end by[1] = 2 "
@@ -267,16 +241,7 @@ Test(folders, what_functions_hold_is_read_only_however_they_hold_it) {
       "a.list = {} function a:think() self.list[1] = 5 end",
       "function a:think() a.list = 5 end",
       "function a:think() table.insert(string, 5) end"};
-  for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
-    char text[512];
-    snprintf(text, sizeof text,
-             FOLDERS_TYPE "%s\nmuster.world { agents = 1, start = function()\n"
-                          "  muster.spawn('a', {x = 0, y = 0}) end }\n",
-             held[i]);
-    script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
-    script_run(host, 5);
-    cr_expect_geq(script_says(host, "cannot be changed: what the scripts define is read-only"), 1, "%s\n%s", held[i],
-                  script_said(host));
-    script_end(host);
-  }
+  for (size_t i = 0; i < COUNT_OF(held); i++)
+    script_expect(formed(SCRIPT_FAST "%s\n" SCRIPT_ONE, held[i]), 5,
+                  "cannot be changed: what the scripts define is read-only");
 }

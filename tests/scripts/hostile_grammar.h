@@ -6,6 +6,8 @@
 #ifndef HOSTILE_GRAMMAR_H
 #define HOSTILE_GRAMMAR_H
 
+#include "support/with.h"
+
 #include <muster/random.h>
 
 #include <stdarg.h>
@@ -22,7 +24,8 @@ typedef struct hostile_script {
   char text[HOSTILE_TEXT_BYTES];
 } hostile_script;
 
-#define HOSTILE_COUNT(list) ((uint32_t)(sizeof(list) / sizeof *(list)))
+/* One of a list. */
+#define HOSTILE_ANY(script, list) ((list)[hostile_draw(script, (uint32_t)COUNT_OF(list))])
 
 static inline uint32_t hostile_draw(hostile_script *script, uint32_t below) {
   return (uint32_t)(muster_random_mix(script->seed * 0x9e3779b97f4a7c15u + ++script->drawn) >> 33) % below;
@@ -42,210 +45,65 @@ static inline bool hostile_has_room(const hostile_script *script) {
   return script->count < HOSTILE_TEXT_BYTES - HOSTILE_ROOM_BYTES;
 }
 
-static const char *const hostile_numbers[] = {"0",
-                                              "1",
-                                              "-1",
-                                              "2",
-                                              "3",
-                                              "7",
-                                              "60",
-                                              "255",
-                                              "256",
-                                              "1000",
-                                              "65535",
-                                              "2^31",
-                                              "2^53",
-                                              "1e9",
-                                              "-1e9",
-                                              "1e308",
-                                              "0/0",
-                                              "1/0",
-                                              "-1/0",
-                                              "0.5",
-                                              "-0.0",
-                                              "1e-300",
-                                              "1<<62",
-                                              "math.maxinteger",
-                                              "math.mininteger",
-                                              "math.maxinteger - 1",
+static const char *const hostile_numbers[] = {/* whole */
+                                              "0", "1", "-1", "2", "3", "7", "60", "255", "256", "1000", "65535",
+                                              /* large, small and none */
+                                              "2^31", "2^53", "1e9", "-1e9", "1e308", "0/0", "1/0", "-1/0", "0.5",
+                                              "-0.0", "1e-300",
+                                              /* at the ends of whole numbers */
+                                              "1<<62", "math.maxinteger", "math.mininteger", "math.maxinteger - 1",
                                               "math.mininteger + 1",
-                                              "math.random(100)",
-                                              "math.random()",
-                                              "self.id",
-                                              "#v3"};
+                                              /* by chance, or of an agent */
+                                              "math.random(100)", "math.random()", "self.id", "#v3"};
 
-static const char *const hostile_texts[] = {"''",
-                                            "'x'",
-                                            "'abc'",
-                                            "'%'",
-                                            "'%s'",
-                                            "'\\0%p%s'",
-                                            "'%b'",
-                                            "'%f'",
-                                            "'[%'",
-                                            "'[^]'",
-                                            "'(()'",
-                                            "'%1'",
-                                            "'^'",
-                                            "'$'",
-                                            "('a'):rep(60)",
-                                            "('a*'):rep(30) .. 'b'",
-                                            "('a?'):rep(40)",
-                                            "('(.-)'):rep(31) .. 'x'",
-                                            "'%b()'",
-                                            "('('):rep(5000)",
-                                            "'[' .. ('a'):rep(9000) .. ']*c'",
-                                            "'%f[%w]%w+'",
-                                            "('.-'):rep(9) .. '!'",
-                                            "'\\xff\\xfe'",
-                                            "'\\u{10ffff}'",
-                                            "('x'):rep(20000)",
-                                            "'%99.99f'",
-                                            "'%q'",
-                                            "'0x' .. ('f'):rep(3000)",
-                                            "('9'):rep(3000)",
-                                            "'\\27Lua'",
-                                            "'__index'"};
+static const char *const hostile_texts[] = {/* short */
+                                            "''", "'x'", "'abc'", "'%'", "'%s'", "'\\0%p%s'",
+                                            /* patterns */
+                                            "'%b'", "'%f'", "'[%'", "'[^]'", "'(()'", "'%1'", "'^'", "'$'",
+                                            "('a'):rep(60)", "('a*'):rep(30) .. 'b'", "('a?'):rep(40)",
+                                            "('(.-)'):rep(31) .. 'x'", "'%b()'", "('('):rep(5000)",
+                                            "'[' .. ('a'):rep(9000) .. ']*c'", "'%f[%w]%w+'", "('.-'):rep(9) .. '!'",
+                                            /* bytes, formats, numbers, code */
+                                            "'\\xff\\xfe'", "'\\u{10ffff}'", "('x'):rep(20000)", "'%99.99f'", "'%q'",
+                                            "'0x' .. ('f'):rep(3000)", "('9'):rep(3000)", "'\\27Lua'", "'__index'"};
 
 /* Every function that a script reaches, and some that it must not. */
-static const char *const hostile_functions[] = {"assert",
-                                                "error",
-                                                "getmetatable",
-                                                "ipairs",
-                                                "next",
-                                                "pairs",
-                                                "pcall",
-                                                "print",
-                                                "rawequal",
-                                                "rawget",
-                                                "rawlen",
-                                                "rawset",
-                                                "require",
-                                                "select",
-                                                "setmetatable",
-                                                "tonumber",
-                                                "tostring",
-                                                "type",
-                                                "xpcall",
-                                                "math.abs",
-                                                "math.atan",
-                                                "math.ceil",
-                                                "math.floor",
-                                                "math.fmod",
-                                                "math.log",
-                                                "math.max",
-                                                "math.min",
-                                                "math.modf",
-                                                "math.random",
-                                                "math.tointeger",
-                                                "math.type",
-                                                "math.ult",
-                                                "string.byte",
-                                                "string.char",
-                                                "string.find",
-                                                "string.format",
-                                                "string.gmatch",
-                                                "string.gsub",
-                                                "string.len",
-                                                "string.lower",
-                                                "string.match",
-                                                "string.rep",
-                                                "string.reverse",
-                                                "string.sub",
-                                                "string.upper",
-                                                "table.concat",
-                                                "table.insert",
-                                                "table.move",
-                                                "table.pack",
-                                                "table.remove",
-                                                "table.sort",
-                                                "table.unpack",
-                                                "utf8.char",
-                                                "utf8.codes",
-                                                "utf8.len",
-                                                "utf8.offset",
-                                                "muster.exists",
-                                                "muster.messages",
-                                                "muster.move",
-                                                "muster.nearby",
-                                                "muster.nearest",
-                                                "muster.now",
-                                                "muster.observe",
-                                                "muster.position",
-                                                "muster.progress",
-                                                "muster.publish",
-                                                "muster.read",
-                                                "muster.remove",
-                                                "muster.send",
-                                                "muster.spawn",
-                                                "muster.type",
-                                                "muster.wake",
-                                                "muster.wake_at",
-                                                "muster.world",
-                                                "load",
-                                                "loadstring",
-                                                "dofile",
-                                                "collectgarbage",
-                                                "_G.debug",
-                                                "_G.io",
-                                                "string.dump",
-                                                "string.pack",
-                                                "string.unpack",
-                                                "utf8.codepoint",
-                                                "math.randomseed",
-                                                "v4",
-                                                "v5"};
+static const char *const hostile_functions[] =
+    {/* of Lua */
+     "assert", "error", "getmetatable", "ipairs", "next", "pairs", "pcall", "print", "rawequal", "rawget", "rawlen",
+     "rawset", "require", "select", "setmetatable", "tonumber", "tostring", "type", "xpcall",
+     /* of its libraries */
+     "math.abs", "math.atan", "math.ceil", "math.floor", "math.fmod", "math.log", "math.max", "math.min", "math.modf",
+     "math.random", "math.tointeger", "math.type", "math.ult", "string.byte", "string.char", "string.find",
+     "string.format", "string.gmatch", "string.gsub", "string.len", "string.lower", "string.match", "string.rep",
+     "string.reverse", "string.sub", "string.upper", "table.concat", "table.insert", "table.move", "table.pack",
+     "table.remove", "table.sort", "table.unpack", "utf8.char", "utf8.codes", "utf8.len", "utf8.offset",
+     /* of Muster */
+     "muster.exists", "muster.messages", "muster.move", "muster.nearby", "muster.nearest", "muster.now",
+     "muster.observe", "muster.position", "muster.progress", "muster.publish", "muster.read", "muster.remove",
+     "muster.send", "muster.spawn", "muster.type", "muster.wake", "muster.wake_at", "muster.world",
+     /* those that it must not */
+     "load", "loadstring", "dofile", "collectgarbage", "_G.debug", "_G.io", "string.dump", "string.pack",
+     "string.unpack", "utf8.codepoint", "math.randomseed", "v4", "v5"};
 
 static const char *const hostile_values[] = {
-    "self",
-    "v1",
-    "v2",
-    "v3",
-    "v4",
-    "v5",
-    "v6",
-    "held",
-    "list",
-    "object",
-    "_G",
-    "_ENV",
-    "string",
-    "muster",
-    "hostile",
-    "nil",
-    "true",
-    "false",
-    "{}",
-    "{1, 2, 3}",
-    "{a = 1}",
-    "print",
-    "pcall",
-    "self.a",
-    "self.b",
-    "self.position",
-    "self.x",
-    "v2[1]",
-    "hostile.think",
-    "'good'",
-    "'hostile'",
-    "getmetatable(v2)",
-    "pairs(v2)",
-    "(pairs(held))",
-    "function(...) return ... end",
-    "function(a, b) return a ~= b end",
-    "function() while true do end end",
-    "function() error(v2) end",
-    "setmetatable({}, {__index = function(t, k) return t[k] end})",
+    /* what has a name */
+    "self", "v1", "v2", "v3", "v4", "v5", "v6", "held", "list", "object", "_G", "_ENV", "string", "muster", "hostile",
+    /* plain values, and what is in tables */
+    "nil", "true", "false", "{}", "{1, 2, 3}", "{a = 1}", "print", "pcall", "self.a", "self.b", "self.position",
+    "self.x", "v2[1]", "hostile.think", "'good'", "'hostile'", "getmetatable(v2)", "pairs(v2)", "(pairs(held))",
+    /* functions, and tables that have some */
+    "function(...) return ... end", "function(a, b) return a ~= b end", "function() while true do end end",
+    "function() error(v2) end", "setmetatable({}, {__index = function(t, k) return t[k] end})",
     "setmetatable({}, {__eq = function() while true do end end, __lt = function() return v1 end})",
     "setmetatable({}, {__concat = function(a) return a end, __len = function() return math.maxinteger end})",
-    "setmetatable({}, {__call = function(f, ...) return f(...) end})",
-    "setmetatable({}, held)"};
+    "setmetatable({}, {__call = function(f, ...) return f(...) end})", "setmetatable({}, held)"};
 
 static inline void hostile_expression(hostile_script *script, int depth);
 
 static inline void hostile_call(hostile_script *script, int depth) {
   uint32_t arguments = hostile_draw(script, 5);
-  hostile_put(script, "%s(", hostile_functions[hostile_draw(script, HOSTILE_COUNT(hostile_functions))]);
+  hostile_put(script, "%s(", HOSTILE_ANY(script, hostile_functions));
   for (uint32_t i = 0; i < arguments; i++) {
     if (i) hostile_put(script, ", ");
     hostile_expression(script, depth - 1);
@@ -259,22 +117,20 @@ static inline void hostile_expression(hostile_script *script, int depth) {
   switch (hostile_draw(script, depth > 0 && hostile_has_room(script) ? 10 : 6)) {
   case 0:
   case 1:
-    hostile_put(script, "(%s)", hostile_numbers[hostile_draw(script, HOSTILE_COUNT(hostile_numbers))]);
+    hostile_put(script, "(%s)", HOSTILE_ANY(script, hostile_numbers));
     break;
   case 2:
-    hostile_put(script, "(%s)", hostile_texts[hostile_draw(script, HOSTILE_COUNT(hostile_texts))]);
+    hostile_put(script, "(%s)", HOSTILE_ANY(script, hostile_texts));
     break;
   case 3:
   case 4:
   case 5:
-    hostile_put(script, "(%s)", hostile_values[hostile_draw(script, HOSTILE_COUNT(hostile_values))]);
+    hostile_put(script, "(%s)", HOSTILE_ANY(script, hostile_values));
     break;
   case 6:
     hostile_put(script, "(");
     hostile_expression(script, depth - 1);
-    hostile_put(script, " ");
-    hostile_put(script, "%s", operators[hostile_draw(script, HOSTILE_COUNT(operators))]);
-    hostile_put(script, " ");
+    hostile_put(script, " %s ", HOSTILE_ANY(script, operators));
     hostile_expression(script, depth - 1);
     hostile_put(script, ")");
     break;
@@ -359,7 +215,7 @@ static const char *const hostile_statements[] = {
 static inline void hostile_block(hostile_script *script, int depth);
 
 static inline void hostile_statement(hostile_script *script, int depth) {
-  const char *at = hostile_statements[hostile_draw(script, HOSTILE_COUNT(hostile_statements))];
+  const char *at = HOSTILE_ANY(script, hostile_statements);
   bool held = hostile_draw(script, 3) != 0; /* what is behind it is run, too */
   uint32_t label = ++script->labels;
   hostile_put(script, held ? "pcall(function() " : "do ");
@@ -367,7 +223,7 @@ static inline void hostile_statement(hostile_script *script, int depth) {
     if (*at == '@')
       hostile_expression(script, 2);
     else if (*at == '$')
-      hostile_put(script, "(%s)", hostile_numbers[hostile_draw(script, HOSTILE_COUNT(hostile_numbers))]);
+      hostile_put(script, "(%s)", HOSTILE_ANY(script, hostile_numbers));
     else if (*at == '!')
       hostile_block(script, depth - 1);
     else if (*at == '`')
@@ -426,7 +282,7 @@ static inline const char *hostile_generate(hostile_script *script, uint64_t seed
       "  messages = {waiting_max = 8, bytes_max = 200, sends_max = 8, wake = %s}, cuts_max = %u, asks = %u }\n",
       1u << (4 + hostile_draw(script, 4)), hostile_draw(script, 2) ? "true" : "false", 2 + hostile_draw(script, 12),
       1 + hostile_draw(script, 16));
-  for (uint32_t i = 0; i < HOSTILE_COUNT(methods); i++)
+  for (uint32_t i = 0; i < COUNT_OF(methods); i++)
     if (i == 0 || hostile_draw(script, 3) == 0) hostile_method(script, methods[i]);
   hostile_put(script, "%s",
               "muster.world { agents = 16, agents_max = 200, start = function(world)\n"

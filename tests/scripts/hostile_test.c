@@ -9,11 +9,6 @@
 
 enum { HOSTILE_FRAMES = 40, HOSTILE_SECONDS = 120 };
 
-static uint32_t hostile_setting(const char *name, uint32_t otherwise) {
-  const char *wanted = getenv(name);
-  return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : otherwise;
-}
-
 static bool drop_bytes(const void *bytes, size_t count, void *user) {
   (void)bytes;
   *(size_t *)user += count;
@@ -23,9 +18,7 @@ static bool drop_bytes(const void *bytes, size_t count, void *user) {
 /* Saving begins updates anew that were cut, and walks what hostile agents keep: it may be refused, with a message. */
 static void hostile_save(script_host *host) {
   size_t count = 0;
-  muster_save_def def = muster_save_def_default();
-  def.write = drop_bytes;
-  def.user = &count;
+  const muster_save_def def = WITH(muster_save_def, it.write = drop_bytes, it.user = &count);
   cr_assert_eq(muster_world_save(host->world, &def), MUSTER_OK, "%s", muster_last_error());
   if (host->module->save(host->instance, host->world, drop_bytes, &count) != MUSTER_OK)
     cr_assert_neq(*muster_last_error(), 0);
@@ -38,19 +31,16 @@ typedef struct hostile_sums {
 } hostile_sums;
 
 static void hostile_run(hostile_script *script, uint64_t seed, hostile_sums *sums) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
   muster_frame_report report = muster_frame_report_default();
   alarm(HOSTILE_SECONDS); /* a hang is a failure */
-  if (script_open(host, hostile_generate(script, seed), &needs) != MUSTER_OK) {
+  SCOPED_HOST *host = script_open(hostile_generate(script, seed));
+  if (host->opened != MUSTER_OK) {
     cr_assert_neq(*muster_last_error(), 0);
     if (getenv("MUSTER_HOSTILE_TELL")) printf("seed %llu: %s\n", (unsigned long long)seed, muster_last_error());
     sums->refused++;
-    script_end(host);
     return;
   }
-  script_world_create(host, &needs, 2, MUSTER_CLOCK_VIRTUAL);
-  cr_assert_eq(host->module->populate(host->instance, host->world), MUSTER_OK, "%s", muster_last_error());
+  script_populate(host, 2, MUSTER_CLOCK_VIRTUAL);
   for (uint32_t i = 0; i < HOSTILE_FRAMES; i++) {
     script_run(host, 1);
     muster_frame_report_read(host->world, &report);
@@ -63,14 +53,13 @@ static void hostile_run(hostile_script *script, uint64_t seed, hostile_sums *sum
   sums->run++;
   sums->errors += script_figure(host, "scripts_errors_total");
   sums->quarantined += script_says(host, "goes into quarantine");
-  script_end(host);
 }
 
 Test(hostile, scripts_by_a_grammar_break_nothing, .timeout = 14000) {
   hostile_script *script = malloc(sizeof *script);
   hostile_sums sums = {0};
-  uint32_t count = hostile_setting("MUSTER_HOSTILE", UNDER_THREAD_SANITIZER ? 6 : 100),
-           first = hostile_setting("MUSTER_HOSTILE_SEED", 1);
+  uint32_t count = script_setting("MUSTER_HOSTILE", UNDER_THREAD_SANITIZER ? 6 : 100),
+           first = script_setting("MUSTER_HOSTILE_SEED", 1);
   for (uint32_t i = 0; i < count; i++) hostile_run(script, first + i, &sums);
   printf("hostile scripts of seeds %u to %u: %u run, %u refused; %.0f errors, %u quarantines\n", first,
          first + count - 1, sums.run, sums.refused, sums.errors, sums.quarantined);

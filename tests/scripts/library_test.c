@@ -3,19 +3,12 @@
  * sort by its rules. */
 #include "scripts/own_state.h"
 
-#include <criterion/criterion.h>
-#include <lauxlib.h>
-#include <lualib.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { LIBRARY_ROUNDS = 40, LIBRARY_CALLS = 150 };
 
 /* Runs a file with two numbers; what it returns is on the stack. */
 static const char *library_run(lua_State *L, bool own, const char *name, lua_Integer one, lua_Integer two) {
-  char path[512];
-  snprintf(path, sizeof path, MUSTER_SOURCE_DIR "/tests/scripts/%s", name);
-  cr_assert_eq(luaL_loadfilex(L, path, "t"), LUA_OK, "%s", lua_tostring(L, -1));
+  cr_assert_eq(luaL_loadfilex(L, formed(MUSTER_SOURCE_DIR "/tests/scripts/%s", name), "t"), LUA_OK, "%s",
+               lua_tostring(L, -1));
   if (own) {
     library_push_globals(L);
     lua_setupvalue(L, -2, 1);
@@ -37,8 +30,7 @@ static void library_expect_lines(const char *own, const char *theirs) {
 }
 
 Test(library, means_what_it_means_in_lua_itself) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = own_state_begin(scripts);
+  SCOPED_STATE *state = own_state_begin();
   lua_State *lua = luaL_newstate();
   luaL_openlibs(lua);
   for (lua_Integer seed = 1; seed <= LIBRARY_ROUNDS; seed++) {
@@ -48,17 +40,12 @@ Test(library, means_what_it_means_in_lua_itself) {
     lua_settop(lua, 0);
   }
   lua_close(lua);
-  state_destroy(state);
-  free(scripts);
 }
 
 Test(library, has_an_order_and_bounds_of_its_own) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = own_state_begin(scripts);
+  SCOPED_STATE *state = own_state_begin();
   for (lua_Integer seed = 1; seed <= 4; seed++) {
     cr_expect_str_eq(library_run(state->L, true, "library_own.lua", seed, 0), "done");
     lua_settop(state->L, 0);
   }
-  state_destroy(state);
-  free(scripts);
 }

@@ -14,24 +14,14 @@ static const char around[] =
 
 /* The body of an update fails with this message at line 6. */
 static void limits_fails(const char *body, const char *message) {
-  static char text[8192];
-  snprintf(text, sizeof text, around, body);
-  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_on(2, formed(around, body));
   script_run(host, 40);
-  cr_assert_geq(script_says(host, message), 1, "%s\n%s", body, script_said(host));
-  cr_assert_geq(script_says(host, "main.lua:6"), 1, "%s\n%s", body, script_said(host));
-  cr_assert_eq(script_says(host, "went through"), 0, "%s", body);
-  cr_assert_eq(script_says(host, "good at 20"), 50, "%s\n%s", body, script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {message, 1 | OR_MORE}, {"main.lua:6", 1 | OR_MORE}, {"went through", 0},
+                     {"good at 20", 50});
 }
 
 static void limits_goes(const char *body) {
-  static char text[8192];
-  snprintf(text, sizeof text, around, body);
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
-  script_run(host, 40);
-  cr_assert_geq(script_says(host, "went through"), 1, "%s\n%s", body, script_said(host));
-  script_end(host);
+  script_expect(formed(around, body), 40, "went through");
 }
 
 Test(limits, patterns_take_a_bounded_number_of_steps) {
@@ -39,7 +29,7 @@ Test(limits, patterns_take_a_bounded_number_of_steps) {
       "('a'):rep(60):find(('a*'):rep(30) .. 'b')", "('a'):rep(60):match(('a-'):rep(30) .. 'b')",
       "('a'):rep(60):gsub(('a*'):rep(30) .. 'b', '')", "for _ in ('a'):rep(60):gmatch(('a*'):rep(30) .. 'b') do end",
       "('('):rep(9000):find('%b()')"};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) limits_fails(calls[i], "the pattern takes more than");
+  for (size_t i = 0; i < COUNT_OF(calls); i++) limits_fails(calls[i], "the pattern takes more than");
 }
 
 Test(limits, texts_are_no_longer_than_the_agents_memory) {
@@ -58,115 +48,79 @@ Test(limits, functions_return_and_shift_a_bounded_number_of_values) {
 }
 
 Test(limits, an_agent_over_its_memory_fails_and_others_go_on) {
-  limits_fails("local s = 'x' while true do s = s .. s end",
-               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
-  limits_fails("local t = {} for i = 1, 1e9 do t[i] = i end",
-               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
-  limits_fails("local t = {} while true do t = {t} end",
-               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
-  limits_fails("local t = {} while true do local s = t t = function() return s end end",
-               "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
+  static const char *const bodies[] = {"local s = 'x' while true do s = s .. s end",
+                                       "local t = {} for i = 1, 1e9 do t[i] = i end",
+                                       "local t = {} while true do t = {t} end",
+                                       "local t = {} while true do local s = t t = function() return s end end"};
+  for (size_t i = 0; i < COUNT_OF(bodies); i++)
+    limits_fails(bodies[i], "not enough memory: more than 'memory' of the type, or 'state_mb' of the world, allows");
   limits_fails("local function deep(n) return 1 + deep(n + 1) end return deep(1)", "main.lua:6");
 }
 
 Test(limits, a_state_over_its_memory_fails_new_objects_and_nothing_else) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(
-      script_open_sized(
-          host,
-          "local a = muster.type { name = 'a', period = '10ms', memory = '64KB' }\n"
-          "function a:think() self.n = (self.n or 0) + 1 if self.n == 20 then print('twenty') end\n"
-          " self.t = self.t or {} for i = #self.t + 1, 400 do self.t[i] = {i} end end\n"
-          "muster.world { agents = 60, start = function() for i = 1, 60 do muster.spawn(a, {x = 0, y = 0}) end end }\n",
-          &needs, true),
-      MUSTER_OK);
-  script_world_create(host, &needs, 1, MUSTER_CLOCK_VIRTUAL);
-  cr_assert_eq(host->module->populate(host->instance, host->world), MUSTER_OK);
+  SCOPED_HOST *host = script_open_sized(
+      "local a = muster.type { name = 'a', period = '10ms', memory = '64KB' }\n"
+      "function a:think() self.n = (self.n or 0) + 1 if self.n == 20 then print('twenty') end\n"
+      " self.t = self.t or {} for i = #self.t + 1, 400 do self.t[i] = {i} end end\n"
+      "muster.world { agents = 60, start = function() for i = 1, 60 do muster.spawn(a, {x = 0, y = 0}) end end }\n",
+      true);
+  script_populate(host, 1, MUSTER_CLOCK_VIRTUAL);
   script_run(host, 60);
-  cr_assert_geq(script_says(host, "not enough memory"), 1);
-  cr_assert_eq(script_says(host, "twenty"), 60, "%u", script_says(host, "twenty"));
+  SCRIPT_EXPECT_SAID(host, {"not enough memory", 1 | OR_MORE}, {"twenty", 60});
   cr_assert_lt(script_figure(host, "scripts_bytes"), 1.5e6);
-  script_end(host);
 }
 
 /* Else such a loop would hold its worker for good: no safepoint is reached in it. */
 Test(limits, nothing_in_c_calls_a_function_of_a_script) {
-  static const char *const traps[] = {"muster.nearby(5, trap)",
-                                      "muster.spawn('good', trap)",
-                                      "muster.spawn(trap, {x = 0, y = 0})",
-                                      "muster.send(self.id, trap)",
-                                      "table.concat(trap)",
-                                      "table.unpack(trap)",
-                                      "next(trap)",
-                                      "ipairs(trap)(trap, 0)",
-                                      "rawlen(trap)",
-                                      "string.format('%s', trap)",
-                                      "print(trap)",
-                                      "table.insert(trap, 1)",
-                                      "table.remove(trap)",
-                                      "('x'):rep(trap)",
-                                      "tonumber(trap)",
-                                      "math.floor(trap)",
-                                      "select(trap)",
-                                      "error(trap)",
-                                      "rawequal(trap, trap)",
-                                      "muster.publish(trap, trap)",
-                                      "muster.move(trap, trap)",
-                                      "pairs(trap)",
-                                      "string.find('x', trap)",
-                                      "utf8.len(trap)",
-                                      "setmetatable({}, trap)"};
-  for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
-    char body[1024];
-    snprintf(
-        body, sizeof body,
+  static const char *const traps[] = {
+      /* of Muster */
+      "muster.nearby(5, trap)", "muster.spawn('good', trap)", "muster.spawn(trap, {x = 0, y = 0})",
+      "muster.send(self.id, trap)",
+      /* of Lua */
+      "table.concat(trap)", "table.unpack(trap)", "next(trap)", "ipairs(trap)(trap, 0)", "rawlen(trap)",
+      "string.format('%s', trap)", "print(trap)", "table.insert(trap, 1)", "table.remove(trap)", "('x'):rep(trap)",
+      "tonumber(trap)", "math.floor(trap)", "select(trap)", "error(trap)", "rawequal(trap, trap)",
+      "muster.publish(trap, trap)", "muster.move(trap, trap)", "pairs(trap)", "string.find('x', trap)",
+      "utf8.len(trap)", "setmetatable({}, trap)"};
+  for (size_t i = 0; i < COUNT_OF(traps); i++)
+    limits_goes(formed(
         "local function hold() while true do pcall(function() while true do end end) end end\n"
         "local trap = setmetatable({}, {__index = hold, __newindex = hold, __len = hold, __call = hold, __eq = hold,\n"
         "__lt = hold, __le = hold, __concat = hold, __unm = hold, __tostring = hold})\n"
         "pcall(function() return %s end)",
-        traps[i]);
-    limits_goes(body);
-  }
+        traps[i]));
 }
 
 Test(limits, memory_is_given_back_as_it_is_collected) {
-  script_host *host =
-      script_begin("local a = muster.type { name = 'a', period = '10ms', memory = '40KB' }\n"
+  SCOPED_HOST *host =
+      script_start("local a = muster.type { name = 'a', period = '10ms', memory = '40KB' }\n"
                    "function a:think() local t = {} for i = 1, 200 do t[i] = {i} end\n"
-                   " self.count = (self.count or 0) + 1 if self.count == 60 then print('sixty') end end\n"
-                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-                   1, MUSTER_CLOCK_VIRTUAL);
+                   " self.count = (self.count or 0) + 1 if self.count == 60 then print('sixty') end end\n" SCRIPT_ONE);
   script_run(host, 300); /* each update allocates more than a third of the cap */
   cr_assert_eq(script_says(host, "sixty"), 1, "%s", script_said(host));
   cr_assert_lt(script_figure(host, "scripts_bytes"), 1e6);
-  script_end(host);
 }
 
 /* Short texts stand in a table of the state, which grows under the update that makes many, and shrinks behind the
  * collector: it is not the agent's, however often it does. */
 Test(limits, what_a_state_has_for_all_is_no_agents_memory) {
-  script_host *host =
-      script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', memory = '256KB' }\n"
+  SCOPED_HOST *host =
+      script_start("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', memory = '256KB' }\n"
                    "function a:think() self.count = (self.count or 0) + 1\n"
                    " for i = 1, 600 do local text = i .. 'th of ' .. self.count end\n"
-                   " if self.count == 250 then print('went through') end end\n"
-                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-                   1, MUSTER_CLOCK_VIRTUAL);
+                   " if self.count == 250 then print('went through') end end\n" SCRIPT_ONE);
   script_run(host, 500);
   cr_assert_geq(script_figure(host, "scripts_collections_total"), 20);
   cr_assert_eq(script_figure(host, "scripts_errors_total"), 0, "%s", script_said(host));
   cr_assert_eq(script_says(host, "went through"), 1, "%s", script_said(host));
-  script_end(host);
 }
 
 /* In each second of a text there are so many such lines, and one that says how many were left out. */
 static void limits_expect_lines(const char *text, const char *line, uint32_t in_second) {
-  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_on(2, text);
   static const char rest[] = "more lines of print in ";
   script_run(host, 99); /* to the end of the first second */
-  cr_assert_eq(script_says(host, line), in_second, "%s", script_said(host));
-  cr_assert_eq(script_says(host, rest), 0, "%s", script_said(host));
+  SCRIPT_EXPECT_SAID(host, {line, in_second}, {rest, 0});
   script_run(host, 1);
   cr_assert_eq(script_says(host, rest), 1, "%s", script_said(host));
   double left_out = script_figure(host, "scripts_lines_left_out_total");
@@ -176,79 +130,66 @@ static void limits_expect_lines(const char *text, const char *line, uint32_t in_
   cr_assert_gt(left_out, 80, "%s", script_said(host));
   script_run(host, 99);
   cr_assert_eq(script_says(host, line), 2 * in_second, "%s", script_said(host));
-  script_end(host);
 }
 
 /* Once, and at 10 and 100 times. */
 static void limits_expect_error(const char *text, const char *line) {
-  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_on(2, text);
   script_run(host, 300);
-  cr_assert_eq(script_says(host, line), 3, "%s", script_said(host));
-  cr_assert_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {line, 3}, {"stack traceback", 1});
 }
-
-#define LIMITS_ONE_AGENT "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end }\n"
-#define LIMITS_TYPE      "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
 
 /* Only the first line of what a script says begins at the margin, as the lines of others do. */
 Test(limits, no_script_says_what_looks_like_a_line_of_the_log) {
-  script_host *host = script_begin(LIMITS_TYPE "function a:think() print('a\\rb\\27[2K\\nmusterd: error: x') "
-                                               "error('no\\nmusterd: error: y') end\n" LIMITS_ONE_AGENT,
-                                   1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(SCRIPT_FAST "function a:think() print('a\\rb\\27[2K\\nmusterd: error: x') "
+                                               "error('no\\nmusterd: error: y') end\n" SCRIPT_ONE);
   script_run(host, 5);
-  cr_assert_gt(script_says(host, "a b [2K musterd: error: x\n"), 0, "%s", script_said(host));
-  cr_assert_gt(script_says(host, ": no\n\tstack traceback"), 0, "the rest of a message is left out: %s",
-               script_said(host));
-  cr_assert_eq(script_says(host, "\nmusterd:"), 0, "%s", script_said(host));
-  cr_assert_eq(script_says(host, "\033"), 0, "%s", script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {"a b [2K musterd: error: x\n", 1 | OR_MORE}, {": no\n\tstack traceback", 1 | OR_MORE},
+                     {"\nmusterd:", 0}, {"\033", 0}); /* the rest of a message is left out */
 }
 
 Test(limits, no_script_fills_the_log) {
-  limits_expect_lines(LIMITS_TYPE "function a:think() for i = 1, 3 do print('here I am') end end\n" LIMITS_ONE_AGENT,
+  limits_expect_lines(SCRIPT_FAST "function a:think() for i = 1, 3 do print('here I am') end end\n" SCRIPT_ONE,
                       "here I am", 100);
-  limits_expect_lines(LIMITS_TYPE
+  limits_expect_lines(SCRIPT_FAST
                       "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end,\n"
                       " frame = function() for i = 1, 3 do print('here I am') end end }\n",
                       "here I am", 100);
-  limits_expect_error(LIMITS_TYPE "function a:think() error('I fail') end\n" LIMITS_ONE_AGENT, ": I fail");
-  limits_expect_error(LIMITS_TYPE "muster.world { agents = 1, frame = function() error('I fail') end }", ": I fail");
+  limits_expect_error(SCRIPT_FAST "function a:think() error('I fail') end\n" SCRIPT_ONE, ": I fail");
+  limits_expect_error(SCRIPT_FAST "muster.world { agents = 1, frame = function() error('I fail') end }", ": I fail");
 }
 
 Test(limits, usual_calls_go_through) {
-  limits_goes("assert(('key=val, k2=v2'):gsub('(%w+)=(%w+)', '%2=%1') == 'val=key, v2=k2')");
-  limits_goes("assert(('abc'):gsub('', '-') == '-a-b-c-')");
-  limits_goes("assert(('hello world'):gsub('o', {o = '0'}) == 'hell0 w0rld')");
-  limits_goes("assert(('abc'):gsub('%w', '%0%0', 2) == 'aabbc')");
-  limits_goes("local n = 0 for k, v in ('a=1, b=2'):gmatch('(%w)=(%d)') do n = n + tonumber(v) end assert(n == 3)");
-  limits_goes("assert(('  trim '):match('^%s*(.-)%s*$') == 'trim')");
-  limits_goes("assert(('THE (quick) fox'):find('%((%a+)%)') == 5)");
-  limits_goes("assert(('f(a(b)c)d'):match('%b()') == '(a(b)c)')");
-  limits_goes("assert(('THE (quick) fox'):gsub('%f[%a]%a+', string.lower) == 'the (quick) fox')");
-  limits_goes("local t = {5, 2, 8, 1} table.sort(t, function(a, b) return a > b end) assert(table.concat(t, ',') == "
-              "'8,5,2,1')");
-  limits_goes("local t = {1, 2, 3} table.insert(t, 2, 9) assert(table.remove(t, 1) == 1 and t[1] == 9 and #t == 3)");
-  limits_goes("assert(select('#', table.unpack({1, nil, 3}, 1, 3)) == 3)");
-  limits_goes("assert(table.concat(table.move({1, 2, 3}, 1, 3, 2), ',') == '1,1,2,3')");
-  limits_goes("local ok, e = pcall(error, {code = 5}) assert(not ok and e.code == 5)");
-  limits_goes("local ok, e = xpcall(error, function(m) return 'handled ' .. m end, 'x') assert(e == 'handled x')");
-  limits_goes("assert(string.format('%5.1f|%s|%d|%%', 3.14159, {}, 7) == '  3.1|table|7|%')");
-  limits_goes("assert(utf8.len('äöü') == 3 and utf8.char(228) == 'ä')");
-  limits_goes("assert(math.type(math.random(6)) == 'integer' and math.random() < 1)");
+  static const char *const bodies[] = {
+      /* patterns */
+      "assert(('key=val, k2=v2'):gsub('(%w+)=(%w+)', '%2=%1') == 'val=key, v2=k2')",
+      "assert(('abc'):gsub('', '-') == '-a-b-c-')",
+      "assert(('hello world'):gsub('o', {o = '0'}) == 'hell0 w0rld')",
+      "assert(('abc'):gsub('%w', '%0%0', 2) == 'aabbc')",
+      "local n = 0 for k, v in ('a=1, b=2'):gmatch('(%w)=(%d)') do n = n + tonumber(v) end assert(n == 3)",
+      "assert(('  trim '):match('^%s*(.-)%s*$') == 'trim')",
+      "assert(('THE (quick) fox'):find('%((%a+)%)') == 5)",
+      "assert(('f(a(b)c)d'):match('%b()') == '(a(b)c)')",
+      "assert(('THE (quick) fox'):gsub('%f[%a]%a+', string.lower) == 'the (quick) fox')",
+      "local t = {5, 2, 8, 1} table.sort(t, function(a, b) return a > b end) assert(table.concat(t) == '8521')",
+      "local t = {1, 2, 3} table.insert(t, 2, 9) assert(table.remove(t, 1) == 1 and t[1] == 9 and #t == 3)",
+      "assert(select('#', table.unpack({1, nil, 3}, 1, 3)) == 3)",
+      "assert(table.concat(table.move({1, 2, 3}, 1, 3, 2), ',') == '1,1,2,3')",
+      "local ok, e = pcall(error, {code = 5}) assert(not ok and e.code == 5)",
+      "local ok, e = xpcall(error, function(m) return 'handled ' .. m end, 'x') assert(e == 'handled x')",
+      "assert(string.format('%5.1f|%s|%d|%%', 3.14159, {}, 7) == '  3.1|table|7|%')",
+      "assert(utf8.len('äöü') == 3 and utf8.char(228) == 'ä')",
+      "assert(math.type(math.random(6)) == 'integer' and math.random() < 1)"};
+  for (size_t i = 0; i < COUNT_OF(bodies); i++) limits_goes(bodies[i]);
 }
 
 /* Arrays that grow are not refused, and who catches the errors of looks fills them: in each update some more. */
 Test(limits, who_has_twice_its_memory_is_not_run) {
-  script_host *host =
-      script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-                   "local function fill(t) for i = 1, 1e9 do t[#t + 1] = i end end\n"
-                   "function a:act() self.t = self.t or {} while true do pcall(fill, self.t) end end\n"
-                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-                   1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(
+      SCRIPT_FAST "local function fill(t) for i = 1, 1e9 do t[#t + 1] = i end end\n"
+                  "function a:act() self.t = self.t or {} while true do pcall(fill, self.t) end end\n" SCRIPT_ONE);
   const script_world *scripts = host->instance;
   script_run(host, 100);
   cr_assert_geq(script_says(host, "is not run: it has twice the memory that it may"), 1, "%s", script_said(host));
   cr_assert_lt(scripts->states[0]->memory.bytes, 2 << 20);
-  script_end(host);
 }

@@ -7,17 +7,17 @@ enum { LIVES_FRAMES = 1500 };
 
 /* Nobody lives for more than a few updates, each with a table of its own, and another one is born in its place. */
 static script_host *short_lives(const char *more) {
-  char text[2048];
-  snprintf(text, sizeof text,
-           "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', spawns_max = 1,\n"
-           " memory = '64KB', cost = '10us', messages = {waiting_max = 2, sends_max = 1} }\n"
-           "function a:spawned() assert(self.list == nil) self.list = {} for i = 1, 300 do self.list[i] = {i} end end\n"
-           "function a:think() self.age = (self.age or 0) + 1 %s end\n"
-           "function a:act() if self.age < 3 then return end muster.spawn(a, {x = self.x, y = 0}) muster.remove() end\n"
-           "muster.world { agents = 20, agents_max = 200, start = function()\n"
-           " for i = 1, 20 do muster.spawn(a, {x = i, y = 0}) end end }\n",
-           more);
-  return script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  return script_on(
+      2,
+      formed(
+          "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', spawns_max = 1,\n"
+          " memory = '64KB', cost = '10us', messages = {waiting_max = 2, sends_max = 1} }\n"
+          "function a:spawned() assert(self.list == nil) self.list = {} for i = 1, 300 do self.list[i] = {i} end end\n"
+          "function a:think() self.age = (self.age or 0) + 1 %s end\n"
+          "function a:act() if self.age < 3 then return end muster.spawn(a, {x = self.x, y = 0}) muster.remove() end\n"
+          "muster.world { agents = 20, agents_max = 200, start = function()\n"
+          " for i = 1, 20 do muster.spawn(a, {x = i, y = 0}) end end }\n",
+          more));
 }
 
 static uint32_t owners_of(const script_host *host) {
@@ -56,44 +56,39 @@ Test(lives, an_agent_that_goes_gives_back_its_table) {
 
 /* With an error at each birth, of which the place is told, and by whom. */
 Test(lives, what_is_known_of_its_errors_goes_with_it) {
-  script_host *host = short_lives("if self.age == 2 then self.f = print end");
+  SCOPED_HOST *host = short_lives("if self.age == 2 then self.f = print end");
   script_run(host, LIVES_FRAMES / 3);
   double bytes = script_figure(host, "scripts_bytes");
   script_run(host, LIVES_FRAMES);
   cr_expect_gt(script_figure(host, "scripts_errors_total"), 100, "%s", script_said(host));
   cr_expect_lt(script_figure(host, "scripts_bytes"), 2 * bytes);
-  script_end(host);
 }
 
 /* Updates that were cut have a coroutine each, which goes with the agent. */
 Test(lives, an_update_that_was_cut_ends_with_its_agent) {
-  script_host *host = script_begin(
+  SCOPED_HOST *host = script_start(
       "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', cost = '100us', cuts_max = 100000 }\n"
       "local killer = muster.type { name = 'killer', period = '100ms', period_max = '100ms' }\n"
       "function a:think() while true do end end\n"
       "function killer:act() for id in muster.nearby(1000, a) do muster.remove(id) end end\n"
       "muster.world { agents = 40, start = function() muster.spawn(killer, {x = 0, y = 0})\n"
-      " for i = 1, 30 do muster.spawn(a, {x = i, y = 0}) end end }\n",
-      1, MUSTER_CLOCK_VIRTUAL);
+      " for i = 1, 30 do muster.spawn(a, {x = i, y = 0}) end end }\n");
   script_run(host, 8);
   cr_assert_gt(script_figure(host, "scripts_cut_updates"), 0, "%s", script_said(host));
   script_run(host, 60);
   cr_assert_geq(removed_by(host), 30, "%s", script_said(host));
   cr_expect_eq(script_figure(host, "scripts_cut_updates"), 0);
   cr_expect_gt(script_figure(host, "scripts_cuts_total"), 0);
-  script_end(host);
 }
 
 /* One agent has much, in whatever state it is: the largest state is that one, and all states together have more. */
 Test(lives, the_largest_state_is_the_one_with_most) {
   enum { BIG_BYTES = 600000 };
-  script_host *host = script_begin(
-      "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', memory = '4MB' }\n"
-      "function a:spawned() if self.x == 7 then self.list = {}\n"
-      "  for i = 1, 10 do self.list[i] = string.rep(tostring(i), 60000 // #tostring(i)) end end end\n"
-      "function a:think() end\n"
-      "muster.world { agents = 300, start = function() for i = 1, 300 do muster.spawn(a, {x = i, y = 0}) end end }\n",
-      2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host =
+      script_on(2, "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', memory = '4MB' }\n"
+                   "function a:spawned() if self.x == 7 then self.list = {}\n"
+                   "  for i = 1, 10 do self.list[i] = string.rep(tostring(i), 60000 // #tostring(i)) end end end\n"
+                   "function a:think() end\n" SCRIPT_CROWD(300));
   script_run(host, 5);
   const script_world *scripts = host->instance;
   double largest = script_figure(host, "scripts_largest_state_bytes"), all = script_figure(host, "scripts_bytes");
@@ -111,7 +106,6 @@ Test(lives, the_largest_state_is_the_one_with_most) {
   cr_expect_float_eq(largest, most, 1.0);
   cr_expect_float_eq(all, sum, 1.0);
   cr_expect_gt(all, largest);
-  script_end(host);
 }
 
 /* ------------------------------------------------------------------------------------------------ between updates */
@@ -201,16 +195,13 @@ Test(lives, who_is_born_in_a_full_state_is_born) {
 
 /* A time that is asked for another agent is that agent's. */
 Test(lives, a_time_is_asked_for_whom_it_is_for) {
-  script_host *host = script_begin(
+  SCOPED_HOST *host = script_start(
       "local a = muster.type { name = 'a', elapsed = 'events' }\n"
       "function a:spawned() if self.x == 1 then muster.wake_at(0.1) end end\n"
       "function a:think() print('woken', self.x)\n"
       " if self.x == 1 and not self.asked then self.asked = muster.wake_at(0.3, (muster.nearest(10, a))) end end\n"
       "muster.world { agents = 2, start = function() muster.spawn(a, {x = 1, y = 0}) muster.spawn(a, {x = 2, y = 0}) "
-      "end }\n",
-      1, MUSTER_CLOCK_VIRTUAL);
+      "end }\n");
   script_run(host, 60);
-  cr_expect_eq(script_says(host, "woken\t1.0"), 1, "%s", script_said(host));
-  cr_expect_eq(script_says(host, "woken\t2.0"), 1, "%s", script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {"woken\t1.0", 1}, {"woken\t2.0", 1});
 }

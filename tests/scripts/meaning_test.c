@@ -4,9 +4,7 @@
 #include "lua/safepoints.h"
 #include "scripts/own_state.h"
 #include "scripts/plain_grammar.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "scripts/script_host.h"
 
 enum { TOLD_BYTES = 1 << 20, SAFEPOINTS_MOST = 1 << 30 };
 
@@ -112,8 +110,8 @@ static void meaning_run(script_state *state, const char *text, size_t bytes, boo
 }
 
 /* A state in which the texts find `count` and `tell`. */
-static script_state *meaning_begin(script_world *scripts) {
-  script_state *state = own_state_begin(scripts);
+static script_state *meaning_begin(void) {
+  script_state *state = own_state_begin();
   lua_pushcfunction(state->L, meaning_count);
   library_set_global(state->L, "count");
   lua_pushcfunction(state->L, meaning_tell);
@@ -137,50 +135,25 @@ static void means_the_same(script_state *state, const char *text, size_t bytes, 
   sums->count += with.count;
 }
 
-static uint32_t meaning_setting(const char *name, uint32_t otherwise) {
-  const char *wanted = getenv(name);
-  return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : otherwise;
-}
-
 Test(meaning, random_texts_mean_what_they_meant) {
-  script_world *scripts = malloc(sizeof *scripts);
-  plain_text *text = malloc(sizeof *text);
-  meaning *sums = calloc(1, sizeof *sums);
-  script_state *state = meaning_begin(scripts);
-  uint32_t count = meaning_setting("MUSTER_PLAIN", 300), first = meaning_setting("MUSTER_PLAIN_SEED", 1);
+  static meaning sums;
+  SCOPED_STATE *state = meaning_begin();
+  SCOPED(free_memory) plain_text *text = malloc(sizeof *text);
+  uint32_t count = script_setting("MUSTER_PLAIN", 300), first = script_setting("MUSTER_PLAIN_SEED", 1);
   for (uint32_t i = 0; i < count; i++) {
     plain_generate(text, first + i);
-    means_the_same(state, text->text, text->count, first + i, sums);
+    means_the_same(state, text->text, text->count, first + i, &sums);
   }
   printf("texts of seeds %u to %u: %lld safepoints, %zu bytes told\n", first, first + count - 1,
-         (long long)sums->counted, sums->count);
-  cr_assert_gt(sums->counted, 100 * count, "the texts have hardly any loops");
-  state_destroy(state);
-  free(sums);
-  free(text);
-  free(scripts);
-}
-
-static void texts_mean_the_same(const char *const *texts, size_t count) {
-  script_world *scripts = malloc(sizeof *scripts);
-  meaning *sums = calloc(1, sizeof *sums);
-  script_state *state = meaning_begin(scripts);
-  for (size_t i = 0; i < count; i++) means_the_same(state, texts[i], strlen(texts[i]), i, sums);
-  state_destroy(state);
-  free(sums);
-  free(scripts);
+         (long long)sums.counted, sums.count);
+  cr_assert_gt(sums.counted, 100 * count, "the texts have hardly any loops");
 }
 
 Test(meaning, words_that_look_like_heads_of_loops_are_none) {
   static const char *const texts[] = {
-      "",
-      "--",
-      "-- do",
-      "--[[ do\n]]",
-      "return",
-      "return;",
-      "return --",
-      ";;; return 1;",
+      /* no loop */
+      "", "--", "-- do", "--[[ do\n]]", "return", "return;", "return --", ";;; return 1;",
+      /* texts, numbers and operators */
       "tell 'do' tell\"repeat\" tell[[goto x]] tell[==[ function( ]==]",
       "tell('\\'do', \"\\\"do\\\\\") tell('\\\\') do count() end",
       "tell('a\\z  \r\n\t do') tell('a\\\r\ndo\\\n\rdo\\\rdo') do count() end",
@@ -190,6 +163,7 @@ Test(meaning, words_that_look_like_heads_of_loops_are_none) {
       "local t = {{1}} t[t[1][1]] = 2 tell(t[1]) local a = {[1]=t,[2]=[[x]]} tell(#a[2])",
       "tell(1//2, 7//-2, 1--[[//]]//1, 2^-1, - -1, 1 - -1, ~1, 5~3, 1<<2>>1, 'a'..'b', 1 ..2)",
       "tell(0xA, 0Xa.8P+1, 3e-2, .5e1, 5., 0x.1, 1e0-1, 0xe+1, 0xe-1, 1--1\n)",
+      /* heads of loops and functions */
       "do count()end do count()local a=1 end while false do count()end repeat count()until true",
       "for i=1,2 do count()for k in next,{1}do count()end end",
       "local function f(...)count()return...end tell((f(1,2)))tell(f(1,2))tell(#{f(1,2)})",
@@ -200,6 +174,7 @@ Test(meaning, words_that_look_like_heads_of_loops_are_none) {
       "local function --)\nf--(\n(--)\n) count() end f() tell(pcall(f))",
       "local f = function() count() return (function() count() return function() count() return 3 end end)()() end "
       "tell(f())",
+      /* gotos, and what loops close over */
       "local i = 0 ::a:: i = i + 1 if i < 9 then count()goto a end ::b:: ::c:: ; ::d::",
       "do count() local i = 0 ::a:: i = i + 1 if i == 3 then count()goto z else count()goto a end end ::z:: tell(1)",
       "for i = 1, 3 do count() do count() if i == 2 then count()goto next end local x = i tell(x) end ::next:: end",
@@ -207,22 +182,25 @@ Test(meaning, words_that_look_like_heads_of_loops_are_none) {
       "local n = 0 repeat count() local last = n > 2 n = n + 1 until last tell(n)",
       "local n = 0 repeat count() local k = n local f = function() count() return k end n = n + 1 until f() > 2 "
       "tell(n)",
+      /* attributes and environments */
       "local x <const>, y <close> = 1, nil do count() local z <close> = false tell(x, y, z) end",
       "local _ENV = {tell = tell, count = count} do count() x = 1 tell(x, _ENV.x, _G) end",
       "local function f(_ENV) count() y = 1 do count() end return y end tell(f({count = count}))",
       "local tell, _ENV <const> = tell, {count = count} do count() end tell(tell == nil, _ENV.tell)",
-      "do count() end (tell)(1)",
-      "local a = {} a.b = function() count() end; (a).b() a\n.b()",
+      /* lines of errors */
+      "do count() end (tell)(1)", "local a = {} a.b = function() count() end; (a).b() a\n.b()",
       "tell(pcall(function() count() local a do count() a.b = 1 end end))",
       "tell(pcall(function()\ncount()\nfor i = 1, 'x' do end\nend))",
       "tell(pcall(function()\ncount()\n\r\n\n\r\r for i = 1, 1 do count()\n nothing() end end))",
       "tell(pcall(function() count() local t = {} t.x.y.z() end)) tell(pcall(function() count() tell(('x')()) end))",
-      "tell(select('#', ...), ...)",
-      "while true do count() do count() break end end",
+      /* ends of texts */
+      "tell(select('#', ...), ...)", "while true do count() do count() break end end",
       "local done while not done do count() done = true end if done then while done do count() done = nil end end",
       "local a, end_, do1, _do, dodo = 1, 2, 3, 4, 5 tell(a, end_, do1, _do, dodo) count()goto goto1 ::goto1::",
       "tell(({...})[1], ({n = 1}).n, #'do', -#'x', not nil, ('x'):len())"};
-  texts_mean_the_same(texts, sizeof texts / sizeof *texts);
+  static meaning sums;
+  SCOPED_STATE *state = meaning_begin();
+  for (size_t i = 0; i < COUNT_OF(texts); i++) means_the_same(state, texts[i], strlen(texts[i]), i, &sums);
 }
 
 /* What a text with safepoints says that does not compile; "" = it compiles. `compiles`: the text does without them. */
@@ -272,9 +250,8 @@ static void says_both(const char *message, const char *line) {
 }
 
 Test(meaning, a_text_that_has_no_room_for_safepoints_is_told_so_with_its_line) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = meaning_begin(scripts);
-  char *text = malloc(1 << 20);
+  SCOPED_STATE *state = meaning_begin();
+  SCOPED(free_memory) char *text = malloc(1 << 20);
   cr_assert_str_eq(refused(state, text, with_upvalues(text, 53), true), "");
   says_both(refused(state, text, with_upvalues(text, 54), true), "text.lua:512: too many upvalues (limit is 255)");
   cr_assert_not_null(strstr(refused(state, text, with_upvalues(text, 56), false), "too many upvalues"));
@@ -287,7 +264,4 @@ Test(meaning, a_text_that_has_no_room_for_safepoints_is_told_so_with_its_line) {
   says_both(refused(state, text, with_a_long_loop(text, 30000), true), "text.lua:2: control structure too long");
   cr_assert_not_null(strstr(refused(state, "#!/bin/lua\n", 11, false), "text.lua:1: unexpected symbol near '#'"));
   cr_assert_not_null(strstr(refused(state, "\x1bLua", 4, false), "attempt to load a binary chunk"));
-  state_destroy(state);
-  free(text);
-  free(scripts);
 }

@@ -1,13 +1,12 @@
 /* The memory of a state against a small model: whose each block is, what all have, and what is in them, over some
  * thousand random calls as Lua makes them. */
 #include "lua/memory.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <lua.h>
 #include <muster/random.h>
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MEMORY_CALLS = 20000, MEMORY_BLOCKS = 300, MEMORY_OWNERS = 70, MEMORY_MOST = 900 };
 
@@ -200,7 +199,7 @@ Test(memory, who_spends_much_is_hurried) {
     size_t kind, bytes;
     uint64_t spends;
   } rows[] = {{0, 500, 0}, {LUA_TTABLE, 56, 56}, {LUA_TSTRING, 128, 0}, {LUA_TSTRING, 129, 129}, {LUA_TUSERDATA, 5, 5}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     uint64_t spent = memory->spent_bytes;
     cr_expect_not(memory_refuses(model, rows[i].kind, rows[i].bytes));
     cr_expect_eq(memory->spent_bytes - spent, rows[i].spends, "row %zu spends %lu", i, memory->spent_bytes - spent);

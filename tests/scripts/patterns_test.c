@@ -2,11 +2,6 @@
 #include "scripts/own_state.h"
 #include "scripts/plain_grammar.h"
 
-#include <criterion/criterion.h>
-#include <lauxlib.h>
-#include <lualib.h>
-#include <stdlib.h>
-
 enum { PATTERNS = 6000, PATTERN_PARTS = 5, SUBJECT_LETTERS = 14, ANSWER_BYTES = 2048, SHARE_LEAST = PATTERNS / 6 };
 
 /* What a call answers: its values, or that it is refused. Each is called with a subject, a pattern and a start. */
@@ -53,19 +48,13 @@ static void answer(lua_State *L, const char *subject, const char *pattern, lua_I
   lua_pop(L, 1);
 }
 
-static script_state *own_begin(script_world *scripts) {
-  script_state *state = own_state_begin(scripts);
-  own_state_run(state, calls, sizeof calls - 1, 1);
-  return state;
-}
-
 Test(patterns, mean_what_they_mean_in_lua_itself) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = own_begin(scripts);
+  SCOPED_STATE *state = own_state_begin();
   lua_State *lua = luaL_newstate();
   char pattern[64], subject[SUBJECT_LETTERS + 1], own[ANSWER_BYTES], theirs[ANSWER_BYTES];
   plain_text random = {.seed = 7};
   uint32_t refused = 0, found = 0;
+  own_state_run(state, calls, sizeof calls - 1, 1);
   luaL_openlibs(lua);
   cr_assert_eq(luaL_dostring(lua, calls), LUA_OK);
   for (uint32_t i = 0; i < PATTERNS; i++) {
@@ -84,6 +73,4 @@ Test(patterns, mean_what_they_mean_in_lua_itself) {
   cr_expect(refused > SHARE_LEAST / 4 && found > SHARE_LEAST, "%u of %u are refused, %u found", refused, PATTERNS,
             found);
   lua_close(lua);
-  state_destroy(state);
-  free(scripts);
 }

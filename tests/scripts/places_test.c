@@ -27,18 +27,11 @@ static uint32_t places_draw(places_model *model, uint32_t below) {
   return (uint32_t)(muster_random_mix(++model->drawn * 0x9e3779b97f4a7c15u) >> 33) % below;
 }
 
-static void places_name(uint32_t place, char where[32]) {
-  snprintf(where, 32, "place %u", place);
-}
-
 static void places_fail(places_model *model, uint32_t index) {
-  char where[32], what[64];
   uint32_t place = places_draw(model, PLACES);
   muster_agent agent = muster_agent_make(index, model->agents[index].generation);
-  places_name(place, where);
-  snprintf(what, sizeof what, "what is wrong at %u\nand more", place);
-  problems_note(model->scripts->states[scripts_strand(model->scripts, agent)], where, what, "think",
-                &model->scripts->types[0], agent);
+  problems_note(model->scripts->states[scripts_strand(model->scripts, agent)], formed("place %u", place),
+                formed("what is wrong at %u\nand more", place), "think", &model->scripts->types[0], agent);
   model->places[place].count++;
   model->places[place].last_ns = model->agents[index].last_ns = model->scripts->now_ns;
   model->agents[index].place = place + 1;
@@ -56,12 +49,10 @@ static void places_replace(places_model *model, uint32_t index) {
 static void places_take_place(const muster_module_problem *problem, void *user) {
   places_model *model = user;
   uint32_t place = (uint32_t)strtoul(problem->where + strlen("place "), NULL, 10), agents = 0;
-  char where[32], what[64];
-  places_name(place, where);
-  snprintf(what, sizeof what, "what is wrong at %u", place);
+  const char *where = formed("place %u", place);
   for (uint32_t i = 0; i < PLACES_AGENTS; i++) agents += model->agents[i].place == place + 1;
   cr_assert_str_eq(problem->where, where);
-  cr_assert_str_eq(problem->what, what);
+  cr_assert_str_eq(problem->what, formed("what is wrong at %u", place));
   cr_assert_eq(problem->count, model->places[place].count, "%s: %lu times", where, problem->count);
   cr_assert_eq(problem->last_ns, model->places[place].last_ns, "%s: last at %lu ns", where, problem->last_ns);
   cr_assert_eq(problem->agents, agents, "%s: %u agents, not %u", where, problem->agents, agents);
@@ -75,9 +66,7 @@ typedef struct places_of_agent {
 
 static void places_take_agent(const muster_module_problem *problem, void *user) {
   places_of_agent *of = user;
-  char where[32];
-  places_name(of->model->agents[of->index].place - 1, where);
-  cr_assert_str_eq(problem->where, where);
+  cr_assert_str_eq(problem->where, formed("place %u", of->model->agents[of->index].place - 1));
   cr_assert_eq(problem->count, of->model->agents[of->index].count);
   cr_assert_eq(problem->last_ns, of->model->agents[of->index].last_ns);
   cr_assert_eq(problem->agents, 0);
@@ -102,9 +91,7 @@ static void places_check(places_model *model) {
 
 Test(places, have_the_numbers_of_a_model) {
   places_model *model = calloc(1, sizeof *model);
-  model->host = script_begin("local a = muster.type { name = 'a' }\nfunction a:think() end\n"
-                             "muster.world { agents = 400, start = function() end }\n",
-                             1, MUSTER_CLOCK_VIRTUAL);
+  model->host = script_start(SCRIPT_STILL(400));
   script_world *scripts = model->scripts = model->host->instance;
   uint32_t strands = scripts->strands;
   scripts->strands = PLACES_STRANDS;
@@ -142,21 +129,14 @@ static void places_take_count(const muster_module_problem *problem, void *user) 
   *(uint64_t *)user += problem->count;
 }
 
-static bool places_take_answer(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
-  cr_assert(status == 200 && !json && strlen(text) == bytes);
-  snprintf(user, 256, "%s", text);
-  return true;
-}
-
 /* A log is told the first time, at ten times as many and so on, with a trace the first time; what comes in the last
  * frame is told when the world is closed; and a reload begins anew with its version. */
 Test(places, are_told_each_time_that_they_are_ten_times_as_many) {
-  script_host *host = script_begin(
+  SCOPED_HOST *host = script_start(
       "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
       "function a:think() self.n = (self.n or 0) + 1 if self.n == 1 or self.n > 30 then error('it is ' .. 5) end end\n"
       "function a:act() if self.n == 150 then error('the last') end end\n"
-      "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-      1, MUSTER_CLOCK_VIRTUAL);
+      "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n");
   static const char again[] = "main.lua:2 has failed ";
   uint32_t told = 0;
   for (uint64_t frame = 0; frame < 140; frame++) {
@@ -165,36 +145,31 @@ Test(places, are_told_each_time_that_they_are_ten_times_as_many) {
     host->module->problems(host->instance, host->world, (muster_agent){0}, places_take_count, &count);
     uint32_t wanted = count >= 100 ? 2 : count >= 10;
     if (wanted > told) {
-      char line[160];
       told = wanted;
-      snprintf(line, sizeof line,
-               "%s%llu times, now in 1 agent: it is 5; last: think of agent 1 (generation 1) of type 'a'", again,
-               (unsigned long long)count);
-      cr_expect_eq(script_says(host, line), 1, "%s\n%s", line, script_said(host));
+      const char *line = formed(
+          "%s%lu times, now in 1 agent: it is 5; last: think of agent 1 (generation 1) of type 'a'", again, count);
+      SCRIPT_EXPECT_SAID(host, {line, 1});
     }
     cr_assert_eq(script_says(host, again), told, "%lu times:\n%s", count, script_said(host));
   }
   cr_expect_eq(told, 2);
   cr_expect_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
-  char answer[256] = "";
-  const muster_module_call call = {.size = sizeof call, .command = "reload", .body = ""};
-  cr_assert_eq(host->module->command(host->instance, host->world, &call, places_take_answer, answer), MUSTER_OK);
-  cr_expect_str_eq(answer, "1 scripts were loaded anew: version 2\n");
+  static script_answer answer;
+  cr_assert_eq(script_command(host, "reload", "", &answer), MUSTER_OK);
+  cr_expect_str_eq(answer.text, "1 scripts were loaded anew: version 2\n");
   uint64_t count = 0;
   host->module->problems(host->instance, host->world, (muster_agent){0}, places_take_count, &count);
   cr_expect_eq(count, 0);
-  script_write(host, "muster.type {");
-  cr_expect_eq(host->module->command(host->instance, host->world, &call, places_take_answer, answer), MUSTER_E_INPUT);
+  cr_expect_eq(script_reload(host, "muster.type {"), MUSTER_E_INPUT);
   unlink(host->path);
-  cr_expect_eq(host->module->command(host->instance, host->world, &call, places_take_answer, answer), MUSTER_E_INPUT);
-  cr_expect_eq(script_figure(host, "scripts_reloads_total"), 1);
-  cr_expect_eq(script_figure(host, "scripts_reloads_refused_total"), 2);
+  cr_expect_eq(script_reload(host, NULL), MUSTER_E_INPUT);
+  SCRIPT_EXPECT_FIGURES(host, {"scripts_reloads_total", 1}, {"scripts_reloads_refused_total", 2});
   script_run(host, 3);
   cr_expect_eq(script_says(host, "(generation 1) of type 'a': main.lua:2: it is 5"), 2, "%s", script_said(host));
   script_write(host, "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
                      "function a:think() error('at last') end\nmuster.world { agents = 1 }\n");
-  cr_assert_eq(host->module->command(host->instance, host->world, &call, places_take_answer, answer), MUSTER_OK);
-  cr_expect_str_eq(answer, "1 scripts were loaded anew: version 3\n");
+  cr_assert_eq(script_command(host, "reload", "", &answer), MUSTER_OK);
+  cr_expect_str_eq(answer.text, "1 scripts were loaded anew: version 3\n");
   script_run(host, 1);
   cr_expect_eq(script_says(host, "at last"), 0);
   destroy_full(host->world);
@@ -202,5 +177,4 @@ Test(places, are_told_each_time_that_they_are_ten_times_as_many) {
   host->module->close(host->instance);
   host->instance = NULL;
   cr_expect_eq(script_says(host, "main.lua:2: at last"), 1, "%s", script_said(host));
-  script_end(host);
 }

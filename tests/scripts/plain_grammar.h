@@ -6,6 +6,8 @@
 #ifndef PLAIN_GRAMMAR_H
 #define PLAIN_GRAMMAR_H
 
+#include "support/with.h"
+
 #include <muster/random.h>
 
 #include <stdbool.h>
@@ -22,7 +24,7 @@ typedef struct plain_text {
   char text[PLAIN_TEXT_BYTES];
 } plain_text;
 
-#define PLAIN_ANY(text, list) ((list)[plain_draw(text, (uint32_t)(sizeof(list) / sizeof *(list)))])
+#define PLAIN_ANY(text, list) ((list)[plain_draw(text, (uint32_t)COUNT_OF(list))])
 
 static inline uint32_t plain_draw(plain_text *text, uint32_t below) {
   return (uint32_t)(muster_random_mix(text->seed * 0x9e3779b97f4a7c15u + ++text->drawn) >> 33) % below;
@@ -36,21 +38,12 @@ static inline void plain_add(plain_text *text, const char *what) {
 }
 
 static inline void plain_space(plain_text *text) {
-  static const char *const rare[] = {"\n",
-                                     "\r\n",
-                                     "\r",
-                                     "\n\r",
-                                     "\t\v\f",
-                                     "\n\n",
-                                     " --\n",
-                                     " -- do goto function( repeat\n",
-                                     " -- a quote: ' \" [[\r",
-                                     " --[ [ do\r\n",
-                                     " --[=do\n",
-                                     " --[[ ) do repeat\n function( ]]",
-                                     " --[==[ ]] do ]=] goto\r\n ]==]",
-                                     " --[[]]--[=[]]]=]",
-                                     " --[[ ' ]]"};
+  static const char *const rare[] = {/* line ends and spaces */
+                                     "\n", "\r\n", "\r", "\n\r", "\t\v\f", "\n\n",
+                                     /* comments */
+                                     " --\n", " -- do goto function( repeat\n", " -- a quote: ' \" [[\r",
+                                     " --[ [ do\r\n", " --[=do\n", " --[[ ) do repeat\n function( ]]",
+                                     " --[==[ ]] do ]=] goto\r\n ]==]", " --[[]]--[=[]]]=]", " --[[ ' ]]"};
   plain_add(text, plain_draw(text, 6) ? " " : PLAIN_ANY(text, rare));
 }
 
@@ -76,22 +69,12 @@ static const char *const plain_numbers[] = {"0",      "1",    "7",        "3.", 
                                             "0x7fff", "2^3",  "7//2",     "7 // 2",     "-7%3",  "~5",     "6&3",
                                             "1<<4",   "- -1", "2--[[-]]", "4--[=[do]=]"};
 
-static const char *const plain_strings[] = {"'do'",
-                                            "\"goto x\"",
-                                            "'it\\'s function ('",
-                                            "\"\\\"repeat\\\\\"",
-                                            "'\\\\'",
-                                            "'\\z \n\r\n  do'",
-                                            "'a\\\ndo'",
-                                            "'a\\\r\ndo'",
-                                            "'\\x64o\\100\\u{64}\\u{6F}'",
-                                            "'--[['",
-                                            "'[[do]]'",
-                                            "[[ do ']]",
-                                            "[==[]] \" ]=]do]==]",
-                                            "[[\r\n\\]]",
-                                            "[=[]]]=]",
-                                            "'\\\\]]'",
+static const char *const plain_strings[] = {/* with quotes */
+                                            "'do'", "\"goto x\"", "'it\\'s function ('", "\"\\\"repeat\\\\\"", "'\\\\'",
+                                            "'\\z \n\r\n  do'", "'a\\\ndo'", "'a\\\r\ndo'",
+                                            "'\\x64o\\100\\u{64}\\u{6F}'", "'--[['", "'[[do]]'",
+                                            /* long ones */
+                                            "[[ do ']]", "[==[]] \" ]=]do]==]", "[[\r\n\\]]", "[=[]]]=]", "'\\\\]]'",
                                             "'\\'--'"};
 
 static inline void plain_block(plain_text *text, int depth);
@@ -140,23 +123,19 @@ static inline void plain_expression(plain_text *text, int depth) {
 
 /* In these a '$' is an expression, a '%' a name, a '!' a block, and '@' the number of the statement. */
 static const char *const plain_statements[] = {
-    "% = $",
-    "local % = $",
-    "local k@ <const> = $ tell( k@ )",
-    "local c@ <close> = nil !",
-    "tell( % , $ )",
+    /* simple ones */
+    "% = $", "local % = $", "local k@ <const> = $ tell( k@ )", "local c@ <close> = nil !", "tell( % , $ )",
     "; ; tell( $ ) ;",
-    "do count() ! end",
-    "if $ then ! elseif $ then ! else ! end",
-    "for i@ = 1 , 3 do count() ! end",
-    "for i@ = 3 , 1 , -1 do count() if i@ == 2 then break end ! end",
-    "for i@ = 1.0 , 2 , .5 do count() ! end",
+    /* blocks and loops */
+    "do count() ! end", "if $ then ! elseif $ then ! else ! end", "for i@ = 1 , 3 do count() ! end",
+    "for i@ = 3 , 1 , -1 do count() if i@ == 2 then break end ! end", "for i@ = 1.0 , 2 , .5 do count() ! end",
     "for i@ , v@ in ipairs { 4 , $ , 6 } do count() tell( i@ , v@ ) ! end",
     "do count() local w@ = 0 while w@ < 3 do count() w@ = w@ + 1 ! end end",
     "do count() local w@ = 0 repeat count() local last@ = w@ w@ = w@ + 1 ! until last@ > 1 end",
     "for i@ = 1 , 4 do count() if i@ // 2 == 1 then count() goto continue@ end local u@ = i@ ! ::continue@:: end",
     "do count() local g@ = 0 ::again@:: g@ = g@ + 1 if g@ < 3 then count() goto again@ end ! end",
     "do count() do count() do count() count() goto out@ end end tell( 1 ) ::out@:: ; ::end@:: end",
+    /* functions */
     "local function f@ ( % , ... ) count() if % == 0 then return ... end return f@ ( 0 , % , ... ) end tell( f@ ( $ ) "
     ")",
     "local t@ = { u = { } } function t@.u.f ( ) count() ! return 1 end function t@ . u : g ( n ) count() return self "

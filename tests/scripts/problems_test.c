@@ -4,16 +4,12 @@
 enum { MANY = 400, TOLD_MAX = 40 };
 
 /* Half of them fail in line 4 in each update, and a few now and then in line 6. */
-static const char failing[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-                              "function a:think()\n"
-                              "  self.n = (self.n or 0) + 1\n"
-                              "  if self.x % 2 == 1 then local y = self.none.y end\n"
-                              "  -- some of the others\n"
-                              "  if self.x < 20 and self.n % 8 == 0 then error('not\\nagain') end\n"
-                              "end\n"
-                              "muster.world { agents = 400, start = function()\n"
-                              "  for i = 1, 400 do muster.spawn(a, {x = i, y = 0}) end\n"
-                              "end }\n";
+static const char failing[] = SCRIPT_FAST "function a:think()\n"
+                                          "  self.n = (self.n or 0) + 1\n"
+                                          "  if self.x % 2 == 1 then local y = self.none.y end\n"
+                                          "  -- some of the others\n"
+                                          "  if self.x < 20 and self.n % 8 == 0 then error('not\\nagain') end\n"
+                                          "end\n" SCRIPT_CROWD(400);
 
 typedef struct told_problem {
   char where[80], what[160];
@@ -46,6 +42,12 @@ static told_problems all_of(script_host *host) {
   return problems_of(host, (muster_agent){0});
 }
 
+static void expect_told(const told_problem *one, const char *where, const char *what, uint32_t agents) {
+  cr_assert_str_eq(one->where, where);
+  cr_assert_str_eq(one->what, what);
+  cr_assert_eq(one->agents, agents);
+}
+
 /* The first agent whose x is that. */
 static muster_agent agent_at_x(const script_host *host, double x) {
   muster_agent agent = {0};
@@ -59,34 +61,25 @@ static muster_agent agent_at_x(const script_host *host, double x) {
 }
 
 Test(problems, each_place_is_told_once_and_again_with_its_count) {
-  script_host *host = script_begin(failing, 2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_on(2, failing);
   script_run(host, 200);
-  const char *said = script_said(host);
-  cr_assert_eq(script_says(host, "stack traceback"), 2, "%s", said);
-  cr_assert_eq(script_says(host, ": main.lua:4: attempt to index a nil value (field 'none')\n"), 1, "%s", said);
-  cr_assert_eq(script_says(host, ": main.lua:6: not\n"), 1, "%s", said);
-  cr_assert_eq(script_says(host, "of type 'a': main.lua:4"), 1, "%s", said);
-  uint32_t again = script_says(host, " s: main.lua:4 has failed ");
-  cr_assert(again >= 2 && again <= 5, "%s", said);
-  cr_assert_geq(script_says(host, " times, now in 200 agents: "), 1, "%s", said);
-  cr_assert_lt(strlen(said), 4000, "a log of one fault: %s", said);
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {"stack traceback", 2}, {": main.lua:4: attempt to index a nil value (field 'none')\n", 1},
+                     {": main.lua:6: not\n", 1}, {"of type 'a': main.lua:4", 1},
+                     {" s: main.lua:4 has failed ", 2 | OR_MORE}, {" times, now in 200 agents: ", 1 | OR_MORE});
+  cr_assert_leq(script_says(host, " s: main.lua:4 has failed "), 5, "%s", script_said(host));
+  cr_assert_lt(strlen(script_said(host)), 4000, "a log of one fault: %s", host->said);
 }
 
 Test(problems, the_host_reads_them_by_place_and_by_agent) {
-  script_host *host = script_begin(failing, 1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(failing);
   cr_assert_eq(all_of(host).count, 0);
   script_run(host, 100);
   told_problems all = all_of(host);
   cr_assert_eq(all.count, 2);
-  cr_assert_str_eq(all.list[0].where, "main.lua:4");
-  cr_assert_str_eq(all.list[0].what, "attempt to index a nil value (field 'none')");
-  cr_assert_eq(all.list[0].agents, MANY / 2);
+  expect_told(&all.list[0], "main.lua:4", "attempt to index a nil value (field 'none')", MANY / 2);
   cr_assert_gt(all.list[0].count, 10 * MANY);
   cr_assert_gt(all.list[0].last_ns, host->now_ns - 50000000);
-  cr_assert_str_eq(all.list[1].where, "main.lua:6");
-  cr_assert_str_eq(all.list[1].what, "not");
-  cr_assert_eq(all.list[1].agents, 9);
+  expect_told(&all.list[1], "main.lua:6", "not", 9);
   cr_assert_eq((double)(all.list[0].count + all.list[1].count), script_figure(host, "scripts_errors_total"));
 
   muster_agent bad = agent_at_x(host, 7), good = agent_at_x(host, 40);
@@ -100,24 +93,19 @@ Test(problems, the_host_reads_them_by_place_and_by_agent) {
   script_run(host, 3);
   cr_assert_eq(all_of(host).list[0].agents, MANY / 2 - 1, "one that is gone fails no more");
   cr_assert_eq(problems_of(host, bad).count, 0);
-  script_end(host);
 }
 
 /* In a world of one there is one place for those who are born. */
 Test(problems, a_newborn_has_none_of_who_was_in_its_place) {
-  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-                                   "function a:think() error('again') end\n"
-                                   "muster.world { agents = 1, agents_max = 1, start = function()\n"
-                                   "  muster.spawn(a, {x = 1, y = 0}) end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(SCRIPT_FAST "function a:think() error('again') end\n"
+                                               "muster.world { agents = 1, agents_max = 1, start = function()\n"
+                                               "  muster.spawn(a, {x = 1, y = 0}) end }\n");
   script_run(host, 50);
   muster_agent old = agent_at_x(host, 1);
   cr_assert_gt(problems_of(host, old).list[0].count, 40);
   cr_assert_eq(muster_agent_remove(host->world, old), MUSTER_OK);
   script_run(host, 2);
-  muster_agent_def def = muster_agent_def_default();
-  def.type.index = 1;
-  def.position.x = 2;
+  const muster_agent_def def = WITH(muster_agent_def, it.type.index = 1, it.position.x = 2);
   cr_assert_not(muster_agent_is_null(muster_agent_spawn(host->world, &def)), "%s", muster_last_error());
   script_run(host, 5);
   muster_agent newborn = agent_at_x(host, 2);
@@ -126,22 +114,16 @@ Test(problems, a_newborn_has_none_of_who_was_in_its_place) {
   cr_assert_eq(told.count, 1);
   cr_expect(told.list[0].count > 0 && told.list[0].count <= 5, "%lu", told.list[0].count);
   cr_expect_eq(all_of(host).list[0].agents, 1);
-  script_end(host);
 }
 
 /* It has no self of its own, and nothing of it may stay. */
 Test(problems, of_a_birth_that_failed_go_with_who_was_born) {
-  script_host *host = script_begin("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-                                   "function a:think() end\n"
-                                   "muster.world { agents = 2, agents_max = 2, start = function()\n"
-                                   "  muster.spawn(a, {x = 1, y = 0}) end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(SCRIPT_FAST "function a:think() end\n"
+                                               "muster.world { agents = 2, agents_max = 2, start = function()\n"
+                                               "  muster.spawn(a, {x = 1, y = 0}) end }\n");
   const uint32_t of_no_text[32] = {UINT32_MAX};
   script_run(host, 2);
-  muster_agent_def def = muster_agent_def_default();
-  def.type.index = 1;
-  def.position.x = 2;
-  def.state = of_no_text;
+  const muster_agent_def def = WITH(muster_agent_def, it.type.index = 1, it.position.x = 2, it.state = of_no_text);
   cr_assert_not(muster_agent_is_null(muster_agent_spawn(host->world, &def)), "%s", muster_last_error());
   script_run(host, 5);
   cr_assert_eq(all_of(host).count, 1, "%s", script_said(host));
@@ -151,52 +133,40 @@ Test(problems, of_a_birth_that_failed_go_with_who_was_born) {
   cr_assert_eq(muster_agent_remove(host->world, agent_at_x(host, 2)), MUSTER_OK);
   script_run(host, 2);
   cr_expect_eq(all_of(host).list[0].agents, 0, "%u agents", all_of(host).list[0].agents);
-  script_end(host);
 }
 
 Test(problems, new_texts_begin_without_any) {
-  static const char mended[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
-                               "function a:think() self.n = 1 end\n"
-                               "muster.world { agents = 400, start = function() end }\n";
-  script_host *host = script_begin(failing, 1, MUSTER_CLOCK_VIRTUAL);
+  static const char mended[] = SCRIPT_FAST "function a:think() self.n = 1 end\n"
+                                           "muster.world { agents = 400, start = function() end }\n";
+  SCOPED_HOST *host = script_start(failing);
   script_run(host, 20);
   cr_assert_gt(all_of(host).count, 0);
   cr_assert_eq(script_reload(host, mended), MUSTER_OK, "%s", muster_last_error());
   script_run(host, 20);
   cr_assert_eq(all_of(host).count, 0);
   cr_assert_eq(problems_of(host, agent_at_x(host, 7)).count, 0);
-  script_end(host);
 }
 
 Test(problems, the_worlds_own_function_is_one_of_them) {
-  script_host *host = script_begin("muster.type { name = 'a' }\n"
+  SCOPED_HOST *host = script_start("muster.type { name = 'a' }\n"
                                    "muster.world { agents = 1, start = function() end,\n"
-                                   "  frame = function() local x = nothing.x end }\n",
-                                   1, MUSTER_CLOCK_VIRTUAL);
+                                   "  frame = function() local x = nothing.x end }\n");
   script_run(host, 30);
   told_problems all = all_of(host);
   cr_assert_eq(all.count, 1);
   cr_assert_str_eq(all.list[0].where, "main.lua:3");
   cr_assert_eq(all.list[0].count, 30);
-  cr_assert_eq(script_says(host, "stack traceback"), 1, "%s", script_said(host));
-  cr_assert_eq(script_says(host, "muster.world.frame: main.lua:3: "), 1, "%s", script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {"stack traceback", 1}, {"muster.world.frame: main.lua:3: ", 1});
 }
 
 /* Many places: what there is no room for is counted together. */
 Test(problems, are_bounded) {
-  char text[8192] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\nlocal f = {}\n";
-  for (int i = 1; i <= 60; i++) {
-    char line[64];
-    snprintf(line, sizeof line, "f[%d] = function() error('e') end\n", i);
-    strcat(text, line);
-  }
-  strcat(text, "function a:think() self.n = (self.n or 0) % 60 + 1 f[self.n]() end\n"
-               "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n");
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  char text[8192] = SCRIPT_FAST "local f = {}\n";
+  for (int i = 1; i <= 60; i++) strcat(text, formed("f[%d] = function() error('e') end\n", i));
+  strcat(text, "function a:think() self.n = (self.n or 0) % 60 + 1 f[self.n]() end\n" SCRIPT_ONE);
+  SCOPED_HOST *host = script_start(text);
   script_run(host, 130);
   told_problems all = all_of(host);
   cr_assert_eq(all.count, 32);
   cr_assert_str_eq(all.list[0].where, "other places");
-  script_end(host);
 }

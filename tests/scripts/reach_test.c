@@ -32,8 +32,7 @@ static const char reach_text[] =
     "  self.many = {} for i = 1, 300 do self.many['k' .. i] = i end\n"
     "  self.made.pairs_many = {pairs(self.many)}  self.many = nil  print('made')\n"
     "  self.made.memory = failed(function() local t = {} while true do t[#t + 1] = {} end end)\n"
-    "end\n"
-    "muster.world { agents = 1, start = function() muster.spawn('a', {x = 0, y = 0}) end }\n";
+    "end\n" SCRIPT_ONE;
 
 enum { REACH_PATH_BYTES = 200, REACHED_MAX = 1000 };
 
@@ -78,9 +77,8 @@ static void reach_fields(reach_walk *walk, const char *path) {
   cr_assert(lua_checkstack(L, count + 8));
   for (int i = 0; i < count; i++) order_push(L, &keys[i]);
   for (int i = 1; i <= count; i++) {
-    char inner[2 * REACH_PATH_BYTES];
     lua_pushvalue(L, table + i);
-    snprintf(inner, sizeof inner, "%s.%s", path, lua_tostring(L, -1));
+    const char *inner = formed("%s.%s", path, lua_tostring(L, -1));
     lua_pop(L, 1);
     lua_pushvalue(L, table + i);
     lua_rawget(L, table);
@@ -99,21 +97,12 @@ static void reach_see(reach_walk *walk, const char *path) {
 /* What is behind the value on top of the stack. */
 static void reach_look_behind(reach_walk *walk, const char *path) {
   lua_State *L = walk->L;
-  char inner[2 * REACH_PATH_BYTES];
   int value = lua_gettop(L);
   if (lua_istable(L, value)) reach_fields(walk, path);
-  if (freeze_push_content(L, value)) {
-    snprintf(inner, sizeof inner, "%s(content)", path);
-    reach_meet(walk, inner);
-  }
-  for (int i = 1; lua_isfunction(L, value) && lua_getupvalue(L, value, i); i++) {
-    snprintf(inner, sizeof inner, "%s^%d", path, i);
-    reach_meet(walk, inner);
-  }
-  if (lua_getmetatable(L, value)) {
-    snprintf(inner, sizeof inner, "%s(metatable)", path);
-    reach_meet(walk, inner);
-  }
+  if (freeze_push_content(L, value)) reach_meet(walk, formed("%s(content)", path));
+  for (int i = 1; lua_isfunction(L, value) && lua_getupvalue(L, value, i); i++)
+    reach_meet(walk, formed("%s^%d", path, i));
+  if (lua_getmetatable(L, value)) reach_meet(walk, formed("%s(metatable)", path));
 }
 
 /* Looks into all that was met, and that is met by this. */
@@ -180,7 +169,7 @@ static uint32_t reach_compare(const reach_walk *walk, char *list) {
 }
 
 Test(reach, a_script_reaches_what_is_listed_and_nothing_else) {
-  script_host *host = script_begin(reach_text, 1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(reach_text);
   const script_world *scripts = host->instance;
   script_run(host, 20);
   cr_assert_geq(script_says(host, "made"), 1, "%s", script_said(host));
@@ -199,5 +188,4 @@ Test(reach, a_script_reaches_what_is_listed_and_nothing_else) {
   cr_assert_eq(reach_compare(&walk, list), 0, "the walk and tests/scripts/reachable.txt differ");
   free(walk.paths);
   free(walk.lines);
-  script_end(host);
 }

@@ -9,33 +9,27 @@
 
 /* The script runs without an end, and is told so with its line. */
 static void safepoints_cut(const char *text, const char *where) {
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(text);
   script_run(host, 60);
-  cr_assert_eq(script_says(host, "goes into quarantine"), 1, "%s\n%s", text, script_said(host));
-  cr_assert_geq(script_says(host, where), 1, "%s\n%s", text, script_said(host));
-  script_end(host);
+  SCRIPT_EXPECT_SAID(host, {"goes into quarantine", 1}, {where, 1 | OR_MORE});
 }
 
 static void safepoints_says(const char *text, const char *line) {
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
-  script_run(host, 40);
-  cr_assert_geq(script_says(host, line), 1, "%s\n%s", text, script_said(host));
-  script_end(host);
+  script_expect(text, 40, line);
 }
 
 Test(safepoints, all_ways_to_go_on_without_end_have_some) {
   static const char *const ways[] = {
-      "while true do end",
-      "repeat until false",
-      "for i = 1, math.huge do end",
-      "for i = 1, 2 do ::again:: goto again end",
-      "::again:: if true then goto again end",
+      /* loops and gotos */
+      "while true do end", "repeat until false", "for i = 1, math.huge do end",
+      "for i = 1, 2 do ::again:: goto again end", "::again:: if true then goto again end",
       "for _ in string.len, 'x' do end",
-      "local function again() return again() end again()",
-      "local function one(two) return two(one, two) end one(one)",
+      /* calls */
+      "local function again() return again() end again()", "local function one(two) return two(one, two) end one(one)",
       ("local t = setmetatable({}, {__index = function(t, k) return t[k .. ''] end}) "
        "while true do pcall(function() return t.x end) end"),
       "local function fork(n) if n > 0 then fork(n - 1) fork(n - 1) end end fork(60)",
+      /* metamethods */
       "local t = setmetatable({}, {__call = function(t) return t() end}) t()",
       "local t = setmetatable({}, {__lt = function() while true do end end}) t = t < t",
       "local t = setmetatable({}, {__eq = function() while true do end end}) t = t == {}",
@@ -43,20 +37,18 @@ Test(safepoints, all_ways_to_go_on_without_end_have_some) {
       "local t = setmetatable({}, {__len = function(t) while true do end end}) t = #t",
       "local t = setmetatable({}, {__newindex = function(t) while true do end end}) t.x = 1",
       "local t = setmetatable({}, {__tostring = function() while true do end end}) tostring(t)",
+      /* what functions in C call */
       "table.sort({3, 2, 1}, function() while true do end end)",
       "string.gsub('xx', 'x', function() while true do end end)",
       "string.gsub('x', 'x', setmetatable({}, {__index = function() while true do end end}))",
       "local t = setmetatable({}, {__index = function() while true do end end}) table.move(t, 1, 1, 1, {})",
+      /* errors */
       "while true do pcall(pcall, pcall, error) end",
       "while true do pcall(function() local function f() return 1 + f() end f() end) end",
-      "xpcall(error, function() while true do end end)",
-      "pcall(string.rep) while pcall(error) == false do end",
+      "xpcall(error, function() while true do end end)", "pcall(string.rep) while pcall(error) == false do end",
       "for _ in utf8.codes(('x'):rep(9000)) do for _ in ('x'):gmatch('()') do repeat until false end end"};
-  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    char text[1024];
-    snprintf(text, sizeof text, BAD "function bad:think() %s\nend\n" ONE, ways[i]);
-    safepoints_cut(text, "main.lua:2");
-  }
+  for (size_t i = 0; i < COUNT_OF(ways); i++)
+    safepoints_cut(formed(BAD "function bad:think() %s\nend\n" ONE, ways[i]), "main.lua:2");
 }
 
 /* Each look finds that memory was refused, and raises that: the script catches it, wherever it comes. */
@@ -65,17 +57,10 @@ Test(safepoints, who_is_refused_memory_again_and_again_is_cut, .timeout = 200) {
   static const char fails[] = "local function fail() local t = {} end\n"
                               "local function again() while true do pcall(fail) end end\n"
                               "local function fill(t) for i = 1, 1e6 do t[i] = {} end end\n";
-  static char text[2048];
-  snprintf(text, sizeof text,
-           "%slocal bad = muster.type { name = 'bad', cuts_max = 3, asks = 100 }\n"
-           "function bad:think() local t = {} pcall(fill, t)\n while true do pcall(again) end end\n" ONE,
-           fails);
-  safepoints_cut(text, "main.lua:2");
-  snprintf(text, sizeof text,
-           "%slocal bad = muster.type { name = 'bad', asks = 1000 }\n"
-           "function bad:act() local t = {} pcall(fill, t)\n while true do pcall(again) end end\n" ONE,
-           fails);
-  safepoints_says(text, "it did not end within 20000 loops and calls");
+  static const char bad[] = "%slocal bad = muster.type { name = 'bad', %s }\n"
+                            "function bad:%s() local t = {} pcall(fill, t)\n while true do pcall(again) end end\n" ONE;
+  safepoints_cut(formed(bad, fails, "cuts_max = 3, asks = 100", "think"), "main.lua:2");
+  safepoints_says(formed(bad, fails, "asks = 1000", "act"), "it did not end within 20000 loops and calls");
 }
 
 Test(safepoints, a_long_text_that_does_much_is_cut_without_a_loop) {
@@ -92,18 +77,15 @@ Test(safepoints, a_long_text_that_does_much_is_cut_without_a_loop) {
 /* What is long counts as much as many short ones. */
 Test(safepoints, a_long_body_of_a_loop_is_looked_at_as_often_as_short_ones) {
   enum { STEPS = 20000, ROOM = 1 << 19 };
-  char *text = malloc(ROOM);
+  SCOPED(free_memory) char *text = malloc(ROOM);
   size_t length =
       (size_t)snprintf(text, ROOM, "%s", BAD "function bad:act() local n = 0 while true do n = n + 1 self.n = n\n");
   for (int i = 0; i < STEPS; i++) length += (size_t)snprintf(text + length, ROOM - length, "n = n + 1 - 1\n");
   snprintf(text + length, ROOM - length,
            "end end\nfunction bad:think() if self.n then print(self.n < 1000 and 'few' or 'many') end end\n" ONE);
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(text);
   script_run(host, 60);
-  cr_assert_geq(script_says(host, "few"), 1, "%s", script_said(host));
-  cr_assert_eq(script_says(host, "many"), 0);
-  script_end(host);
-  free(text);
+  SCRIPT_EXPECT_SAID(host, {"few", 1 | OR_MORE}, {"many", 0});
 }
 
 Test(safepoints, texts_mean_what_they_meant) {
@@ -132,17 +114,16 @@ Test(safepoints, a_text_gets_no_arguments_and_no_counter) {
 }
 
 Test(safepoints, a_text_that_does_not_compile_is_told_as_it_was_written) {
+  static const struct {
+    const char *text, *line;
+  } names[] = {{"local __safepoint = {1e9}\n", "main.lua:1"},
+               {"--[[\n\r\n\r\r]] local function f(a,\n--(\n__safepoint) end\n", "main.lua:6"},
+               {"\nfunction __safepoint.x() end\n", "main.lua:2"},
+               {"local t = {function(__safepoint) end}", "main.lua:1"},
+               {"::__safepoint:: goto __safepoint", "main.lua:1"},
+               {"local t = {} t.__safepoint = 1", "main.lua:1"}};
   script_refused("local a = 1\nwhile true do\nif a then end\n", "main.lua:4: 'end' expected");
   script_refused("end) muster.type { name = 'a' } (function()", "main.lua:1: <eof> expected near 'end'");
-  script_refused("local __safepoint = {1e9}\n", "main.lua:1: scripts may have no name that begins with '__safepoint'");
-  script_refused("--[[\n\r\n\r\r]] local function f(a,\n--(\n__safepoint) end\n",
-                 "main.lua:6: scripts may have no name");
-  script_refused("\nfunction __safepoint.x() end\n",
-                 "main.lua:2: scripts may have no name that begins with '__safepoint'");
-  script_refused("local t = {function(__safepoint) end}",
-                 "main.lua:1: scripts may have no name that begins with '__safepoint'");
-  script_refused("::__safepoint:: goto __safepoint",
-                 "main.lua:1: scripts may have no name that begins with '__safepoint'");
-  script_refused("local t = {} t.__safepoint = 1",
-                 "main.lua:1: scripts may have no name that begins with '__safepoint'");
+  for (size_t i = 0; i < COUNT_OF(names); i++)
+    script_refused(names[i].text, formed("%s: scripts may have no name that begins with '__safepoint'", names[i].line));
 }

@@ -3,16 +3,10 @@
 
 /* Runs a body once, in an agent's update beside another agent; it asserts by itself. */
 static void sandbox_holds(const char *before, const char *body) {
-  static char text[8192];
-  snprintf(text, sizeof text,
-           "local a = muster.type { name = 'a', spawns_max = 1, publishes = {'n'} }\n%s\n"
-           "function a:think()\n%s\nprint('holds') end\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-           before, body);
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
-  script_run(host, 30);
-  cr_assert_geq(script_says(host, "holds"), 1, "%s\n%s", body, script_said(host));
-  script_end(host);
+  script_expect(formed("local a = muster.type { name = 'a', spawns_max = 1, publishes = {'n'} }\n%s\n"
+                       "function a:think()\n%s\nprint('holds') end\n" SCRIPT_ONE,
+                       before, body),
+                30, "holds");
 }
 
 Test(sandbox, what_reaches_the_host_is_not_there) {
@@ -25,22 +19,16 @@ Test(sandbox, what_reaches_the_host_is_not_there) {
 }
 
 Test(sandbox, a_script_named_like_a_library_is_no_way_to_it) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(
-      script_open(host, "muster.type { name = 'a' } s = require 'string' assert(s.dump == nil and s.mine)", &needs),
-      MUSTER_E_INPUT);
+  SCOPED_HOST *host = script_open("muster.type { name = 'a' } s = require 'string' assert(s.dump == nil and s.mine)");
+  cr_assert_eq(host->opened, MUSTER_E_INPUT);
   char path[sizeof host->path], whole[sizeof host->path];
   snprintf(path, sizeof path, "%.60s/string.lua", host->folder);
   snprintf(whole, sizeof whole, "%s", host->path);
   snprintf(host->path, sizeof host->path, "%s", path);
   script_write(host, "return {mine = true}");
-  muster_module_options options = muster_module_options_default();
-  options.path = host->folder;
-  cr_assert_eq(host->module->open(&options, &host->instance, &needs), MUSTER_OK, "%s", muster_last_error());
+  host->instance = script_open_again(host, WITH(muster_module_options, it.path = host->folder), &host->needs);
   unlink(path);
   snprintf(host->path, sizeof host->path, "%s", whole);
-  script_end(host);
 }
 
 Test(sandbox, the_globals_are_those_of_the_manual) {
@@ -54,36 +42,21 @@ Test(sandbox, the_globals_are_those_of_the_manual) {
 Test(sandbox, what_the_scripts_define_is_read_only) {
   static const char before[] = "limit = 5 config = {deep = {n = 1}} local held = {n = 1}\n"
                                "function a:held() return held end";
-  static const char *const writes[] = {"limit = 6",
-                                       "fresh = 1",
-                                       "_G.limit = 6",
-                                       "config.x = 1",
-                                       "config.deep.n = 2",
-                                       "self:held().n = 2",
-                                       "self:held().m = 2",
-                                       "math.pi = 3",
-                                       "string.rep = nil",
-                                       "muster.move = nil",
-                                       "a.think = nil",
-                                       "rawset(config, 'x', 1)",
-                                       "rawset(_G, 'limit', 6)",
-                                       "rawset(self:held(), 'n', 2)",
-                                       "table.insert(config.deep, 1)",
-                                       "table.remove(config.deep, 1)",
-                                       "table.move({1}, 1, 1, 1, config)",
-                                       "table.sort(config)  config[1] = 1",
-                                       "setmetatable(config, {})",
-                                       "setmetatable(_G, {})",
-                                       "setmetatable(self, {})",
-                                       "getmetatable(self).x = 1"};
-  for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-    char body[512];
-    snprintf(body, sizeof body,
-             "assert(not pcall(function() %s end))\n"
-             "assert(limit == 5 and config.deep.n == 1 and self:held().n == 1 and fresh == nil and config.x == nil)",
-             writes[i]);
-    sandbox_holds(before, body);
-  }
+  static const char *const writes[] = {
+      /* by assignment */
+      "limit = 6", "fresh = 1", "_G.limit = 6", "config.x = 1", "config.deep.n = 2", "self:held().n = 2",
+      "self:held().m = 2", "math.pi = 3", "string.rep = nil", "muster.move = nil", "a.think = nil",
+      /* by functions */
+      "rawset(config, 'x', 1)", "rawset(_G, 'limit', 6)", "rawset(self:held(), 'n', 2)", "table.insert(config.deep, 1)",
+      "table.remove(config.deep, 1)", "table.move({1}, 1, 1, 1, config)", "table.sort(config)  config[1] = 1",
+      /* by metatables */
+      "setmetatable(config, {})", "setmetatable(_G, {})", "setmetatable(self, {})", "getmetatable(self).x = 1"};
+  for (size_t i = 0; i < COUNT_OF(writes); i++)
+    sandbox_holds(
+        before,
+        formed("assert(not pcall(function() %s end))\n"
+               "assert(limit == 5 and config.deep.n == 1 and self:held().n == 1 and fresh == nil and config.x == nil)",
+               writes[i]));
 }
 
 Test(sandbox, variables_inside_a_method_may_change) {
@@ -118,11 +91,8 @@ Test(sandbox, no_key_is_a_table_or_a_function) {
 
 Test(sandbox, metatables_cannot_finalise_or_weaken) {
   static const char *const names[] = {"__gc", "__mode", "__close", "__metatable", "__name", "__pairs"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    char body[256];
-    snprintf(body, sizeof body, "assert(not pcall(setmetatable, {}, {%s = 'k'}))", names[i]);
-    sandbox_holds("", body);
-  }
+  for (size_t i = 0; i < COUNT_OF(names); i++)
+    sandbox_holds("", formed("assert(not pcall(setmetatable, {}, {%s = 'k'}))", names[i]));
   sandbox_holds("", "local m = {} local t = setmetatable({}, m) m.__mode = 'k' t[{}] = 1\n"
                     "local n = 0 for i = 1, 500 do n = {n} end assert(getmetatable(t) == m)");
 }
@@ -179,21 +149,17 @@ Test(sandbox, scripts_that_do_not_compile_or_run_are_refused_with_file_and_line)
                {"require 'other'", "there is no script 'other'"},
                {"x = 1", "define no type"},
                {"local a = muster.type { name = 'a' } a.think = 5", "its field 'think' is no function"}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    script_host *host = malloc(sizeof *host);
-    muster_module_needs needs;
-    cr_assert_neq(script_open(host, cases[i].text, &needs), MUSTER_OK, "%s", cases[i].text);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    SCOPED_HOST *host = script_open(cases[i].text);
+    cr_assert_neq(host->opened, MUSTER_OK, "%s", cases[i].text);
     cr_assert_not_null(strstr(muster_last_error(), cases[i].message), "%s: %s", cases[i].text, muster_last_error());
-    script_end(host);
   }
 }
 
 Test(sandbox, a_zone_of_a_larger_world_is_refused) {
-  script_host *host = malloc(sizeof *host);
-  muster_module_needs needs;
-  cr_assert_eq(script_open(host, "muster.type { name = 'a' }", &needs), MUSTER_OK, "%s", muster_last_error());
-  muster_world_def def = muster_world_def_default();
-  def.limits.agents_max = needs.agents_max;
+  SCOPED_HOST *host = script_open("muster.type { name = 'a' }");
+  cr_assert_eq(host->opened, MUSTER_OK, "%s", muster_last_error());
+  muster_world_def def = WITH(muster_world_def, it.limits.agents_max = host->needs.agents_max);
   for (def.zone.number = 0; def.zone.number < 8; def.zone.number += 7) {
     muster_world *world = muster_world_create(&def);
     cr_assert_not_null(world, "%s", muster_last_error());
@@ -206,5 +172,4 @@ Test(sandbox, a_zone_of_a_larger_world_is_refused) {
     cr_assert_eq(muster_type_find(world, "a").index > 0, !def.zone.number);
     muster_world_destroy(world);
   }
-  script_end(host);
 }

@@ -1,56 +1,30 @@
 /* What the command `show` says of an agent. */
 #include "scripts/script_host.h"
 
-typedef struct shown_text {
-  char text[32768];
-  uint32_t status;
-} shown_text;
-
-static bool note_shown(uint32_t status, bool json, const char *text, size_t bytes, void *user) {
-  shown_text *shown = user;
-  cr_assert(!json && bytes < sizeof shown->text && strlen(text) == bytes);
-  memcpy(shown->text, text, bytes + 1);
-  shown->status = status;
-  return true;
-}
-
-static muster_result show(script_host *host, const char *id, shown_text *shown) {
-  const muster_module_call call = {.size = sizeof call, .command = "show", .body = id, .bytes = strlen(id)};
-  memset(shown, 0, sizeof *shown);
-  return host->module->command(host->instance, host->world, &call, note_shown, shown);
-}
-
 /* The id of the only agent of type 'a'. */
-static void id_of(const script_host *host, char *id, size_t bytes) {
+static const char *id_of(const script_host *host) {
   muster_agent_info info = muster_agent_info_default();
   for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(host->world, agent));)
     if (muster_agent_read(host->world, agent, &info) == MUSTER_OK && info.type.index == 1)
-      snprintf(id, bytes, "%u.%u", muster_agent_index(agent), muster_agent_generation(agent));
+      return formed("%u.%u", muster_agent_index(agent), muster_agent_generation(agent));
+  return "";
 }
+
+static script_answer shown;
 
 /* Runs a world of one agent whose spawned() and think() are these; it is shown as `lines`, below the first. */
 static void shows(const char *methods, const char *lines) {
-  char text[2048], id[32] = "", first[128];
-  shown_text *shown = malloc(sizeof *shown);
-  snprintf(text, sizeof text,
-           "list = {5}\nlocal a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n%s\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-           methods);
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_start(formed("list = {5}\n" SCRIPT_FAST "%s\n" SCRIPT_ONE, methods));
   script_run(host, 5);
-  id_of(host, id, sizeof id);
+  const char *id = id_of(host);
   uint64_t hash = muster_world_hash(host->world);
   double allocated = script_figure(host, "scripts_allocated_bytes_total");
-  cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(script_command(host, "show", id, &shown), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_world_hash(host->world), hash);
   cr_assert_eq(script_figure(host, "scripts_allocated_bytes_total"), allocated, "looking sets the collector going");
-  snprintf(first, sizeof first, "agent %s of type 'a', ", id);
-  const char *end = strchr(shown->text, '\n');
-  cr_assert(end && strncmp(shown->text, first, strlen(first)) == 0, "%s", shown->text);
-  cr_assert_eq(shown->status, 200);
-  cr_assert_str_eq(end + 1, lines, "%s", shown->text);
-  free(shown);
-  script_end(host);
+  const char *first = formed("agent %s of type 'a', ", id), *end = strchr(shown.text, '\n');
+  cr_assert(end && strncmp(shown.text, first, strlen(first)) == 0, "%s", shown.text);
+  cr_assert_str_eq(end + 1, lines, "%s", shown.text);
 }
 
 Test(show, fields_stand_in_their_order_each_on_a_line) {
@@ -81,33 +55,24 @@ Test(show, a_terminal_gets_no_control_bytes) {
         "\" and 7 bytes more\n  text = \"x\\027[2J\\\"\\010\"\n");
 }
 
-/* What is shown of the agent of a world of one, whose think() this is, after so many frames. The caller frees it. */
-static shown_text *shown_after(const char *think, uint32_t frames) {
-  char text[512], id[32] = "";
-  shown_text *shown = malloc(sizeof *shown);
-  snprintf(text, sizeof text,
-           "local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\nfunction a:think() %s end\n"
-           "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-           think);
-  script_host *host = script_begin(text, 1, MUSTER_CLOCK_VIRTUAL);
+/* Shows the agent of a world of one, whose think() this is, after so many frames. */
+static void show_after(const char *think, uint32_t frames) {
+  SCOPED_HOST *host = script_start(formed("local a = muster.type { name = 'a', period = '10ms', cuts_max = 1000 }\n"
+                                          "function a:think() %s end\n" SCRIPT_ONE,
+                                          think));
   script_run(host, frames);
-  id_of(host, id, sizeof id);
-  cr_assert_eq(show(host, id, shown), MUSTER_OK, "%s", muster_last_error());
-  script_end(host);
-  return shown;
+  cr_assert_eq(script_command(host, "show", id_of(host), &shown), MUSTER_OK, "%s", muster_last_error());
 }
 
 Test(show, an_update_that_was_cut_is_told_with_its_line) {
-  shown_text *shown = shown_after("\n while true do self.n = (self.n or 0) + 1 end\n", 20);
-  cr_assert(strstr(shown->text, "an update was cut in ") && strstr(shown->text, "main.lua:3:"), "%s", shown->text);
-  free(shown);
+  show_after("\n while true do self.n = (self.n or 0) + 1 end\n", 20);
+  cr_assert(strstr(shown.text, "an update was cut in ") && strstr(shown.text, "main.lua:3:"), "%s", shown.text);
 }
 
 Test(show, a_table_without_end_is_cut) {
-  shown_text *shown = shown_after("for i = 1, 99 do self[i] = ('x'):rep(200) end", 200);
-  size_t bytes = strlen(shown->text);
-  cr_assert(bytes > 16000 && strcmp(shown->text + bytes - 4, "...\n") == 0, "%zu: %s", bytes, shown->text + bytes - 9);
-  free(shown);
+  show_after("for i = 1, 99 do self[i] = ('x'):rep(200) end", 200);
+  size_t bytes = strlen(shown.text);
+  cr_assert(bytes > 16000 && strcmp(shown.text + bytes - 4, "...\n") == 0, "%zu: %s", bytes, shown.text + bytes - 9);
 }
 
 Test(show, what_is_no_agent_of_the_scripts_is_refused) {
@@ -119,17 +84,11 @@ Test(show, what_is_no_agent_of_the_scripts_is_refused) {
                {"99999999.1", "99999999"},
                {"1.99", "1"},
                {"0.1", "not of a type of the scripts"}};
-  shown_text *shown = malloc(sizeof *shown);
-  script_host *host =
-      script_begin("local a = muster.type { name = 'a', period = '10ms' }\nfunction a:think() end\n"
-                   "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n",
-                   1, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host =
+      script_start("local a = muster.type { name = 'a', period = '10ms' }\nfunction a:think() end\n" SCRIPT_ONE);
   script_run(host, 5);
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    cr_assert_neq(show(host, wrong[i].id, shown), MUSTER_OK, "%s: %s", wrong[i].id, shown->text);
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    cr_assert_neq(script_command(host, "show", wrong[i].id, &shown), MUSTER_OK, "%s: %s", wrong[i].id, shown.text);
     cr_assert(strstr(muster_last_error(), wrong[i].says), "%s: %s", wrong[i].id, muster_last_error());
-    cr_assert_eq(shown->status, 0);
   }
-  free(shown);
-  script_end(host);
 }

@@ -3,11 +3,7 @@
 #include "lua/values.h"
 #include "scripts/own_state.h"
 
-#include <criterion/criterion.h>
-#include <lauxlib.h>
 #include <muster/random.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { VALUES_ROUNDS = 250, VALUES_ROOM = 1 << 16, VALUES_TABLES = 512 };
 
@@ -41,8 +37,8 @@ static const char values_text[] =
     "return made, function(one, other) return alike(one, other, {}) end\n";
 
 /* A state with the two functions at 1 and 2 on its stack. */
-static script_state *values_begin(script_world *scripts) {
-  script_state *state = own_state_begin(scripts);
+static script_state *values_begin(void) {
+  script_state *state = own_state_begin();
   own_state_run(state, values_text, sizeof values_text - 1, 2);
   return state;
 }
@@ -78,10 +74,9 @@ static bool values_got(lua_State *L, const unsigned char *bytes, size_t count) {
 }
 
 Test(values, are_the_same_when_they_are_read) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = values_begin(scripts);
+  SCOPED_STATE *state = values_begin();
   lua_State *L = state->L;
-  unsigned char *bytes = malloc(VALUES_ROOM), *again = malloc(VALUES_ROOM);
+  SCOPED(free_memory) unsigned char *bytes = malloc(VALUES_ROOM), *again = malloc(VALUES_ROOM);
   for (lua_Integer seed = 1; seed <= VALUES_ROUNDS; seed++) {
     size_t count, other;
     values_make(L, seed);
@@ -111,16 +106,11 @@ Test(values, are_the_same_when_they_are_read) {
       lua_settop(L, 2);
     }
   }
-  free(bytes);
-  free(again);
-  state_destroy(state);
-  free(scripts);
 }
 
 /* Which order a table's fields came in leaves no trace in its bytes. */
 Test(values, that_are_equal_are_equal_bytes) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = values_begin(scripts);
+  SCOPED_STATE *state = values_begin();
   lua_State *L = state->L;
   static const char *const pairs[][2] = {
       {"return {a = 1, b = 2, [3] = 4, [-1] = 5}", "local t = {[-1] = 5} t[3] = 4 t.b = 2 t.a = 1 return t"},
@@ -128,7 +118,7 @@ Test(values, that_are_equal_are_equal_bytes) {
       {"return {[true] = 1, [false] = 2, [1.5] = 3}", "local t = {[1.5] = 3, [false] = 2} t[true] = 1 return t"},
       {"local t = {} for i = 1, 60 do t['k' .. i] = i end return t",
        "local t = {} for i = 60, 1, -1 do t['k' .. i] = i end return t"}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+  for (size_t i = 0; i < COUNT_OF(pairs); i++) {
     unsigned char bytes[2][4096];
     size_t counts[2];
     for (int k = 0; k < 2; k++) {
@@ -139,16 +129,13 @@ Test(values, that_are_equal_are_equal_bytes) {
     cr_expect(counts[0] == counts[1] && memcmp(bytes[0], bytes[1], counts[0]) == 0, "%s", pairs[i][0]);
     lua_settop(L, 2);
   }
-  state_destroy(state);
-  free(scripts);
 }
 
 /* As deep as the manual of the code says, and one deeper; as many tables as there is room for, and one more. */
 Test(values, have_a_depth_and_a_number_of_tables) {
-  script_world *scripts = malloc(sizeof *scripts);
-  script_state *state = values_begin(scripts);
+  SCOPED_STATE *state = values_begin();
   lua_State *L = state->L;
-  unsigned char *bytes = malloc(VALUES_ROOM);
+  SCOPED(free_memory) unsigned char *bytes = malloc(VALUES_ROOM);
   size_t count;
   for (int depth = 1; depth <= 64; depth++) {
     lua_newtable(L);
@@ -170,7 +157,4 @@ Test(values, have_a_depth_and_a_number_of_tables) {
     cr_expect_eq(values_put(L, bytes, VALUES_ROOM, &count), tables <= VALUES_TABLES, "%d tables", tables);
     lua_settop(L, 2);
   }
-  free(bytes);
-  state_destroy(state);
-  free(scripts);
 }

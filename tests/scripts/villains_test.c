@@ -18,13 +18,11 @@ static void villains_text(const char *before, char text[VILLAINS_TEXT_BYTES]) {
 
 /* A line about that type says that it happened where the text has `code`. */
 static void villain_is_named(script_host *host, const char *text, const char *type, const char *code) {
-  char named[64], place[32];
   uint32_t line = 1;
   const char *at = strstr(text, code);
   cr_assert_not_null(at);
   for (const char *before = text; before < at; before++) line += *before == '\n';
-  snprintf(named, sizeof named, "of type '%s'", type);
-  snprintf(place, sizeof place, "main.lua:%u:", line);
+  const char *named = formed("of type '%s'", type), *place = formed("main.lua:%u:", line);
   for (const char *said = strstr(script_said(host), named); said; said = strstr(said + 1, named)) {
     const char *end = strstr(said, "muster lua: "), *found = strstr(said, place);
     if (found && (!end || found < end)) return;
@@ -37,7 +35,7 @@ static uint64_t villains_run(const char *before) {
   static char text[VILLAINS_TEXT_BYTES];
   muster_statistics statistics = muster_statistics_default();
   villains_text(before, text);
-  script_host *host = script_begin(text, 2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_HOST *host = script_on(2, text);
   script_run(host, VILLAIN_FRAMES);
   cr_assert_eq(muster_statistics_read(host->world, &statistics), MUSTER_OK);
   if (strstr(before, "villains")) {
@@ -47,7 +45,6 @@ static uint64_t villains_run(const char *before) {
     villain_is_named(host, text, "pattern", "self.found =");
     cr_assert_eq(script_says(host, "goes into quarantine"), 2, "%s", script_said(host));
   }
-  script_end(host);
   return statistics.completed;
 }
 

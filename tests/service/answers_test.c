@@ -7,153 +7,68 @@
 #include "service/supervise/states.h"
 #include "support/little_world.h"
 
-#include "base/clock.h"
-
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #define WORLD(...)  ROW_OF(world_published, __VA_ARGS__)
 #define SECOND(...) ROW_OF(history_second, __VA_ARGS__)
 #define BAND(...)   ROW_OF(muster_band, __VA_ARGS__)
-#define COST(...)   ROW_OF(muster_type_cost, __VA_ARGS__)
-#define AGENT(...)  ROW_OF(muster_agent_info, __VA_ARGS__)
-#define SAVED(...)  ROW_OF(snapshots_status, __VA_ARGS__)
+
+/* Rows of what is shown by the name of its member. */
+#define OWN(member)    WORLD(#member, member)
+#define REPORT(member) WORLD(#member, report.member)
+#define FRAME(member)  WORLD("frame." #member, report.member)
+#define SHOWN(member)  SECOND(#member, member)
+#define COST(member)   ROW_OF(muster_type_cost, #member, member)
+#define AGENT(member)  ROW_OF(muster_agent_info, #member, member)
+#define SAVED(member)  ROW_OF(snapshots_status, #member, member)
+#define LEVELS                                                                                                         \
+  WORLD("levels.0", report.levels[0]), WORLD("levels.1", report.levels[1]), WORLD("levels.2", report.levels[2]),       \
+      WORLD("levels.3", report.levels[3])
 
 static const shown_row world_rows[] = {
-    WORLD("paused", paused),
-    WORLD("failed", failed),
-    WORLD("steps_left", steps_left),
-    WORLD("frames", frames),
-    WORLD("frames_late", frames_late),
-    WORLD("sim_now_ns", sim_now_ns),
-    WORLD("budget_ns", budget_ns),
-    WORLD("period_ns", period_ns),
-    WORLD("agents", report.agents),
-    WORLD("spawns_waiting", report.spawns_waiting),
-    WORLD("pressure", report.pressure),
-    WORLD("important_load", report.important_load),
-    WORLD("elapsed_load", report.elapsed_load),
-    WORLD("agents_put_off", report.agents_put_off),
-    WORLD("share", report.share),
-    WORLD("serial_share", statistics.serial_share),
-    WORLD("levels.0", report.levels[0]),
-    WORLD("levels.1", report.levels[1]),
-    WORLD("levels.2", report.levels[2]),
-    WORLD("levels.3", report.levels[3]),
-    WORLD("agents_quarantined", report.agents_quarantined),
-    WORLD("types_quarantined", report.types_quarantined),
-    WORLD("bytes_used", statistics.bytes_used),
-
-    WORLD("frame.number", report.frame),
-    WORLD("frame.wall_ns", report.wall_ns),
-    WORLD("frame.overrun_wall_ns", report.overrun_wall_ns),
-    WORLD("frame.released", report.released),
-    WORLD("frame.completed", report.completed),
-    WORLD("frame.carried", report.carried),
-    WORLD("frame.preempted", report.preempted),
-    WORLD("frame.woken", report.woken),
-    WORLD("frame.commands_waiting", report.commands_waiting),
-    WORLD("frame.utilisation_desired", report.utilisation_desired),
-    WORLD("frame.utilisation_nominal", report.utilisation_nominal),
-    WORLD("frame.utilisation_fitted", report.utilisation_fitted),
-    WORLD("frame.debt_ns", report.debt_ns),
-    WORLD("frame.serial_ns", report.serial_ns),
-    WORLD("frame.work_ns", report.work_ns),
-
+    /* of the world as a whole */
+    OWN(paused), OWN(failed), OWN(steps_left), OWN(frames), OWN(frames_late), OWN(sim_now_ns), OWN(budget_ns),
+    OWN(period_ns), REPORT(agents), REPORT(spawns_waiting), REPORT(pressure), REPORT(important_load),
+    REPORT(elapsed_load), REPORT(agents_put_off), REPORT(share), WORLD("serial_share", statistics.serial_share), LEVELS,
+    REPORT(agents_quarantined), REPORT(types_quarantined), WORLD("bytes_used", statistics.bytes_used),
+    /* of its last frame */
+    WORLD("frame.number", report.frame), FRAME(wall_ns), FRAME(overrun_wall_ns), FRAME(released), FRAME(completed),
+    FRAME(carried), FRAME(preempted), FRAME(woken), FRAME(commands_waiting), FRAME(utilisation_desired),
+    FRAME(utilisation_nominal), FRAME(utilisation_fitted), FRAME(debt_ns), FRAME(serial_ns), FRAME(work_ns),
+    /* of what was left though agents waited */
     WORLD("idle.fault_ns", statistics.idle_ns[MUSTER_IDLE_FAULT]),
     WORLD("idle.fault_frames", statistics.idle_frames[MUSTER_IDLE_FAULT]),
     WORLD("idle.at_x_ns", statistics.idle_ns[MUSTER_IDLE_X]),
     WORLD("idle.long_ns", statistics.idle_ns[MUSTER_IDLE_LONG]),
     WORLD("idle.estimates_mended", statistics.estimates_mended),
-
-    WORLD("journal.on", journal.on),
-    WORLD("journal.broken", journal.broken),
-    WORLD("journal.frames_written", journal.frames_written),
-    WORLD("journal.frames_safe", journal.frames_safe),
-    WORLD("journal.recovery_ns", journal.recovery_ns),
-    WORLD("journal.holds", journal.holds),
-    WORLD("journal.bytes", journal.bytes),
-    WORLD("journal.snapshots", journal.snapshots),
-    WORLD("journal.snapshots_failed", journal.snapshots_failed),
-    WORLD("journal.snapshot_bytes", journal.snapshot_bytes),
-    WORLD("journal.snapshot_ns", journal.snapshot_ns),
-    WORLD("journal.pause_ns", journal.pause_ns),
-    WORLD("journal.sync_ns", journal.sync_ns),
-    WORLD("journal.incidents", journal.incidents),
-    WORLD("journal.recovered_frames", journal.recovered_frames),
-    WORLD("journal.recovered_ns", journal.recovered_ns),
-    WORLD("journal.losses", journal.lost.losses),
-    WORLD("journal.lost_frames", journal.lost.frames),
-
-    WORLD("zone.number", zone.number),
-    WORLD("zone.epoch", zone.epoch),
-    WORLD("zone.space", zone.space),
-    WORLD("zone.spaces_used", zone.spaces_used),
-    WORLD("zone.ids_resting", zone.ids_resting),
-    WORLD("zone.frozen", zone.frozen),
-    WORLD("zone.ghosts", zone.ghosts),
-    WORLD("zone.parcels_waiting", zone.waiting),
-    WORLD("zone.departed", zone.departed),
-    WORLD("zone.arrived", zone.arrived),
-    WORLD("zone.refused", zone.refused),
-    WORLD("zone.messages_sent", zone.sent),
-    WORLD("zone.messages_delivered", zone.delivered),
-    WORLD("zone.messages_lost", zone.lost),
-};
+    /* of its journal */
+    OWN(journal.on), OWN(journal.broken), OWN(journal.frames_written), OWN(journal.frames_safe),
+    OWN(journal.recovery_ns), OWN(journal.holds), OWN(journal.bytes), OWN(journal.snapshots),
+    OWN(journal.snapshots_failed), OWN(journal.snapshot_bytes), OWN(journal.snapshot_ns), OWN(journal.pause_ns),
+    OWN(journal.sync_ns), OWN(journal.incidents), OWN(journal.recovered_frames), OWN(journal.recovered_ns),
+    WORLD("journal.losses", journal.lost.losses), WORLD("journal.lost_frames", journal.lost.frames),
+    /* of its zone */
+    OWN(zone.number), OWN(zone.epoch), OWN(zone.space), OWN(zone.spaces_used), OWN(zone.ids_resting), OWN(zone.frozen),
+    OWN(zone.ghosts), WORLD("zone.parcels_waiting", zone.waiting), OWN(zone.departed), OWN(zone.arrived),
+    OWN(zone.refused), WORLD("zone.messages_sent", zone.sent), WORLD("zone.messages_delivered", zone.delivered),
+    WORLD("zone.messages_lost", zone.lost)};
 
 /* Of GET /v1/worlds/W/levels, and of the stream's event: these members of a world's report, with those above. */
-static const shown_row levels_rows[] = {
-    WORLD("levels.0", report.levels[0]),      WORLD("levels.1", report.levels[1]),
-    WORLD("levels.2", report.levels[2]),      WORLD("levels.3", report.levels[3]),
-    WORLD("agents_shed", report.agents_shed), WORLD("agents_demoted", report.agents_demoted),
-    WORLD("pressure", report.pressure),
-};
+static const shown_row levels_rows[] = {LEVELS, REPORT(agents_shed), REPORT(agents_demoted), REPORT(pressure)};
 
 static const shown_row stream_rows[] = {
-    WORLD("frame", report.frame),
-    WORLD("frames", frames),
-    WORLD("frames_late", frames_late),
-    WORLD("sim_now_ns", sim_now_ns),
-    WORLD("paused", paused),
-    WORLD("failed", failed),
-    WORLD("budget_ns", budget_ns),
-    WORLD("period_ns", period_ns),
-    WORLD("wall_ns", report.wall_ns),
-    WORLD("overrun_wall_ns", report.overrun_wall_ns),
-    WORLD("debt_ns", report.debt_ns),
-    WORLD("pressure", report.pressure),
-    WORLD("important_load", report.important_load),
-    WORLD("share", report.share),
-    WORLD("utilisation_desired", report.utilisation_desired),
-    WORLD("utilisation_fitted", report.utilisation_fitted),
-    WORLD("released", report.released),
-    WORLD("completed", report.completed),
-    WORLD("carried", report.carried),
-    WORLD("preempted", report.preempted),
-    WORLD("woken", report.woken),
-    WORLD("stage_ns.0", report.stage_ns[0]),
-    WORLD("stage_ns.1", report.stage_ns[1]),
-    WORLD("stage_ns.2", report.stage_ns[2]),
-    WORLD("stage_ns.3", report.stage_ns[3]),
-    WORLD("stage_ns.4", report.stage_ns[4]),
-    WORLD("stage_ns.5", report.stage_ns[5]),
-    WORLD("stage_ns.6", report.stage_ns[6]),
-    WORLD("stage_ns.7", report.stage_ns[7]),
-    WORLD("agents", report.agents),
-    WORLD("spawns_waiting", report.spawns_waiting),
-    WORLD("levels.0", report.levels[0]),
-    WORLD("levels.1", report.levels[1]),
-    WORLD("levels.2", report.levels[2]),
-    WORLD("levels.3", report.levels[3]),
-    WORLD("agents_shed", report.agents_shed),
-    WORLD("agents_quarantined", report.agents_quarantined),
-    WORLD("types_quarantined", report.types_quarantined),
-    WORLD("represented", report.represented),
-    WORLD("leaves", report.leaves),
-    WORLD("herds_folded", report.herds_folded),
-    WORLD("herds_unfolded", report.herds_unfolded),
-};
+    /* of the world as a whole */
+    REPORT(frame), OWN(frames), OWN(frames_late), OWN(sim_now_ns), OWN(paused), OWN(failed), OWN(budget_ns),
+    OWN(period_ns),
+    /* of its last frame */
+    REPORT(wall_ns), REPORT(overrun_wall_ns), REPORT(debt_ns), REPORT(pressure), REPORT(important_load), REPORT(share),
+    REPORT(utilisation_desired), REPORT(utilisation_fitted), REPORT(released), REPORT(completed), REPORT(carried),
+    REPORT(preempted), REPORT(woken), WORLD("stage_ns.0", report.stage_ns[0]), WORLD("stage_ns.1", report.stage_ns[1]),
+    WORLD("stage_ns.2", report.stage_ns[2]), WORLD("stage_ns.3", report.stage_ns[3]),
+    WORLD("stage_ns.4", report.stage_ns[4]), WORLD("stage_ns.5", report.stage_ns[5]),
+    WORLD("stage_ns.6", report.stage_ns[6]), WORLD("stage_ns.7", report.stage_ns[7]), REPORT(agents),
+    REPORT(spawns_waiting), LEVELS, REPORT(agents_shed), REPORT(agents_quarantined), REPORT(types_quarantined),
+    REPORT(represented), REPORT(leaves), REPORT(herds_folded), REPORT(herds_unfolded)};
 
 static const shown_row band_rows[] = {
     BAND("agents", agents),        BAND("beyond_wish", agents_beyond_wish),
@@ -165,66 +80,32 @@ static const shown_row band_rows[] = {
     BAND("age_max", age.max_ns),
 };
 
-static const shown_row cost_rows[] = {
-    COST("agents", agents),
-    COST("mean_ns", mean_ns),
-    COST("p95_ns", high_ns),
-    COST("samples", samples),
-    COST("fixed_ns", fixed_ns),
-    COST("per_second_ns", per_second_ns),
-    COST("elapsed_load", elapsed_load),
-};
+static const shown_row cost_rows[] = {COST(agents),      COST(mean_ns),  ROW_OF(muster_type_cost, "p95_ns", high_ns),
+                                      COST(samples),     COST(fixed_ns), COST(per_second_ns),
+                                      COST(elapsed_load)};
 
 static const shown_row second_rows[] = {
-    SECOND("frames", frames),
-    SECOND("late", late),
-    SECOND("judged", judged),
-    SECOND("broken", broken),
-    SECOND("wall_p50_ns", wall_p50_ns),
-    SECOND("wall_p99_ns", wall_p99_ns),
-    SECOND("wall_max_ns", wall_max_ns),
-    SECOND("overrun_max_ns", overrun_max_ns),
-    SECOND("updates_cpu_ns", updates_cpu_ns),
-    SECOND("released", released),
-    SECOND("completed", completed),
-    SECOND("preempted", preempted),
-    SECOND("frame", frame),
-    SECOND("budget_ns", budget_ns),
-    SECOND("carried", carried),
-    SECOND("agents", agents),
-    SECOND("beyond_wish", beyond_wish),
-    SECOND("quarantined", quarantined),
-    SECOND("idle_fault_ns", idle_ns[MUSTER_IDLE_FAULT]),
-    SECOND("idle_x_ns", idle_ns[MUSTER_IDLE_X]),
-    SECOND("idle_long_ns", idle_ns[MUSTER_IDLE_LONG]),
-    SECOND("idle_faults", idle_faults),
-    SECOND("mended", mended),
-    SECOND("pressure", pressure),
-    SECOND("important_load", important_load),
-    SECOND("wants", wants),
-    SECOND("has", has),
-    SECOND("level_0", levels[0]),
-    SECOND("level_1", levels[1]),
-    SECOND("level_2", levels[2]),
-    SECOND("level_3", levels[3]),
-};
+    /* of all its frames */
+    SHOWN(frames), SHOWN(late), SHOWN(judged), SHOWN(broken), SHOWN(wall_p50_ns), SHOWN(wall_p99_ns),
+    SHOWN(wall_max_ns), SHOWN(overrun_max_ns), SHOWN(updates_cpu_ns), SHOWN(released), SHOWN(completed),
+    SHOWN(preempted),
+    /* of the last one */
+    SHOWN(frame), SHOWN(budget_ns), SHOWN(carried), SHOWN(agents), SHOWN(beyond_wish), SHOWN(quarantined),
+    /* of what was left though agents waited, and means */
+    SECOND("idle_fault_ns", idle_ns[MUSTER_IDLE_FAULT]), SECOND("idle_x_ns", idle_ns[MUSTER_IDLE_X]),
+    SECOND("idle_long_ns", idle_ns[MUSTER_IDLE_LONG]), SHOWN(idle_faults), SHOWN(mended), SHOWN(pressure),
+    SHOWN(important_load), SHOWN(wants), SHOWN(has), SECOND("level_0", levels[0]), SECOND("level_1", levels[1]),
+    SECOND("level_2", levels[2]), SECOND("level_3", levels[3])};
 
 static const shown_row agent_rows[] = {
-    AGENT("active", active),           AGENT("partition", partition),
-    AGENT("position.x", position.x),   AGENT("position.y", position.y),
-    AGENT("position.z", position.z),   AGENT("importance", importance),
-    AGENT("elasticity", elasticity),   AGENT("level", level),
-    AGENT("period_ns", period_ns),     AGENT("last_update_ns", last_update_ns),
-    AGENT("delays", delays),           AGENT("expected_cost_ns", expected_cost_ns),
-    AGENT("messages", messages),       AGENT("wake_at_ns", wake_at_ns),
-    AGENT("quarantined", quarantined),
+    AGENT(active),     AGENT(partition),        AGENT(position.x), AGENT(position.y), AGENT(position.z),
+    AGENT(importance), AGENT(elasticity),       AGENT(level),      AGENT(period_ns),  AGENT(last_update_ns),
+    AGENT(delays),     AGENT(expected_cost_ns), AGENT(messages),   AGENT(wake_at_ns), AGENT(quarantined),
 };
 
 static const shown_row saved_rows[] = {
-    SAVED("enabled", enabled),       SAVED("running", running),   SAVED("number", number),
-    SAVED("written", written),       SAVED("failed", failed),     SAVED("bytes", bytes),
-    SAVED("write_ns", write_ns),     SAVED("pause_ns", pause_ns), SAVED("refused", refused),
-    SAVED("written_at", written_at),
+    SAVED(enabled), SAVED(running),  SAVED(number),   SAVED(written), SAVED(failed),
+    SAVED(bytes),   SAVED(write_ns), SAVED(pause_ns), SAVED(refused), SAVED(written_at),
 };
 
 /* ---------------------------------------------------------------------------------------------------------- service */
@@ -240,18 +121,6 @@ static uint64_t number_of_world(uint32_t world) {
   return 200 * world;
 }
 
-static uint64_t number_of_band(uint32_t world, uint32_t band) {
-  return 1000 + (world * MUSTER_BANDS + band) * COUNT_OF(band_rows);
-}
-
-static uint64_t number_of_cost(uint32_t world, uint32_t type, uint32_t level) {
-  return 2000 + ((world * TYPES + type) * WORLD_LEVELS + level) * COUNT_OF(cost_rows);
-}
-
-static uint64_t number_of_second(uint32_t second) {
-  return 3000 + second * COUNT_OF(second_rows);
-}
-
 static void fill_world(uint32_t number) {
   static const char *const names[] = {"west", "east"}, *const modules[] = {"wildlife", "townsfolk"};
   hosted_world *world = &service.worlds[number];
@@ -265,13 +134,14 @@ static void fill_world(uint32_t number) {
   rows_fill(stream_rows, COUNT_OF(stream_rows), published, number_of_world(number) + 100);
   rows_fill(world_rows, COUNT_OF(world_rows), published, number_of_world(number)); /* which have some of these */
   for (uint32_t band = 0; band < MUSTER_BANDS; band++)
-    rows_fill(band_rows, COUNT_OF(band_rows), &published->statistics.bands[band], number_of_band(number, band));
+    rows_fill(band_rows, COUNT_OF(band_rows), &published->statistics.bands[band],
+              1000 + (number * MUSTER_BANDS + band) * COUNT_OF(band_rows));
   published->type_count = TYPES;
   for (uint32_t type = 0; type < TYPES; type++) {
     snprintf(published->types[type].name, NAME_BYTES, "type%u", type);
     for (uint32_t level = 0; level < WORLD_LEVELS; level++)
       rows_fill(cost_rows, COUNT_OF(cost_rows), &published->types[type].costs[level],
-                number_of_cost(number, type, level));
+                2000 + ((number * TYPES + type) * WORLD_LEVELS + level) * COUNT_OF(cost_rows));
   }
   snprintf(published->journal.why, sizeof published->journal.why, "why of %s", names[number]);
   snprintf(published->journal.lost.words, sizeof published->journal.lost.words, "lost by %s", names[number]);
@@ -284,7 +154,7 @@ static void fill_history(hosted_world *world) {
   uint64_t now = clock_system() / 1000000000u;
   for (uint32_t i = 0; i < SECONDS; i++) {
     history_second *second = &world->history.ring[i];
-    rows_fill(second_rows, COUNT_OF(second_rows), second, number_of_second(i));
+    rows_fill(second_rows, COUNT_OF(second_rows), second, 3000 + i * COUNT_OF(second_rows));
     second->second = now - SECONDS + i;
     for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
       second->band_completed[band] = 1u << band;
@@ -329,27 +199,23 @@ static void stop(void) {
 TestSuite(answers, .init = start, .fini = stop, .timeout = 120);
 
 static json_t *ask(const char *path) {
-  return control_ask(&server.asked, "GET", path, NULL, 200);
+  return control_get(&server.asked, path);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-/* The bands of importance in an answer. */
 static void expect_bands(json_t *whole, const world_published *published) {
-  char within[64], path[96];
   for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
-    snprintf(within, sizeof within, "staleness_by_importance.%u.", band);
+    const char *within = formed("staleness_by_importance.%u.", band);
     rows_expect(whole, within, band_rows, COUNT_OF(band_rows), &published->statistics.bands[band]);
-    snprintf(path, sizeof path, "%sfrom", within);
-    rows_expect_value(whole, path, ROW_FRACTION, band ? 0.25 * (band - 1) : 0);
-    snprintf(path, sizeof path, "%sto", within);
-    rows_expect_value(whole, path, ROW_FRACTION, 0.25 * band);
+    rows_expect_value(whole, formed("%sfrom", within), ROW_FRACTION, band ? 0.25 * (band - 1) : 0);
+    rows_expect_value(whole, formed("%sto", within), ROW_FRACTION, 0.25 * band);
   }
 }
 
 static void expect_world(json_t *whole, uint32_t number) {
-  static const char *const syncs[] = {"none", "second", "frame"}, *const verdicts[] = {"code", "severity", "words",
-                                                                                       "next"};
+  static const char *const syncs[] = {"none", "second", "frame"};
+  static const char *const verdicts[] = {"code", "severity", "words", "next"};
   hosted_world *world = &service.worlds[number];
   const world_published *published = &world->published;
   rows_expect_text(whole, "world", world->name);
@@ -361,26 +227,22 @@ static void expect_world(json_t *whole, uint32_t number) {
   rows_expect_text(whole, "journal.sync", syncs[published->journal.sync]);
   expect_bands(whole, published);
   for (size_t i = 0; i < COUNT_OF(verdicts); i++) { /* tests/service/verdict_test.c looks at them */
-    char path[32];
-    snprintf(path, sizeof path, "verdict.%s", verdicts[i]);
-    json_decref(rows_take(whole, path));
+    json_decref(rows_take(whole, formed("verdict.%s", verdicts[i])));
   }
   rows_expect_nothing_left(whole, world->name);
 }
 
 Test(answers, of_a_world_have_each_number_once) {
-  json_t *west = ask("/v1/worlds/west"), *east = ask("/v1/worlds/east");
+  json_auto_t *west = ask("/v1/worlds/west"), *east = ask("/v1/worlds/east");
   expect_world(west, 0);
   expect_world(east, 1);
-  json_decref(west), json_decref(east);
 }
 
 Test(answers, of_all_worlds_are_those_of_each) {
-  json_t *all = ask("/v1/worlds");
-  cr_assert_eq(json_array_size(control_member(all, "worlds")), WORLDS);
+  json_auto_t *all = ask("/v1/worlds");
+  cr_assert_eq(control_size(all, "worlds"), WORLDS);
   for (uint32_t i = 0; i < WORLDS; i++) expect_world(json_array_get(control_member(all, "worlds"), i), i);
-  cr_expect_eq(json_array_size(control_member(all, "processes")), 0);
-  json_decref(all);
+  cr_expect_eq(control_size(all, "processes"), 0);
 }
 
 /* A switch has two values, so each is set alone. */
@@ -388,11 +250,10 @@ static void expect_switches(const shown_row *rows, size_t count, void *of, const
   for (size_t i = 0; i < count; i++) {
     if (rows[i].kind != ROW_SWITCH) continue;
     row_put(&rows[i], of, 1);
-    json_t *whole = ask(path);
+    json_auto_t *whole = ask(path);
     for (size_t k = 0; k < count; k++)
       if (rows[k].kind == ROW_SWITCH) rows_expect_value(whole, rows[k].name, ROW_SWITCH, k == i);
     row_put(&rows[i], of, 0);
-    json_decref(whole);
   }
 }
 
@@ -405,55 +266,44 @@ Test(answers, switches_are_each_their_own) {
 Test(answers, what_is_not_there_is_left_out_or_null) {
   service.worlds[0].published.zone.number = 0;
   service.worlds[0].published.statistics.bands[3].completed = 0;
-  json_t *west = ask("/v1/worlds/west");
+  json_auto_t *west = ask("/v1/worlds/west");
   cr_expect_null(json_object_get(west, "zone"));
-  cr_expect(json_is_null(control_member(west, "staleness_by_importance.3.interval")));
+  cr_expect(control_is_null(west, "staleness_by_importance.3.interval"));
   cr_expect(json_is_integer(control_member(west, "staleness_by_importance.2.interval")));
-  json_decref(west);
 }
 
 Test(answers, of_levels_have_each_number_once) {
-  json_t *levels = ask("/v1/worlds/east/levels");
+  json_auto_t *levels = ask("/v1/worlds/east/levels");
   rows_expect(levels, "", levels_rows, COUNT_OF(levels_rows), &service.worlds[1].published);
   rows_expect_nothing_left(levels, "levels");
-  json_decref(levels);
 }
 
 Test(answers, of_the_history_have_each_number_of_each_second_once) {
   hosted_world *world = &service.worlds[1];
-  char path[64];
-  json_t *history = ask("/v1/worlds/east/history");
-  cr_assert_eq(json_array_size(control_member(history, "second")), SECONDS);
+  json_auto_t *history = ask("/v1/worlds/east/history");
+  cr_assert_eq(control_size(history, "second"), SECONDS);
   for (uint32_t i = 0; i < SECONDS; i++) {
     const history_second *second = &world->history.ring[i];
     for (size_t k = 0; k < COUNT_OF(second_rows); k++) {
       shown_row row = second_rows[k];
-      snprintf(path, sizeof path, "%s.%u", second_rows[k].name, i);
-      row.name = path;
+      row.name = formed("%s.%u", second_rows[k].name, i);
       rows_expect(history, "", &row, 1, second);
     }
-    snprintf(path, sizeof path, "second.%u", i);
-    rows_expect_value(history, path, ROW_WHOLE_64, (double)second->second);
-    for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
-      snprintf(path, sizeof path, "got_ns_%u.%u", band, i);
-      rows_expect_value(history, path, ROW_WHOLE_64, floor(1e9 * (i + 1) / (1u << band)));
-    }
+    rows_expect_value(history, formed("second.%u", i), ROW_WHOLE_64, (double)second->second);
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++)
+      rows_expect_value(history, formed("got_ns_%u.%u", band, i), ROW_WHOLE_64, floor(1e9 * (i + 1) / (1u << band)));
   }
   rows_expect_text(history, "world", "east");
   rows_expect_value(history, "kept_s", ROW_WHOLE_32, HISTORY_SECONDS);
-  json_t *now = rows_take(history, "now_ns");
+  json_auto_t *now = rows_take(history, "now_ns");
   cr_expect_geq((uint64_t)json_integer_value(now), world->history.ring[SECONDS - 1].second * 1000000000u);
   rows_expect_nothing_left(history, "history");
-  json_decref(now), json_decref(history);
 }
 
 Test(answers, of_the_history_after_a_second_are_the_later_ones) {
-  char path[96];
-  snprintf(path, sizeof path, "/v1/worlds/east/history?after=%lu", service.worlds[1].history.ring[0].second);
-  json_t *history = ask(path);
-  cr_expect_eq(json_array_size(control_member(history, "second")), SECONDS - 1);
+  json_auto_t *history = ask(formed("/v1/worlds/east/history?after=%lu", service.worlds[1].history.ring[0].second));
+  cr_expect_eq(control_size(history, "second"), SECONDS - 1);
   cr_expect_eq(control_count(history, "frames.0"), service.worlds[1].history.ring[1].frames);
-  json_decref(history);
 }
 
 Test(answers, of_snapshots_have_each_number_once) {
@@ -461,12 +311,11 @@ Test(answers, of_snapshots_have_each_number_once) {
   rows_fill(saved_rows, COUNT_OF(saved_rows), status, 4000);
   strcpy(status->failure, "a full disk");
   strcpy(status->restored, "an old file");
-  json_t *snapshot = ask("/v1/snapshot");
+  json_auto_t *snapshot = ask("/v1/snapshot");
   rows_expect(snapshot, "", saved_rows, COUNT_OF(saved_rows), status);
   rows_expect_text(snapshot, "failure", "a full disk");
   rows_expect_text(snapshot, "restored", "an old file");
   rows_expect_nothing_left(snapshot, "snapshot");
-  json_decref(snapshot);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ types */
@@ -474,7 +323,7 @@ Test(answers, of_snapshots_have_each_number_once) {
 /* What overran is of a real world, in which nothing has; the costs are what was published. */
 Test(answers, of_types_have_each_number_once) {
   static const muster_atom atom = {.run = nothing};
-  little_world little = little_world_create(1, NULL);
+  SCOPED(little_world_destroy) little_world little = little_world_create(1, NULL);
   service.worlds[1].world = little.world;
   for (uint32_t type = 0; type < TYPES; type++) {
     muster_type_def def = type_with(&atom, 1);
@@ -483,28 +332,21 @@ Test(answers, of_types_have_each_number_once) {
     def.period_max_ns = 900000000 + type;
     register_type(&little, &def);
   }
-  json_t *types = ask("/v1/worlds/east/types");
-  char within[64], path[96];
+  json_auto_t *types = ask("/v1/worlds/east/types");
   for (uint32_t type = 0; type < TYPES; type++) {
-    snprintf(path, sizeof path, "types.%u.type", type);
-    rows_expect_text(types, path, service.worlds[1].published.types[type].name);
-    snprintf(path, sizeof path, "types.%u.period_ns", type);
-    rows_expect_value(types, path, ROW_WHOLE_64, 100000000 + type);
-    snprintf(path, sizeof path, "types.%u.period_max_ns", type);
-    rows_expect_value(types, path, ROW_WHOLE_64, 900000000 + type);
+    rows_expect_text(types, formed("types.%u.type", type), service.worlds[1].published.types[type].name);
+    rows_expect_value(types, formed("types.%u.period_ns", type), ROW_WHOLE_64, 100000000 + type);
+    rows_expect_value(types, formed("types.%u.period_max_ns", type), ROW_WHOLE_64, 900000000 + type);
     for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
-      snprintf(within, sizeof within, "types.%u.levels.%u.", type, level);
+      const char *within = formed("types.%u.levels.%u.", type, level);
       rows_expect(types, within, cost_rows, COUNT_OF(cost_rows), &service.worlds[1].published.types[type].costs[level]);
-      snprintf(path, sizeof path, "%slevel", within);
-      rows_expect_value(types, path, ROW_WHOLE_32, level);
+      rows_expect_value(types, formed("%slevel", within), ROW_WHOLE_32, level);
     }
-    snprintf(path, sizeof path, "types.%u.overrun_counts", type);
-    json_decref(rows_take(types, path)); /* tests/service/crash_test.c and module_parts_test.c look at them */
+    /* tests/service/crash_test.c and module_parts_test.c look at them */
+    json_decref(rows_take(types, formed("types.%u.overrun_counts", type)));
   }
   rows_expect_nothing_left(types, "types");
-  json_decref(types);
   service.worlds[1].world = NULL;
-  little_world_destroy(&little);
 }
 
 /* -------------------------------------------------------------------------------------------------------- processes */
@@ -516,6 +358,16 @@ static void start_later(uv_timer_t *timer) {
 /* Of a supervisor, in GET /v1/worlds: two worlds, of which one runs and the other waits for its start. */
 Test(process_answers, have_each_number_once) {
   enum { LATER_MS = 5000 };
+  static const char *const texts[][2] = {
+      {"processes.0.world", "west"},
+      {"processes.0.state", "running"},
+      {"processes.0.allow", "nothing"},
+      {"processes.1.world", "east"},
+      {"processes.1.state", "waiting"},
+      {"processes.1.allow", "network"},
+      {"processes.1.reason", "it was struck"},
+      {"processes.1.words",
+       "world east starts in 5 s, since it was struck; `muster ctl restart east` starts it at once"}};
   static struct settings settings;
   static struct processes processes = {.settings = &settings, .count = 2};
   world_process *runs = &processes.worlds[0], *waits = &processes.worlds[1];
@@ -528,13 +380,8 @@ Test(process_answers, have_each_number_once) {
   uv_timer_start(&waits->timer, start_later, LATER_MS, 0);
   waits->all = &processes;
   strcpy(waits->name, "east");
-  *runs = (world_process){.all = &processes,
-                          .name = "west",
-                          .state = PROCESS_RUNNING,
-                          .has_process = true,
-                          .starts = 11,
-                          .refused = 12,
-                          .refused_total = 13};
+  *runs = (world_process){.all = &processes, .name = "west", .state = PROCESS_RUNNING, .has_process = true};
+  runs->starts = 11, runs->refused = 12, runs->refused_total = 13;
   runs->process.pid = 4242;
   runs->restarts.count = 3;
   waits->state = PROCESS_WAITING;
@@ -542,31 +389,19 @@ Test(process_answers, have_each_number_once) {
   waits->restarts.count = 4;
   for (uint32_t i = 0; i < 4; i++) waits->restarts.ends[i].at_ns = runs->restarts.ends[i].at_ns = clock_system();
   strcpy(waits->reason, "it was struck");
-  json_t *whole = json_pack("{s:o}", "processes", states_list(&processes));
+  json_auto_t *whole = json_pack("{s:o}", "processes", states_list(&processes));
   for (uint32_t i = 0; i < 2; i++) {
     static const char *const names[] = {"starts", "ends", "window_ns", "refused_calls"};
     static const double values[2][4] = {{11, 3, 7200000000000, 12}, {21, 4, 7200000000000, 22}};
-    char path[64];
-    for (uint32_t k = 0; k < 4; k++) {
-      snprintf(path, sizeof path, "processes.%u.%s", i, names[k]);
-      rows_expect_value(whole, path, ROW_WHOLE_64, values[i][k]);
-    }
+    for (uint32_t k = 0; k < 4; k++)
+      rows_expect_value(whole, formed("processes.%u.%s", i, names[k]), ROW_WHOLE_64, values[i][k]);
   }
-  rows_expect_text(whole, "processes.0.world", "west");
-  rows_expect_text(whole, "processes.0.state", "running");
-  rows_expect_text(whole, "processes.0.allow", "nothing");
+  for (size_t i = 0; i < COUNT_OF(texts); i++) rows_expect_text(whole, texts[i][0], texts[i][1]);
   rows_expect_value(whole, "processes.0.process", ROW_WHOLE_64, 4242);
-  rows_expect_text(whole, "processes.1.world", "east");
-  rows_expect_text(whole, "processes.1.state", "waiting");
-  rows_expect_text(whole, "processes.1.allow", "network");
-  rows_expect_text(whole, "processes.1.reason", "it was struck");
-  rows_expect_text(whole, "processes.1.words",
-                   "world east starts in 5 s, since it was struck; `muster ctl restart east` starts it at once");
   rows_expect_value(whole, "processes.1.next_start_ns", ROW_WHOLE_64, LATER_MS * 1e6);
   rows_expect_nothing_left(whole, "processes");
   cr_expect_eq(states_next_start_s(waits), LATER_MS / 1000 + 1, "rounded up");
   cr_expect_eq(states_next_start_s(runs), 0);
-  json_decref(whole);
   uv_close((uv_handle_t *)&waits->timer, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);
   cr_expect_eq(uv_loop_close(&loop), 0);
@@ -590,41 +425,36 @@ static json_t *write_agent(const little_world *little, const muster_agent_info *
 /* Of GET /v1/worlds/W/agents and .../agents/A, and of the ranking. */
 Test(agent_answers, have_each_number_once) {
   static const muster_atom atom = {.run = nothing};
-  little_world little = little_world_create(1, NULL);
+  SCOPED(little_world_destroy) little_world little = little_world_create(1, NULL);
   muster_type_def def = type_with(&atom, 1);
   def.name = "hen";
   register_type(&little, &def);
-  muster_agent_info info = muster_agent_info_default();
-  info.type = little.type;
+  muster_agent_info info = WITH(muster_agent_info, it.type = little.type);
   rows_fill(agent_rows, COUNT_OF(agent_rows), &info, 10);
   for (size_t set = 0; set < COUNT_OF(agent_rows); set++) {
     if (agent_rows[set].kind != ROW_SWITCH) continue;
     row_put(&agent_rows[set], &info, 1);
-    json_t *agent = write_agent(&little, &info);
+    json_auto_t *agent = write_agent(&little, &info);
     rows_expect(agent, "", agent_rows, COUNT_OF(agent_rows), &info);
     rows_expect_text(agent, "agent", "17.4");
     rows_expect_text(agent, "type", "hen");
     rows_expect_nothing_left(agent, "agent");
-    json_decref(agent);
     row_put(&agent_rows[set], &info, 0);
   }
   info.wake_at_ns = 0;
-  json_t *agent = write_agent(&little, &info);
+  json_auto_t *agent = write_agent(&little, &info);
   cr_expect_null(json_object_get(agent, "wake_at_ns"), "it has asked for none");
-  json_decref(agent);
-  little_world_destroy(&little);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- stream */
 
-/* The document of an event. */
 static json_t *document_of(const stream_text *text) {
   json_error_t error;
   cr_assert(text && text->length > 0);
   const char *data = memmem(text->text, text->length, "data: ", 6);
   cr_assert_not_null(data);
-  json_t *document =
-      json_loadb(data + 6, text->length - (size_t)(data + 6 - text->text), JSON_REJECT_DUPLICATES, &error);
+  data += 6;
+  json_t *document = json_loadb(data, text->length - (size_t)(data - text->text), JSON_REJECT_DUPLICATES, &error);
   cr_assert_not_null(document, "%s", error.text);
   return document;
 }
@@ -632,14 +462,13 @@ static json_t *document_of(const stream_text *text) {
 Test(answers, of_a_stream_have_each_number_of_a_frame_once) {
   stream_texts texts = {0};
   hosted_world *world = &service.worlds[1];
-  json_t *frame = document_of(stream_texts_frame(&texts, world, 1000));
+  json_auto_t *frame = document_of(stream_texts_frame(&texts, world, 1000));
   rows_expect_text(frame, "world", "east");
   rows_expect(frame, "", stream_rows, COUNT_OF(stream_rows), &world->published);
   rows_expect_value(frame, "hz", ROW_PRECISE, 1e9 / (double)world->published.period_ns);
-  json_t *age = rows_take(frame, "frame_age_ns");
+  json_auto_t *age = rows_take(frame, "frame_age_ns");
   cr_expect_gt(json_integer_value(age), 0);
   rows_expect_nothing_left(frame, "frame");
-  json_decref(age), json_decref(frame);
   stream_texts_free(&texts);
 }
 
@@ -647,8 +476,7 @@ Test(answers, of_a_stream_have_each_number_of_a_type_once) {
   static const char *const verdicts[] = {"code", "severity", "words", "next"};
   stream_texts texts = {0};
   hosted_world *world = &service.worlds[1];
-  json_t *types = document_of(stream_texts_types(&texts, world, 1000));
-  char path[96];
+  json_auto_t *types = document_of(stream_texts_types(&texts, world, 1000));
   rows_expect_text(types, "world", "east");
   rows_expect_value(types, "frame", ROW_WHOLE_64, (double)world->published.report.frame);
   for (uint32_t type = 0; type < TYPES; type++) {
@@ -657,32 +485,21 @@ Test(answers, of_a_stream_have_each_number_of_a_type_once) {
       const muster_type_cost *cost = &world->published.types[type].costs[level];
       const double values[] = {cost->agents, (double)cost->mean_ns, (double)cost->high_ns, (double)cost->samples};
       static const char *const names[] = {"agents", "mean_ns", "high_ns", "samples"};
-      for (uint32_t i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "types.%u.levels.%u.%s", type, level, names[i]);
-        rows_expect_value(types, path, ROW_WHOLE_64, values[i]);
-      }
+      for (uint32_t i = 0; i < 4; i++)
+        rows_expect_value(types, formed("types.%u.levels.%u.%s", type, level, names[i]), ROW_WHOLE_64, values[i]);
       agents += values[0];
       mean += values[0] * values[1];
       high += values[0] * values[2];
     }
-    snprintf(path, sizeof path, "types.%u.type", type);
-    rows_expect_value(types, path, ROW_WHOLE_32, type + 1);
-    snprintf(path, sizeof path, "types.%u.name", type);
-    rows_expect_text(types, path, world->published.types[type].name);
-    snprintf(path, sizeof path, "types.%u.agents", type);
-    rows_expect_value(types, path, ROW_WHOLE_64, agents);
-    snprintf(path, sizeof path, "types.%u.mean_ns", type);
-    rows_expect_value(types, path, ROW_WHOLE_64, floor(mean / agents));
-    snprintf(path, sizeof path, "types.%u.high_ns", type);
-    rows_expect_value(types, path, ROW_WHOLE_64, floor(high / agents));
+    rows_expect_value(types, formed("types.%u.type", type), ROW_WHOLE_32, type + 1);
+    rows_expect_text(types, formed("types.%u.name", type), world->published.types[type].name);
+    rows_expect_value(types, formed("types.%u.agents", type), ROW_WHOLE_64, agents);
+    rows_expect_value(types, formed("types.%u.mean_ns", type), ROW_WHOLE_64, floor(mean / agents));
+    rows_expect_value(types, formed("types.%u.high_ns", type), ROW_WHOLE_64, floor(high / agents));
   }
   expect_bands(types, &world->published);
-  for (size_t i = 0; i < COUNT_OF(verdicts); i++) {
-    snprintf(path, sizeof path, "verdict.%s", verdicts[i]);
-    json_decref(rows_take(types, path));
-  }
+  for (size_t i = 0; i < COUNT_OF(verdicts); i++) json_decref(rows_take(types, formed("verdict.%s", verdicts[i])));
   rows_expect_nothing_left(types, "types");
-  json_decref(types);
   stream_texts_free(&texts);
 }
 
@@ -698,16 +515,14 @@ Test(answers, readiness_is_that_of_all_worlds) {
   json_decref(ask("/readyz"));
   for (uint32_t i = 0; i < WORLDS; i++) {
     service.worlds[i].published.failed = true;
-    json_t *readiness = control_ask(&server.asked, "GET", "/readyz", NULL, 503), *reason;
+    json_auto_t *readiness = control_ask(&server.asked, "GET", "/readyz", NULL, 503);
     const char *failed = "";
-    size_t k;
-    json_array_foreach(control_member(readiness, "reasons"), k, reason) {
+    CONTROL_EACH(reason, readiness, "reasons") {
       if (strcmp(control_text(reason, "code"), "failed") == 0) failed = control_text(reason, "world");
     }
     cr_expect(json_is_false(control_member(readiness, "ready")));
     cr_expect_str_eq(failed, service.worlds[i].name);
     service.worlds[i].published.failed = false;
-    json_decref(readiness);
   }
 }
 
@@ -734,7 +549,7 @@ Test(answers, of_the_last_run_have_each_number_once) {
     snprintf(inside->entry.type_name, sizeof inside->entry.type_name, "type%u", i);
   }
   service.settings.crash_limit = 7;
-  json_t *crash = ask("/v1/crash");
+  json_auto_t *crash = ask("/v1/crash");
   rows_expect_value(crash, "recording", ROW_SWITCH, 0);
   rows_expect_value(crash, "crash_limit", ROW_WHOLE_32, 7);
   rows_expect_value(crash, "last_run.clean", ROW_SWITCH, 0);
@@ -748,19 +563,11 @@ Test(answers, of_the_last_run_have_each_number_once) {
     static const char *const lists[] = {"last_run.culprits.0.", "last_run.also_running.0."},
                              *const texts[] = {"world", "module", "type"},
                              *const numbers[] = {"worker", "atom", "agent", "generation", "frame"};
-    char path[96], text[32];
-    for (uint32_t k = 0; k < COUNT_OF(texts); k++) {
-      snprintf(path, sizeof path, "%s%s", lists[i], texts[k]);
-      snprintf(text, sizeof text, "%s%u", texts[k], i);
-      rows_expect_text(crash, path, text);
-    }
-    for (uint32_t k = 0; k < COUNT_OF(numbers); k++) {
-      snprintf(path, sizeof path, "%s%s", lists[i], numbers[k]);
-      rows_expect_value(crash, path, ROW_WHOLE_64, 31 + 10 * k + i);
-    }
-    snprintf(path, sizeof path, "%sin", lists[i]);
-    rows_expect_text(crash, path, muster_flight_doing_name(MUSTER_FLIGHT_ATOM));
+    for (uint32_t k = 0; k < COUNT_OF(texts); k++)
+      rows_expect_text(crash, formed("%s%s", lists[i], texts[k]), formed("%s%u", texts[k], i));
+    for (uint32_t k = 0; k < COUNT_OF(numbers); k++)
+      rows_expect_value(crash, formed("%s%s", lists[i], numbers[k]), ROW_WHOLE_64, 31 + 10 * k + i);
+    rows_expect_text(crash, formed("%sin", lists[i]), muster_flight_doing_name(MUSTER_FLIGHT_ATOM));
   }
   rows_expect_nothing_left(crash, "crash");
-  json_decref(crash);
 }

@@ -1,22 +1,12 @@
 /* A module that attacks, in one of two worlds: each of its attacks is denied or bounded, and told; the other world and
  * the supervisor do not notice. */
-#include "control.h"
-#include "service/snapshot_file.h"
-#include "support/skip.h"
+#include "saved.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <linux/landlock.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* What an attack must get: minus errno, another errno that is as good, or a count of at most `most`. In the log stands
  * `told` of it, once; null: it is the kernel alone that refuses it, and says nothing. */
@@ -27,138 +17,88 @@ typedef struct expectation {
   const char *told;
 } expectation;
 
-static const expectation expected[] = {
-    {"read-passwd", EACCES, 0, 0, "may not read /etc/passwd,"},
-    {"write-group", EACCES, 0, 0, "may not write /etc/group,"},
-    {"openat2", EACCES, 0, 0, NULL},
-    {"root-link", EACCES, 0, 0, "may not read /etc/hosts,"},
-    {"symlink", EPERM, 0, 0, "call of symlink"},
-    {"read-other", EACCES, 0, 0, "may not read "},
-    {"write-other", EACCES, 0, 0, "state/other/flight, and was refused"},
-    {"unlink-other", EACCES, 0, 0, "may not rename or remove "},
-    {"link-other", EACCES, EXDEV, 0, NULL},
-    {"rename-out", EACCES, EXDEV, 0, NULL},
-    {"make-outside", EACCES, 0, 0, "control.made, and was refused"},
-    {"make-shared", EACCES, 0, 0, "may not write /dev/shm/muster-attack,"},
-    {"write-kernel", EACCES, 0, 0, "may not write /proc/sys/kernel/core_pattern,"},
-    {"mkdir", EPERM, 0, 0, "call of mkdir"},
-    {"write-parent", EACCES, 0, 0, "/mem, and was refused"},
-    {"read-parent", EACCES, 0, 0, "/environ, and was refused"},
-    {"read-neighbour", EACCES, 0, 0, "/mem, and was refused"},
-    {"tcp", EPERM, 0, 0, "call of socket "},
-    {"unix", EPERM, 0, 0, NULL},
-    {"pair", EPERM, 0, 0, "call of socketpair"},
-    {"connect", EPERM, 0, 0, "call of connect"},
-    {"bind", EPERM, 0, 0, "call of bind"},
-    {"send-by-name", 0, 0, 8, NULL}, /* it comes to the supervisor, not to the named one: expect_no_notice */
-    {"send-abstract", 0, 0, 8, NULL},
-    {"notes", 0, 0, 1500, "tells more than"},
-    {"shut-listener", 0, 0, 0, NULL}, /* it is made anew with the next process */
-    {"kill-parent", EPERM, 0, 0, "call of kill "},
-    {"kill-neighbour", EPERM, 0, 0, NULL},
-    {"kill-all", EPERM, 0, 0, NULL},
-    {"kill-group", EPERM, 0, 0, NULL},
-    {"kill-thread", EPERM, 0, 0, "call of tgkill"},
-    {"pidfd", EPERM, 0, 0, "call of pidfd_open"},
-    {"queue", EPERM, 0, 0, "call of rt_sigqueueinfo"},
-    {"owner", EPERM, 0, 0, "call of fcntl"},
-    {"setsid", EPERM, 0, 0, "call of setsid"},
-    {"setpgid", EPERM, 0, 0, "call of setpgid"},
-    {"exec", EPERM, 0, 0, "call of execve"},
-    {"ptrace", EPERM, 0, 0, "call of ptrace"},
-    {"vm-write", EPERM, 0, 0, "call of process_vm_writev"},
-    {"bind-parent", EPERM, 0, 0, "call of sched_setaffinity"},
-    {"spread", 0, 0, 4096, NULL}, /* to how many: check_spread */
-    {"bind-neighbour", EPERM, 0, 0, NULL},
-    {"realtime", EPERM, 0, 0, "call of sched_setscheduler"},
-    {"nice", EACCES, EPERM, 0, NULL},
-    {"slow-user", EPERM, 0, 0, "call of setpriority"},
-    {"limit-parent", EPERM, 0, 0, "call of prlimit64"},
-    {"raise-files", EPERM, 0, 0, NULL},
-    {"raise-length", EPERM, 0, 0, NULL},
-    {"raise-core", EPERM, 0, 0, NULL},
-    {"unshare", EPERM, 0, 0, "call of unshare"},
-    {"namespace", EPERM, 0, 0, "call of clone "},
-    {"mount", EPERM, 0, 0, "call of mount"},
-    {"chroot", EPERM, 0, 0, "call of chroot"},
-    {"dumpable", EPERM, 0, 0, "call of prctl"},
-    {"outlive", EPERM, 0, 0, NULL},
-    {"io-uring", EPERM, 0, 0, "call of io_uring_setup"},
-    {"bpf", EPERM, 0, 0, "call of bpf"},
-    {"personality", EPERM, 0, 0, "call of personality"},
-    {"keyctl", EPERM, 0, 0, "call of keyctl"},
-    {"seccomp", EPERM, 0, 0, "call of seccomp"},
-    {"clock", EPERM, 0, 0, "call of settimeofday"},
-    {"type", EPERM, 0, 0, "call of ioctl"},
-    {"userfaultfd", EPERM, 0, 0, "call of userfaultfd"},
-    {"setuid", EPERM, 0, 0, "call of setuid"},
-    {"cut-log", EINVAL, 0, 0, NULL}, /* a pipe to the supervisor */
-    {"fill-log", 0, 0, 1000, "writes more than 65536 bytes a second to the log"},
-    {"calls", 0, 0, 2500, "call of swapon"},
-#ifndef __SANITIZE_ADDRESS__ /* its shadow is memory, too: there is no limit then but what is in use */
-    {"raise-memory", EPERM, 0, 0, NULL},
-    {"map", ENOMEM, 0, 0, NULL},
+/* A call that is refused, and told; one that is refused as one before it, so that it is not told again; and a file that
+ * is out of reach, which is told. */
+#define ROW(...)                                                                                                       \
+  { __VA_ARGS__ }
+#define CALL(attack, call)   ROW(attack, EPERM, 0, 0, "call of " call)
+#define UNTOLD(attack)       ROW(attack, EPERM, 0, 0, NULL)
+#define HIDDEN(attack, told) ROW(attack, EACCES, 0, 0, told)
+
+#ifdef __SANITIZE_ADDRESS__ /* its shadow is memory, too: there is no limit then but what is in use */
+#define OF_MEMORY
+#else
+#define OF_MEMORY UNTOLD("raise-memory"), ROW("map", ENOMEM, 0, 0, NULL),
 #endif
-    {"map-shared", EPERM, 0, 0, "call of mmap"},
-    {"map-stack", EPERM, 0, 0, NULL},
-    {"memfd", EPERM, 0, 0, "call of memfd_create"},
-    {"threads", EPERM, EAGAIN, 0, "as many threads as a world may"},
-    {"long-file", EFBIG, 0, 0, NULL},
-    {"memory", 0, 0, 0, "of memory, and memory_max is"}, /* it ends the world's process, as the last ones do */
-    {"copies", EPERM, 0, 0, "as many processes as snapshots need"},
-    {"copy-of-copy", EPERM, 0, 0, NULL},
-    {"leave", 0, 0, 0, "ended by itself with status 3"},
-    {"disk", 0, 0, 0, "of the disk, and disk_max is"},
-};
 
-enum { EXPECTED = sizeof expected / sizeof *expected, COPIES_MOST = 2, DESCRIPTORS_SLACK = 16 };
+static const expectation expected[] = {
+    /* files */
+    HIDDEN("read-passwd", "may not read /etc/passwd,"), HIDDEN("write-group", "may not write /etc/group,"),
+    ROW("openat2", EACCES, 0, 0, NULL), HIDDEN("root-link", "may not read /etc/hosts,"), CALL("symlink", "symlink"),
+    HIDDEN("read-other", "may not read "), HIDDEN("write-other", "state/other/flight, and was refused"),
+    HIDDEN("unlink-other", "may not rename or remove "), ROW("link-other", EACCES, EXDEV, 0, NULL),
+    ROW("rename-out", EACCES, EXDEV, 0, NULL), HIDDEN("make-outside", "control.made, and was refused"),
+    HIDDEN("make-shared", "may not write /dev/shm/muster-attack,"),
+    HIDDEN("write-kernel", "may not write /proc/sys/kernel/core_pattern,"), CALL("mkdir", "mkdir"),
+    HIDDEN("write-parent", "/mem, and was refused"), HIDDEN("read-parent", "/environ, and was refused"),
+    HIDDEN("read-neighbour", "/mem, and was refused"),
+    /* sockets */
+    CALL("tcp", "socket "), UNTOLD("unix"), CALL("pair", "socketpair"), CALL("connect", "connect"),
+    CALL("bind", "bind"),
+    /* notes, which come to the supervisor (expect_no_notice), and the listener, which the next process has anew */
+    ROW("send-by-name", 0, 0, 8, NULL), ROW("send-abstract", 0, 0, 8, NULL),
+    ROW("notes", 0, 0, 1500, "tells more than"), ROW("shut-listener", 0, 0, 0, NULL),
+    /* other processes */
+    CALL("kill-parent", "kill "), UNTOLD("kill-neighbour"), UNTOLD("kill-all"), UNTOLD("kill-group"),
+    CALL("kill-thread", "tgkill"), CALL("pidfd", "pidfd_open"), CALL("queue", "rt_sigqueueinfo"),
+    CALL("owner", "fcntl"), CALL("setsid", "setsid"), CALL("setpgid", "setpgid"), CALL("exec", "execve"),
+    CALL("ptrace", "ptrace"), CALL("vm-write", "process_vm_writev"), CALL("bind-parent", "sched_setaffinity"),
+    ROW("spread", 0, 0, 4096, NULL), UNTOLD("bind-neighbour"),
+    /* more of the machine */
+    CALL("realtime", "sched_setscheduler"), ROW("nice", EACCES, EPERM, 0, NULL), CALL("slow-user", "setpriority"),
+    CALL("limit-parent", "prlimit64"), UNTOLD("raise-files"), UNTOLD("raise-length"), UNTOLD("raise-core"),
+    /* the kernel */
+    CALL("unshare", "unshare"), CALL("namespace", "clone "), CALL("mount", "mount"), CALL("chroot", "chroot"),
+    CALL("dumpable", "prctl"), UNTOLD("outlive"), CALL("io-uring", "io_uring_setup"), CALL("bpf", "bpf"),
+    CALL("personality", "personality"), CALL("keyctl", "keyctl"), CALL("seccomp", "seccomp"),
+    CALL("clock", "settimeofday"), CALL("type", "ioctl"), CALL("userfaultfd", "userfaultfd"), CALL("setuid", "setuid"),
+    /* too much; the log is a pipe to the supervisor */
+    ROW("cut-log", EINVAL, 0, 0, NULL), ROW("fill-log", 0, 0, 1000, "writes more than 65536 bytes a second to the log"),
+    ROW("calls", 0, 0, 2500, "call of swapon"), OF_MEMORY CALL("map-shared", "mmap"), UNTOLD("map-stack"),
+    CALL("memfd", "memfd_create"), ROW("threads", EPERM, EAGAIN, 0, "as many threads as a world may"),
+    ROW("long-file", EFBIG, 0, 0, NULL),
+    /* what ends the world's process */
+    ROW("memory", 0, 0, 0, "of memory, and memory_max is"),
+    ROW("copies", EPERM, 0, 0, "as many processes as snapshots need"), UNTOLD("copy-of-copy"),
+    ROW("leave", 0, 0, 0, "ended by itself with status 3"), ROW("disk", 0, 0, 0, "of the disk, and disk_max is")};
 
-static musterd service;
+enum { EXPECTED = COUNT_OF(expected), COPIES_MOST = 2, DESCRIPTORS_SLACK = 16 };
 
-TestSuite(attack, .timeout = 120);
+TestSuite(attack, .fini = stop, .timeout = 120);
 
 /* ------------------------------------------------------------------------------------------------------ the attacks */
 
-static void make_state(void) {
-  char path[256];
-  snprintf(path, sizeof path, "%s/state", service.folder);
-  cr_assert_eq(mkdir(path, 0700), 0);
+static void prepare_state(void) {
+  daemon_prepare(&service);
+  cr_assert_eq(mkdir(path_of("state"), 0700), 0);
 }
 
 static void prepare(void) {
   char text[8192];
-  int length;
   struct rlimit core;
   cr_assert_eq(getrlimit(RLIMIT_CORE, &core), 0);
   core.rlim_cur = 0; /* to be raised by an attack */
   cr_assert_eq(setrlimit(RLIMIT_CORE, &core), 0);
-  daemon_prepare(&service);
-  make_state();
-  length = snprintf(text, sizeof text, "%s/state/struck/report\n%s\n", service.folder, service.socket);
+  prepare_state();
+  int length = snprintf(text, sizeof text, "%s\n%s\n", path_of("state/struck/report"), service.socket);
   for (int i = 0; i < EXPECTED; i++)
     if (strcmp(expected[i].attack, "copy-of-copy") != 0)
       length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", expected[i].attack);
   daemon_write(&service, "attacks", text);
-  snprintf(text, sizeof text,
-           "[server]\nflight_file = %s/state/flight\nstuck_kill = 60s\n"
-           "[world other]\nmodule = walkers\nagents = 100\nbudget = 2ms\n"
-           "[world struck]\nmodule = attacker\npath = %s/attacks\nhz = 200\nbudget = 1ms\n"
-           "memory_max = 268435456\ndisk_max = 100663296\n",
-           service.folder, service.folder);
-  daemon_write(&service, "musterd.conf", text);
-}
-
-/* What the module wrote; the caller frees it. */
-static char *read_report(void) {
-  char path[256];
-  snprintf(path, sizeof path, "%s/state/struck/report", service.folder);
-  FILE *file = fopen(path, "re");
-  char *text = calloc(1, 65536);
-  cr_assert(file && text);
-  size_t length = fread(text, 1, 65535, file);
-  text[length] = '\0';
-  fclose(file);
-  return text;
+  configure("[server]\nflight_file = @/state/flight\nstuck_kill = 60s\n"
+            "[world other]\nmodule = walkers\nagents = 100\nbudget = 2ms\n"
+            "[world struck]\nmodule = attacker\npath = @/attacks\nhz = 200\nbudget = 1ms\n"
+            "memory_max = 268435456\ndisk_max = 100663296\n");
 }
 
 static bool find_result(const char *report, const char *attack, long *result) {
@@ -168,12 +108,6 @@ static bool find_result(const char *report, const char *attack, long *result) {
        line += strcspn(line, "\n"), line += *line == '\n')
     if (strcmp(word, attack) == 0) return true;
   return false;
-}
-
-static uint32_t count_texts(const char *log, const char *text) {
-  uint32_t count = 0;
-  for (const char *at = log; (at = strstr(at, text)) != NULL; at++) count++;
-  return count;
 }
 
 static void check_attack(const expectation *wanted, const char *report, const char *log) {
@@ -204,17 +138,15 @@ static void check_told_once(const char *log) {
   char line[1024];
   for (const char *at = log; *at; at += strcspn(at, "\n"), at += *at == '\n') {
     snprintf(line, sizeof line, "%.*s\n", (int)strcspn(at, "\n"), at);
-    if (strstr(line, "was refused")) cr_expect_eq(count_texts(log, line), 1, "%s", line);
+    if (strstr(line, "was refused")) cr_expect_eq(count_in(log, line), 1, "%s", line);
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------- the others */
 
 static uint32_t count_descriptors(void) {
-  char path[64];
   uint32_t count = 0;
-  snprintf(path, sizeof path, "/proc/%d/fd", (int)service.process);
-  DIR *folder = opendir(path);
+  DIR *folder = opendir(formed("/proc/%d/fd", (int)service.process));
   cr_assert_not_null(folder);
   while (readdir(folder)) count++;
   closedir(folder);
@@ -222,10 +154,7 @@ static uint32_t count_descriptors(void) {
 }
 
 static long long frames_of_other(void) {
-  json_t *world = control_ask(&service, "GET", "/v1/worlds/other", NULL, 200);
-  long long frames = control_count(world, "frames");
-  json_decref(world);
-  return frames;
+  return count_at("/v1/worlds/other", "frames");
 }
 
 /* Nothing of what the module sends to the manager of services arrives there. */
@@ -235,15 +164,6 @@ static void expect_no_notice(void) {
     notice[length] = '\0';
     cr_expect(strstr(notice, "ATTACK") == NULL, "%s", notice);
   }
-}
-
-static void check_other(long long before) {
-  static daemon_reply reply;
-  cr_expect(frames_of_other() > before);
-  control_await_count(&service, "/v1/worlds/other", "frames", frames_of_other() + 30);
-  daemon_ask(&service, "GET", "/metrics", NULL, &reply);
-  cr_expect(strstr(reply.body, "muster_world_process_starts_total{world=\"other\"} 1\n"));
-  cr_expect(strstr(reply.body, "muster_world_process_starts_total{world=\"struck\"} 3\n"));
 }
 
 /* No copy is left; each was in the group of a process that has ended. */
@@ -259,55 +179,44 @@ static void check_copies(const char *report) {
   cr_expect(count >= 1 && count <= COPIES_MOST, "%d copies", count);
 }
 
-/* Without these the attacks would succeed, on the machine of whoever runs this. */
-static bool kernel_confines(void) {
-  return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0 &&
-         prctl(PR_GET_SECCOMP) >= 0;
-}
-
 Test(attack, each_is_denied_or_bounded_and_told_and_the_other_world_goes_on) {
-  if (!kernel_confines()) SKIP_TEST("this kernel has no Landlock or no seccomp");
+  /* Without these the attacks would succeed, on the machine of whoever runs this. */
+  if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) <= 0 || prctl(PR_GET_SECCOMP) < 0)
+    SKIP_TEST("this kernel has no Landlock or no seccomp");
   prepare();
-  daemon_launch(&service,
-                "--isolation process --crash-limit 20 --config @/musterd.conf --modules " MUSTER_TEST_MODULES);
-  cr_assert(daemon_await(&service, "READY=1"));
+  launch_ready("--isolation process --crash-limit 20 --config @/musterd.conf --modules " MUSTER_TEST_MODULES);
   long long frames = frames_of_other();
   uint32_t descriptors = count_descriptors();
-  daemon_await_log(&service, "world struck has failed: its files take");
-  check_other(frames);
+  await_log("world struck has failed: its files take");
+  cr_expect(frames_of_other() > frames);
+  await_count("/v1/worlds/other", "frames", frames_of_other() + 30);
+  fetch("GET", "/metrics", NULL);
+  cr_expect(strstr(reply.body, "muster_world_process_starts_total{world=\"other\"} 1\n"));
+  cr_expect(strstr(reply.body, "muster_world_process_starts_total{world=\"struck\"} 3\n"));
   expect_no_notice();
   cr_expect(count_descriptors() < descriptors + DESCRIPTORS_SLACK);
-  char *report = read_report(), *log = daemon_log(&service);
+  SCOPED(free_memory) char *report = daemon_read(&service, "state/struck/report"), *log = daemon_log(&service);
   for (int i = 0; i < EXPECTED; i++) check_attack(&expected[i], report, log);
   check_told_once(log);
   check_spread(report);
   check_copies(report);
   if (getenv("MUSTER_SHOW")) fprintf(stderr, "%s\n%s\n", report, log);
-  free(report);
-  free(log);
-  daemon_stop(&service);
 }
 
 /* Calls that are heard answer nothing any more then: what the world's own code needs for its last snapshot must not be
  * among them. The process has no log any more, either. */
 Test(attack, a_world_saves_itself_when_its_supervisor_has_died) {
-  char path[256];
   struct stat first, last;
-  daemon_prepare(&service);
-  make_state();
-  daemon_launch(&service, "--isolation process --world main=walkers --agents 100 --snapshot-file @/state/worlds "
-                          "--modules " MUSTER_TEST_MODULES);
-  cr_assert(daemon_await(&service, "READY=1"));
-  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
-  daemon_await_log(&service, "snapshot 1: ");
-  snprintf(path, sizeof path, "%s/state/main/worlds", service.folder);
+  prepare_state();
+  launch_ready("--isolation process --world main=walkers --agents 100 --snapshot-file @/state/worlds "
+               "--modules " MUSTER_TEST_MODULES);
+  tell("POST", "/v1/snapshot", NULL, 202);
+  await_log("snapshot 1: ");
+  const char *path = path_of("state/main/worlds");
   cr_assert_eq(stat(path, &first), 0);
   daemon_kill(&service);
   do usleep(10000);
   while (stat(path, &last) == 0 && last.st_ino == first.st_ino);
-  struct snapshot_file saved;
-  cr_assert_eq(snapshot_file_open(&saved, path), MUSTER_OK, "%s", muster_last_error());
-  cr_expect_eq(saved.number, 2);
-  snapshot_file_close(&saved);
+  cr_expect_eq(saved_number("state/main/worlds"), 2);
   daemon_clear(&service);
 }

@@ -2,7 +2,7 @@
  * the paths of its report, which lies in its own folder, of the control socket, and names of attacks. They are made one
  * after the other, one before each frame. The report gets a line `begin NAME`, and `NAME RESULT` when the attack is
  * over: minus errno, or what it got. An attack that ends the world is not made again by the next process. */
-#include <muster/module.h>
+#include "own_module.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,21 +43,7 @@ static const char *beside(const char *path, const char *more) {
   return text;
 }
 
-static const char *of_process(pid_t process, const char *name) {
-  static char text[96];
-  snprintf(text, sizeof text, "/proc/%d/%s", (int)process, name);
-  return text;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ files */
-
 /* ---------------------------------------------------------------------------------------------------------- sockets */
-
-static struct sockaddr_un named(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
-  return address;
-}
 
 /* To the manager of services: a datagram socket would send to any name, this one sends to its peer alone. */
 static long send_to(const struct sockaddr_un *address, socklen_t length) {
@@ -67,9 +53,9 @@ static long send_to(const struct sockaddr_un *address, socklen_t length) {
 }
 
 static long send_by_name(void) {
-  char folder[PATH_ROOM];
-  snprintf(folder, sizeof folder, "%.*s/notices", (int)(strrchr(control, '/') - control), control);
-  struct sockaddr_un address = named(folder);
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  int length = (int)(strrchr(control, '/') - control);
+  snprintf(address.sun_path, sizeof address.sun_path, "%.*s/notices", length < 90 ? length : 90, control);
   return send_to(&address, sizeof address);
 }
 
@@ -99,10 +85,6 @@ static long send_notes(void) {
   }
   return sent;
 }
-
-/* ---------------------------------------------------------------------------------------------------------- signals */
-
-/* -------------------------------------------------------------------------------------------------------- processes */
 
 /* ----------------------------------------------------------------------------------------------------------- kernel */
 
@@ -154,8 +136,7 @@ static long make_memories(void) {
   return count < 256 ? -problem : count;
 }
 
-/* Private memory up to the limit, and mapped files, which the limit leaves out. The world is killed for it while it
- * waits. */
+/* Private memory up to the limit, and mapped files, which the limit leaves out. It is killed for it meanwhile. */
 static long fill_memory(void) {
   enum { FILES = 3, LENGTH = 80 * MIB };
   char name[32], *piece;
@@ -284,76 +265,75 @@ static void fill_names(void) {
   snprintf(control_address.sun_path, sizeof control_address.sun_path, "%.100s", control);
 }
 
-/* Attacks that are one call. */
+#define CALL(name, number, ...)                                                                                        \
+  {                                                                                                                    \
+    name, number, {                                                                                                    \
+      __VA_ARGS__                                                                                                      \
+    }                                                                                                                  \
+  }
+#define ATTACK(name, run)                                                                                              \
+  { name, run }
+
 static const struct call {
   const char *name;
   long number, arguments[6];
 } calls[] = {
-    {"read-passwd", SYS_openat, {AT_FDCWD, TEXT("/etc/passwd"), O_RDONLY}},
-    {"write-group", SYS_openat, {AT_FDCWD, TEXT("/etc/group"), O_WRONLY}},
-    {"root-link", SYS_open, {TEXT("/proc/self/root/etc/hosts"), O_RDONLY}},
-    {"make-shared", SYS_open, {TEXT("/dev/shm/muster-attack"), O_CREAT | O_RDWR, 0600}},
-    {"write-kernel", SYS_open, {TEXT("/proc/sys/kernel/core_pattern"), O_WRONLY}},
-    {"tcp", SYS_socket, {AF_INET, SOCK_STREAM}},
-    {"unix", SYS_socket, {AF_UNIX, SOCK_STREAM}},
-    {"shut-listener", SYS_shutdown, {LISTENER, SHUT_RDWR}}, /* the supervisor keeps it for the next process */
-    {"kill-parent", SYS_kill, {PARENT, SIGKILL}},
-    {"kill-neighbour", SYS_kill, {NEIGHBOUR, SIGKILL}},
-    {"kill-all", SYS_kill, {-1, SIGKILL}},
-    {"kill-group", SYS_kill, {0, SIGKILL}},
-    {"kill-thread", SYS_tgkill, {PARENT, PARENT, SIGKILL}},
-    {"pidfd", SYS_pidfd_open, {PARENT}},
-    {"owner", SYS_fcntl, {NOTES, F_SETOWN, PARENT}},
-    {"setsid", SYS_setsid, {0}},
-    {"setpgid", SYS_setpgid, {0, PARENT}},
-    {"ptrace", SYS_ptrace, {PTRACE_ATTACH, PARENT}},
-    {"nice", SYS_setpriority, {PRIO_PROCESS, 0, -20}},
-    {"slow-user", SYS_setpriority, {PRIO_USER, 0, 19}},
-    {"unshare", SYS_unshare, {CLONE_NEWUSER}},
-    {"namespace", SYS_clone, {CLONE_NEWUSER | SIGCHLD}},
-    {"mount", SYS_mount, {TEXT("none"), TEXT("/tmp"), TEXT("tmpfs")}},
-    {"chroot", SYS_chroot, {TEXT("/")}},
-    {"dumpable", SYS_prctl, {PR_SET_DUMPABLE, 1}},
-    {"outlive", SYS_prctl, {PR_SET_PDEATHSIG, 0}}, /* it would outlive a supervisor that died */
-    {"personality", SYS_personality, {ADDR_NO_RANDOMIZE}},
-    {"keyctl", SYS_keyctl, {0, -3, 1}},
-    {"seccomp", SYS_seccomp, {SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER}},
-    {"type", SYS_ioctl, {2, TIOCSTI, TEXT("x")}},
-    {"userfaultfd", SYS_userfaultfd, {0}},
-    {"setuid", SYS_setuid, {0}},
-    {"cut-log", SYS_ftruncate, {2, 0}},
-    {"openat2", SYS_openat2, {AT_FDCWD, TEXT("/etc/passwd"), TEXT(&how_to_read), sizeof how_to_read}},
-    {"symlink", SYS_symlink, {TEXT("/etc/passwd"), TEXT(own_file)}},
-    {"read-other", SYS_open, {TEXT(other_file), O_RDONLY}},
-    {"write-other", SYS_open, {TEXT(other_file), O_RDWR}},
-    {"unlink-other", SYS_unlink, {TEXT(other_file)}},
-    {"link-other", SYS_link, {TEXT(other_file), TEXT(own_file)}},
-    {"rename-out", SYS_rename, {TEXT(report), TEXT(outer_file)}},
-    {"make-outside", SYS_open, {TEXT(outer_file), O_CREAT | O_WRONLY, 0600}},
-    {"mkdir", SYS_mkdir, {TEXT(own_file), 0700}},
-    {"write-parent", SYS_open, {TEXT(parent_memory), O_RDWR}},
-    {"read-parent", SYS_open, {TEXT(parent_environment), O_RDONLY}},
-    {"read-neighbour", SYS_open, {TEXT(neighbour_memory), O_RDONLY}},
-    {"pair", SYS_socketpair, {AF_UNIX, SOCK_DGRAM, 0, TEXT(room)}},
-    {"connect", SYS_connect, {NOTES, TEXT(&control_address), sizeof control_address}},
-    {"bind", SYS_bind, {NOTES, TEXT(&control_address), sizeof control_address}},
-    {"queue", SYS_rt_sigqueueinfo, {PARENT, SIGKILL, TEXT(room)}},
-    {"exec", SYS_execve, {TEXT("/bin/sh"), TEXT(no_words), TEXT(no_words)}},
-    {"vm-write", SYS_process_vm_writev, {PARENT, TEXT(&report_part), 1, TEXT(&report_part), 1}},
-    {"bind-parent", SYS_sched_setaffinity, {PARENT, sizeof first_processor, TEXT(&first_processor)}},
-    {"bind-neighbour", SYS_sched_setaffinity, {NEIGHBOUR, sizeof first_processor, TEXT(&first_processor)}},
-    {"realtime", SYS_sched_setscheduler, {0, SCHED_FIFO, TEXT(&most_urgent)}},
-    {"limit-parent", SYS_prlimit64, {PARENT, RLIMIT_NOFILE, TEXT(&no_limit)}},
-    {"raise-files", SYS_prlimit64, {0, RLIMIT_NOFILE, TEXT(&no_limit)}},
-    {"raise-length", SYS_prlimit64, {0, RLIMIT_FSIZE, TEXT(&no_limit)}},
-    {"raise-memory", SYS_prlimit64, {0, RLIMIT_DATA, TEXT(&no_limit)}},
-    {"raise-core", SYS_prlimit64, {0, RLIMIT_CORE, TEXT(&no_limit)}},
-    {"io-uring", SYS_io_uring_setup, {8, TEXT(room)}},
-    {"bpf", SYS_bpf, {5, TEXT(room), sizeof room}},
-    {"clock", SYS_settimeofday, {TEXT(room), 0}},
-    {"map-shared", SYS_mmap, {0, MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0}},
-    {"map-stack", SYS_mmap, {0, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0}},
-};
+    /* files */
+    CALL("read-passwd", SYS_openat, AT_FDCWD, TEXT("/etc/passwd"), O_RDONLY),
+    CALL("write-group", SYS_openat, AT_FDCWD, TEXT("/etc/group"), O_WRONLY),
+    CALL("root-link", SYS_open, TEXT("/proc/self/root/etc/hosts"), O_RDONLY),
+    CALL("make-shared", SYS_open, TEXT("/dev/shm/muster-attack"), O_CREAT | O_RDWR, 0600),
+    CALL("write-kernel", SYS_open, TEXT("/proc/sys/kernel/core_pattern"), O_WRONLY),
+    /* sockets */
+    CALL("tcp", SYS_socket, AF_INET, SOCK_STREAM), CALL("unix", SYS_socket, AF_UNIX, SOCK_STREAM),
+    CALL("shut-listener", SYS_shutdown, LISTENER, SHUT_RDWR), /* the supervisor keeps it for the next process */
+    /* other processes */
+    CALL("kill-parent", SYS_kill, PARENT, SIGKILL), CALL("kill-neighbour", SYS_kill, NEIGHBOUR, SIGKILL),
+    CALL("kill-all", SYS_kill, -1, SIGKILL), CALL("kill-group", SYS_kill, 0, SIGKILL),
+    CALL("kill-thread", SYS_tgkill, PARENT, PARENT, SIGKILL), CALL("pidfd", SYS_pidfd_open, PARENT),
+    CALL("owner", SYS_fcntl, NOTES, F_SETOWN, PARENT), CALL("setsid", SYS_setsid, 0),
+    CALL("setpgid", SYS_setpgid, 0, PARENT), CALL("ptrace", SYS_ptrace, PTRACE_ATTACH, PARENT),
+    /* more rights */
+    CALL("nice", SYS_setpriority, PRIO_PROCESS, 0, -20), CALL("slow-user", SYS_setpriority, PRIO_USER, 0, 19),
+    CALL("unshare", SYS_unshare, CLONE_NEWUSER), CALL("namespace", SYS_clone, CLONE_NEWUSER | SIGCHLD),
+    CALL("mount", SYS_mount, TEXT("none"), TEXT("/tmp"), TEXT("tmpfs")), CALL("chroot", SYS_chroot, TEXT("/")),
+    CALL("dumpable", SYS_prctl, PR_SET_DUMPABLE, 1),
+    CALL("outlive", SYS_prctl, PR_SET_PDEATHSIG, 0), /* it would outlive a supervisor that died */
+    CALL("personality", SYS_personality, ADDR_NO_RANDOMIZE), CALL("keyctl", SYS_keyctl, 0, -3, 1),
+    CALL("seccomp", SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER),
+    CALL("type", SYS_ioctl, 2, TIOCSTI, TEXT("x")), CALL("userfaultfd", SYS_userfaultfd, 0),
+    CALL("setuid", SYS_setuid, 0), CALL("cut-log", SYS_ftruncate, 2, 0),
+    CALL("openat2", SYS_openat2, AT_FDCWD, TEXT("/etc/passwd"), TEXT(&how_to_read), sizeof how_to_read),
+    /* files of others, by names that are made up */
+    CALL("symlink", SYS_symlink, TEXT("/etc/passwd"), TEXT(own_file)),
+    CALL("read-other", SYS_open, TEXT(other_file), O_RDONLY), CALL("write-other", SYS_open, TEXT(other_file), O_RDWR),
+    CALL("unlink-other", SYS_unlink, TEXT(other_file)), CALL("link-other", SYS_link, TEXT(other_file), TEXT(own_file)),
+    CALL("rename-out", SYS_rename, TEXT(report), TEXT(outer_file)),
+    CALL("make-outside", SYS_open, TEXT(outer_file), O_CREAT | O_WRONLY, 0600),
+    CALL("mkdir", SYS_mkdir, TEXT(own_file), 0700), CALL("write-parent", SYS_open, TEXT(parent_memory), O_RDWR),
+    CALL("read-parent", SYS_open, TEXT(parent_environment), O_RDONLY),
+    CALL("read-neighbour", SYS_open, TEXT(neighbour_memory), O_RDONLY),
+    /* sockets and processes, by what is in memory */
+    CALL("pair", SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, TEXT(room)),
+    CALL("connect", SYS_connect, NOTES, TEXT(&control_address), sizeof control_address),
+    CALL("bind", SYS_bind, NOTES, TEXT(&control_address), sizeof control_address),
+    CALL("queue", SYS_rt_sigqueueinfo, PARENT, SIGKILL, TEXT(room)),
+    CALL("exec", SYS_execve, TEXT("/bin/sh"), TEXT(no_words), TEXT(no_words)),
+    CALL("vm-write", SYS_process_vm_writev, PARENT, TEXT(&report_part), 1, TEXT(&report_part), 1),
+    /* more of the machine */
+    CALL("bind-parent", SYS_sched_setaffinity, PARENT, sizeof first_processor, TEXT(&first_processor)),
+    CALL("bind-neighbour", SYS_sched_setaffinity, NEIGHBOUR, sizeof first_processor, TEXT(&first_processor)),
+    CALL("realtime", SYS_sched_setscheduler, 0, SCHED_FIFO, TEXT(&most_urgent)),
+    CALL("limit-parent", SYS_prlimit64, PARENT, RLIMIT_NOFILE, TEXT(&no_limit)),
+    CALL("raise-files", SYS_prlimit64, 0, RLIMIT_NOFILE, TEXT(&no_limit)),
+    CALL("raise-length", SYS_prlimit64, 0, RLIMIT_FSIZE, TEXT(&no_limit)),
+    CALL("raise-memory", SYS_prlimit64, 0, RLIMIT_DATA, TEXT(&no_limit)),
+    CALL("raise-core", SYS_prlimit64, 0, RLIMIT_CORE, TEXT(&no_limit)),
+    CALL("io-uring", SYS_io_uring_setup, 8, TEXT(room)), CALL("bpf", SYS_bpf, 5, TEXT(room), sizeof room),
+    CALL("clock", SYS_settimeofday, TEXT(room), 0),
+    /* memory */
+    CALL("map-shared", SYS_mmap, 0, MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+    CALL("map-stack", SYS_mmap, 0, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0)};
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -368,26 +348,17 @@ static long make_call(const struct call *call) {
   return result_of(syscall(call->number, values[0], values[1], values[2], values[3], values[4], values[5]));
 }
 
-/* Attacks that take more. */
 static const struct attack {
   const char *name;
   long (*run)(void);
 } attacks[] = {
-    {"send-by-name", send_by_name},
-    {"send-abstract", send_abstract},
-    {"notes", send_notes},
-    {"spread", spread},
-    {"fill-log", fill_log},
-    {"calls", call_without_end},
-    {"map", map_without_end},
-    {"memfd", make_memories},
-    {"threads", make_threads},
-    {"long-file", write_long_file},
-    {"memory", fill_memory},
-    {"copies", make_copies},
-    {"leave", leave},
-    {"disk", fill_disk},
-};
+    /* of the supervisor's patience */
+    ATTACK("send-by-name", send_by_name), ATTACK("send-abstract", send_abstract), ATTACK("notes", send_notes),
+    ATTACK("spread", spread), ATTACK("fill-log", fill_log), ATTACK("calls", call_without_end),
+    /* of the machine's room */
+    ATTACK("map", map_without_end), ATTACK("memfd", make_memories), ATTACK("threads", make_threads),
+    ATTACK("long-file", write_long_file), ATTACK("memory", fill_memory), ATTACK("copies", make_copies),
+    ATTACK("leave", leave), ATTACK("disk", fill_disk)};
 
 enum { ATTACKS = sizeof attacks / sizeof *attacks };
 
@@ -426,9 +397,9 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
 
 static void find_neighbour(void) {
   int process;
-  char name[64];
-  snprintf(name, sizeof name, "task/%d/children", (int)getppid());
-  FILE *file = fopen(of_process(getppid(), name), "re");
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)getppid(), (int)getppid());
+  FILE *file = fopen(path, "re");
   while (file && fscanf(file, "%d", &process) == 1)
     if (process != getpid()) neighbour = process;
   if (file) fclose(file);
@@ -455,13 +426,9 @@ static muster_atom_result idle(muster_update *update) {
 
 static muster_result populate(void *instance, muster_world *world) {
   static const muster_atom atoms[] = {{idle, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  muster_type_def def = muster_type_def_default();
+  const muster_type_def def = WITH(muster_type_def, it.name = "attacker", it.atoms = atoms, it.atom_count = 1);
+  const muster_agent_def agent = WITH(muster_agent_def, it.type = muster_type_register(world, &def));
   (void)instance;
-  def.name = "attacker";
-  def.atoms = atoms;
-  def.atom_count = 1;
-  muster_agent_def agent = muster_agent_def_default();
-  agent.type = muster_type_register(world, &def);
   muster_agent_spawn(world, &agent);
   return agent.type.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
@@ -470,16 +437,5 @@ static void close_attacker(void *instance) {
   (void)instance;
 }
 
-MUSTER_API const muster_module *muster_module_get(void);
-
-const muster_module *muster_module_get(void) {
-  static const muster_module module = {.size = sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "attacker",
-                                       .summary = "tries to harm others, for tests",
-                                       .open = open_attacker,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
-                                       .close = close_attacker};
-  return &module;
-}
+OWN_MODULE(.name = "attacker", .summary = "tries to harm others, for tests", .open = open_attacker,
+           .populate = populate, .before_frame = before_frame, .close = close_attacker)

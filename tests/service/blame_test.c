@@ -1,9 +1,7 @@
 /* Whom a world's process is stuck in: the verdict on two looks, and looks at a process of this test's own. */
 #include "base/clock.h"
+#include "room.h"
 #include "service/supervise/blame.h"
-
-#include <criterion/criterion.h>
-#include <unistd.h>
 
 static const uint64_t second = 1000000000u;
 
@@ -51,16 +49,14 @@ Test(blame, of_several_that_compute_the_busiest_is_to_blame) {
 }
 
 Test(blame, a_callback_that_began_meanwhile_is_not_to_blame) {
-  looks other_agent = alone(2 * second, 'R'), other_frame = other_agent, other_thread = other_agent,
-        other_line = other_agent;
-  other_agent.after.threads[0].place.line.agent = 8;
-  other_frame.after.threads[0].place.line.frame = 10;
-  other_thread.after.threads[0].place.line.kernel_thread = 4;
-  other_line.after.threads[0].place.offset = 128;
-  cr_assert_eq(judge(&other_agent), BLAME_NOBODY);
-  cr_assert_eq(judge(&other_frame), BLAME_NOBODY);
-  cr_assert_eq(judge(&other_thread), BLAME_NOBODY);
-  cr_assert_eq(judge(&other_line), BLAME_NOBODY);
+  enum { OTHERS = 4 };
+  looks others[OTHERS];
+  for (int i = 0; i < OTHERS; i++) others[i] = alone(2 * second, 'R');
+  others[0].after.threads[0].place.line.agent = 8;
+  others[1].after.threads[0].place.line.frame = 10;
+  others[2].after.threads[0].place.line.kernel_thread = 4;
+  others[3].after.threads[0].place.offset = 128;
+  for (int i = 0; i < OTHERS; i++) cr_assert_eq(judge(&others[i]), BLAME_NOBODY, "%d", i);
 }
 
 Test(blame, one_that_sleeps_is_to_blame_only_alone) {

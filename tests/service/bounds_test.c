@@ -1,16 +1,9 @@
 /* What a process uses, also where the kernel's own limits do not count it. */
+#include "room.h"
 #include "service/supervise/bounds.h"
 
-#include <criterion/criterion.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { MIB = 1 << 20, FEW = 3 };
 
@@ -20,39 +13,38 @@ static bounds_use read_use(uint64_t memory_most) {
   return use;
 }
 
+static bounds_use all_use(void) {
+  return read_use(UINT64_MAX);
+}
+
 static void write_bytes(int file, size_t mib) {
   static char bytes[MIB];
   memset(bytes, 1, sizeof bytes);
   for (; mib; mib--) cr_assert_eq(write(file, bytes, sizeof bytes), MIB);
 }
 
-static void make_folder(char folder[32]) {
-  snprintf(folder, 32, "/tmp/muster-bounds-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
-}
-
 Test(bounds, a_file_in_memory_is_memory) {
-  uint64_t before = read_use(UINT64_MAX).memory_bytes, hidden = read_use(UINT64_MAX).hidden_bytes;
+  uint64_t before = all_use().memory_bytes, hidden = all_use().hidden_bytes;
   int memory = memfd_create("bounds", MFD_CLOEXEC);
   write_bytes(memory, 16);
-  bounds_use use = read_use(UINT64_MAX);
+  bounds_use use = all_use();
   cr_expect_geq(use.memory_bytes, before + 15 * MIB);
   cr_expect_eq(use.hidden_bytes, hidden);
   close(memory);
-  cr_expect_lt(read_use(UINT64_MAX).memory_bytes, before + 8 * MIB);
+  cr_expect_lt(all_use().memory_bytes, before + 8 * MIB);
 }
 
 Test(bounds, a_file_without_a_name_is_disk) {
-  char folder[32], path[64];
-  uint64_t before = read_use(UINT64_MAX).hidden_bytes; /* the test's own */
-  make_folder(folder);
-  snprintf(path, sizeof path, "%s/file", folder);
+  char folder[] = "/tmp/muster-bounds-XXXXXX";
+  uint64_t before = all_use().hidden_bytes; /* the test's own */
+  cr_assert_not_null(mkdtemp(folder));
+  const char *path = formed("%s/file", folder);
   int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   write_bytes(file, 4);
-  cr_expect_eq(read_use(UINT64_MAX).hidden_bytes, before, "it has a name still");
+  cr_expect_eq(all_use().hidden_bytes, before, "it has a name still");
   unlink(path);
   rmdir(folder);
-  cr_expect_geq(read_use(UINT64_MAX).hidden_bytes, before + 4 * MIB);
+  cr_expect_geq(all_use().hidden_bytes, before + 4 * MIB);
 }
 
 static pid_t make_copy(void) {
@@ -64,21 +56,20 @@ static pid_t make_copy(void) {
 
 Test(bounds, copies_count_and_what_they_share_counts_once_where_that_matters) {
   enum { HELD = 64 };
-  char *held = malloc(HELD * (size_t)MIB);
+  SCOPED(free_memory) char *held = malloc(HELD * (size_t)MIB);
   cr_assert_not_null(held);
   explicit_bzero(held, HELD * (size_t)MIB); /* a write that no compiler leaves out */
-  uint64_t alone = read_use(UINT64_MAX).memory_bytes;
+  uint64_t alone = all_use().memory_bytes;
   cr_assert_geq(alone, HELD * (uint64_t)MIB);
   pid_t copy = make_copy();
-  bounds_use use = read_use(UINT64_MAX);
+  bounds_use use = all_use();
   cr_expect_eq(use.copies, 1);
   cr_expect_eq(bounds_count_copies(getpid()), 1);
   cr_expect_geq(use.memory_bytes, alone + (HELD - 8) * (uint64_t)MIB);
   cr_expect_leq(read_use(alone + 8 * MIB).memory_bytes, alone + 8 * MIB);
   kill(copy, SIGKILL);
   waitpid(copy, NULL, 0);
-  cr_expect_eq(read_use(UINT64_MAX).copies, 0);
-  free(held);
+  cr_expect_eq(all_use().copies, 0);
 }
 
 typedef struct copying_thread {
@@ -129,7 +120,7 @@ Test(bounds, threads_count) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < FEW; i++) cr_assert_eq(pthread_create(&threads[i], NULL, wait_for_end, &lock), 0);
   cr_expect_eq(bounds_count_threads(getpid()), before + FEW);
-  cr_expect_eq(read_use(UINT64_MAX).threads, before + FEW);
+  cr_expect_eq(all_use().threads, before + FEW);
   cr_expect(bounds_has_thread(getpid(), gettid()));
   cr_expect_not(bounds_has_thread(getpid(), getppid()));
   pthread_mutex_unlock(&lock);

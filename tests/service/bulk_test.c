@@ -1,12 +1,14 @@
 /* Positions of many in one binary body. */
-#include "control.h"
+#include "served.h"
 
 #include "service/bulk.h"
 
-#include <criterion/criterion.h>
-#include <math.h>
+TestSuite(bulk, .fini = stop);
 
 enum { MANY = 20000, BODY_BYTES = BULK_HEAD_BYTES + MANY * BULK_RECORD_BYTES };
+
+static bulk_positions positions; /* that were read, */
+static api_problem problem;      /* or why not */
 
 static void put_u32(unsigned char *to, uint32_t value) {
   for (uint32_t i = 0; i < 4; i++) to[i] = (unsigned char)(value >> 8 * i);
@@ -37,8 +39,6 @@ static void put_record(unsigned char *body, uint32_t number, uint32_t index, uin
 
 Test(bulk, a_body_is_decoded_to_the_last_bit) {
   unsigned char body[BULK_HEAD_BYTES + 2 * BULK_RECORD_BYTES];
-  bulk_positions positions;
-  api_problem problem = {0};
   size_t bytes = put_head(body, 2);
   put_record(body, 0, 7, 3, 0.1);
   put_record(body, 1, 0xfffffffe, 0xffffffff, -1e9);
@@ -51,8 +51,7 @@ Test(bulk, a_body_is_decoded_to_the_last_bit) {
 }
 
 static void expect_refusal(const unsigned char *body, size_t bytes, const char *field) {
-  bulk_positions positions;
-  api_problem problem = {0};
+  problem = (api_problem){0};
   cr_expect(!bulk_read(body, bytes, &positions, &problem));
   cr_expect(problem.status == 400, "status %u", problem.status);
   cr_expect_str_eq(problem.field, field);
@@ -62,8 +61,7 @@ Test(bulk, a_body_has_as_many_records_as_are_said_and_no_more) {
   for (uint32_t more = 0; more < 2; more++) {
     uint32_t count = BULK_RECORDS_MAX + more;
     unsigned char *body = calloc(1, BULK_HEAD_BYTES + (size_t)count * BULK_RECORD_BYTES);
-    bulk_positions positions;
-    api_problem problem = {0};
+    problem = (api_problem){0};
     cr_assert_not_null(body);
     put_record(body, BULK_RECORDS_MAX - 1, 7, 3, 0.5);
     bool read = bulk_read(body, put_head(body, count), &positions, &problem);
@@ -83,12 +81,11 @@ Test(bulk, bodies_that_are_none_are_refused_with_the_field) {
   put_record(body, 1, 2, 1, 1.0);
   for (size_t length = 0; length < BULK_HEAD_BYTES; length++) expect_refusal(body, length, "magic");
   for (size_t length = BULK_HEAD_BYTES; length < bytes; length++) expect_refusal(body, length, "count");
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < COUNT_OF(bad); i++) {
     put_record(body, 1, 2, 1, bad[i]);
     expect_refusal(body, bytes, "records[1].x");
   }
-  bulk_positions positions;
-  api_problem problem = {0};
+  problem = (api_problem){0};
   cr_expect(!bulk_read(body, BULK_HEAD_BYTES, &positions, &problem));
   cr_expect_str_eq(problem.message, "2 records take 80 bytes, and the body has 16");
   put_u32(body + 8, 2);
@@ -100,49 +97,33 @@ Test(bulk, bodies_that_are_none_are_refused_with_the_field) {
   expect_refusal(body, bytes, "count");
 }
 
-static json_t *send(const musterd *service, const char *path, const void *body, size_t bytes, int status) {
-  daemon_reply *reply = calloc(1, sizeof *reply);
-  daemon_ask_bytes(service, "POST", path, "application/octet-stream", body, bytes, reply);
-  cr_expect(reply->status == status, "%d: %s", reply->status, reply->body);
-  json_t *document = json_loads(reply->body, 0, NULL);
+static json_t *send_positions(const char *path, const void *body, size_t bytes, int status) {
+  daemon_ask_bytes(&service, "POST", path, "application/octet-stream", body, bytes, &reply);
+  cr_expect(reply.status == status, "%d: %s", reply.status, reply.body);
+  json_t *document = json_loads(reply.body, 0, NULL);
   cr_assert_not_null(document);
-  free(reply);
   return document;
 }
 
 Test(bulk, tens_of_thousands_are_moved_at_once_and_those_that_are_gone_are_counted) {
-  musterd service;
-  unsigned char *body = malloc(BODY_BYTES);
-  daemon_start(&service, "--world main=fixed --agents 20000");
-  control_await_count(&service, "/v1/worlds/main", "agents", 20000);
-  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
+  static unsigned char body[BODY_BYTES];
+  serve_paused("--world main=fixed --agents 20000", 20000);
   size_t bytes = put_head(body, MANY);
   for (uint32_t i = 0; i < MANY; i++) put_record(body, i, i, i % 100 == 0 ? 99 : 1, 1000.0 + i);
-  json_t *moved = send(&service, "/v1/worlds/main/positions", body, bytes, 200);
-  cr_expect_eq(control_count(moved, "moved"), MANY - MANY / 100);
-  cr_expect_eq(control_count(moved, "gone"), MANY / 100);
-  json_t *agent = control_ask(&service, "GET", "/v1/worlds/main/agents/12345.1", NULL, 200);
-  cr_expect_float_eq(control_number(agent, "position.x"), 13345.0, 0.001);
-  json_decref(moved);
-  json_decref(agent);
-  free(body);
-  daemon_stop(&service);
+  json_auto_t *moved = send_positions(WORLD "/positions", body, bytes, 200);
+  control_expect(moved, formed("{'moved': %d, 'gone': %d}", MANY - MANY / 100, MANY / 100));
+  cr_expect_float_eq(number_at(WORLD "/agents/12345.1", "position.x"), 13345.0, 0.001);
 }
 
 Test(bulk, observers_are_moved_and_bad_bodies_refused) {
-  musterd service;
   unsigned char body[BULK_HEAD_BYTES + BULK_RECORD_BYTES];
   daemon_start(&service, "--world main=wildlife --agents 100 --observers 3");
-  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
+  pause_world();
   size_t bytes = put_head(body, 1);
   put_record(body, 0, 2, 1, 77.0);
-  json_t *moved = send(&service, "/v1/worlds/main/observers/positions", body, bytes, 200);
+  json_auto_t *moved = send_positions(WORLD "/observers/positions", body, bytes, 200);
   cr_expect_eq(control_count(moved, "moved"), 1);
-  json_t *observers = control_ask(&service, "GET", "/v1/worlds/main/observers", NULL, 200);
-  cr_expect(control_number(observers, "observers.2.position.x") == 77.0);
-  json_decref(send(&service, "/v1/worlds/main/observers/positions", body, bytes - 1, 400));
-  json_decref(send(&service, "/v1/worlds/main/observers/positions", body, 0, 400));
-  json_decref(moved);
-  json_decref(observers);
-  daemon_stop(&service);
+  cr_expect(number_at(WORLD "/observers", "observers.2.position.x") == 77.0);
+  json_decref(send_positions(WORLD "/observers/positions", body, bytes - 1, 400));
+  json_decref(send_positions(WORLD "/observers/positions", body, 0, 400));
 }

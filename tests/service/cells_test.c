@@ -1,27 +1,14 @@
 /* The cells of the observer grid over HTTP, against the agents and observers that the daemon itself lists. */
-#include "control.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdint.h>
-
-#define WORLD "/v1/worlds/main"
+#include "served.h"
 
 enum { OBSERVERS_MAX = 16, EMPTY = 1, WAITING = 2, SQUARES_MAX = 65536 };
 
 /* As much as agents and observers may have walked since they were last looked at (plan/score.h). */
 #define OLD_NEWS 0.06
 
-static musterd service;
-static daemon_reply reply;
-
 static void start(void) {
   daemon_start(&service, "--world main=wildlife --agents 3000 --observers 3");
-  control_await_count(&service, WORLD, "agents", 2500);
-}
-
-static void stop(void) {
-  daemon_stop(&service);
+  await_count(WORLD, "agents", 2500);
 }
 
 TestSuite(cells, .init = start, .fini = stop);
@@ -45,10 +32,9 @@ typedef struct square {
 static struct square squares[SQUARES_MAX];
 
 static cells_head ask_cells(const char *query) {
-  char path[256];
   cells_head head;
-  snprintf(path, sizeof path, "%s/cells%s", WORLD, query);
-  daemon_ask(&service, "GET", path, NULL, &reply);
+  const char *path = formed("%s/cells%s", WORLD, query);
+  fetch("GET", path, NULL);
   cr_assert_eq(reply.status, 200, "%s: %s", path, reply.body);
   cr_assert_geq(reply.length, sizeof head);
   memcpy(&head, reply.body, sizeof head);
@@ -62,10 +48,6 @@ static cells_head ask_cells(const char *query) {
   return head;
 }
 
-static void pause_world(void) {
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
-}
-
 /* The square at a place, or null. */
 static const struct square *square_at(const cells_head *head, double x, double y) {
   double edge_m = (head->x1 - head->x0) / head->columns;
@@ -75,22 +57,18 @@ static const struct square *square_at(const cells_head *head, double x, double y
   return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------- against all agents */
-
 typedef struct eyes {
   double x, y, near_m, far_m;
 } eyes;
 
 static uint32_t read_observers(eyes *all) {
-  json_t *document = control_ask(&service, "GET", WORLD "/observers", NULL, 200);
-  size_t count = json_array_size(control_member(document, "observers"));
+  json_auto_t *document = get(WORLD "/observers");
+  size_t count = control_size(document, "observers");
   cr_assert(count > 0 && count <= OBSERVERS_MAX);
-  for (size_t i = 0; i < count; i++) {
-    json_t *one = json_array_get(control_member(document, "observers"), i);
-    all[i] = (eyes){control_number(one, "position.x"), control_number(one, "position.y"), control_number(one, "near_m"),
-                    control_number(one, "far_m")};
+  CONTROL_EACH(one, document, "observers") {
+    all[one_index] = (eyes){control_number(one, "position.x"), control_number(one, "position.y"),
+                            control_number(one, "near_m"), control_number(one, "far_m")};
   }
-  json_decref(document);
   return (uint32_t)count;
 }
 
@@ -111,7 +89,7 @@ Test(cells, are_a_bound_of_what_every_agent_in_them_gets) {
   double corner[2];
   pause_world();
   uint32_t count = read_observers(all);
-  daemon_ask(&service, "GET", WORLD "/map?max=65536", NULL, &reply);
+  fetch("GET", WORLD "/map?max=65536", NULL);
   cr_assert(reply.status == 200 && reply.length < sizeof map);
   memcpy(map, reply.body, reply.length);
   memcpy(&agents, map + 16, sizeof agents);
@@ -125,15 +103,12 @@ Test(cells, are_a_bound_of_what_every_agent_in_them_gets) {
     const struct square *here = square_at(&head, x, y);
     if (!here || here->flags & (WAITING | EMPTY)) continue; /* it may have come in the last frame */
     double given = given_at(all, count, x, y);
-    cr_assert((double)here->importance <= given + OLD_NEWS, "%g at %g, %g, not %g", (double)here->importance, x, y,
-              given);
+    cr_assert((double)here->importance <= given + OLD_NEWS, "%g at %g, %g: %g", (double)here->importance, x, y, given);
     sure++;
     important += here->importance > 0.5f;
   }
   cr_assert(sure > agents / 20 && important > 0, "%u of %u agents, %u important", sure, agents, important);
 }
-
-/* ----------------------------------------------------------------------------------------------------- their number */
 
 Test(cells, come_as_larger_squares_where_they_are_too_many) {
   static struct square fine[SQUARES_MAX];
@@ -142,9 +117,7 @@ Test(cells, come_as_larger_squares_where_they_are_too_many) {
   memcpy(fine, squares, sizeof fine);
   double edge_m = whole.edge_m;
   for (uint32_t max = 4; max < 1000; max *= 5) {
-    char query[64];
-    snprintf(query, sizeof query, "?x0=-100&y0=-100&x1=100&y1=100&max=%u", max);
-    cells_head head = ask_cells(query);
+    cells_head head = ask_cells(formed("?x0=-100&y0=-100&x1=100&y1=100&max=%u", max));
     double square_m = (head.x1 - head.x0) / head.columns, along = square_m / edge_m;
     cr_assert(head.columns * head.rows <= max && head.edge_m >= edge_m && head.edge_m <= edge_m);
     cr_assert(fabs(along - round(along)) < 1e-6 && ((uint32_t)round(along) & ((uint32_t)round(along) - 1)) == 0);
@@ -162,14 +135,11 @@ Test(cells, come_as_larger_squares_where_they_are_too_many) {
   cr_assert_gt(whole.records, 100);
 }
 
-/* -------------------------------------------------------------------------------------------------------- observers */
-
 Test(cells, are_known_where_an_observer_came) {
   static const char there[] = "?x0=50000&y0=50000&x1=50100&y1=50100";
   cells_head head = ask_cells(there);
   cr_assert(head.known == 0 && head.records == 0, "nobody was ever there");
-  json_decref(control_ask(&service, "POST", WORLD "/observers",
-                          "{\"position\": {\"x\": 50050, \"y\": 50050}, \"near_m\": 20, \"far_m\": 120}", 201));
+  tell("POST", WORLD "/observers", "{'position': {'x': 50050, 'y': 50050}, 'near_m': 20, 'far_m': 120}", 201);
   uint32_t empty = 0;
   do {
     head = ask_cells(there);
@@ -181,19 +151,16 @@ Test(cells, are_known_where_an_observer_came) {
   cr_assert_eq(head.partition, 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- errors */
-
 Test(cells, that_make_no_sense_are_refused_with_the_field) {
-  CONTROL_EXPECT_REFUSALS(&service, {"GET", WORLD "/cells?x0=1", NULL, 400, "missing", "y0"},
-                          {"GET", WORLD "/cells?x0=1&y0=0&x1=1&y1=5", NULL, 400, "out_of_range", "x1"},
-                          {"GET", WORLD "/cells?x0=nan&y0=0&x1=1&y1=5", NULL, 400, "out_of_range", "x0"},
-                          {"GET", WORLD "/cells?x0=0&y0=0&x1=2e9&y1=5", NULL, 400, "out_of_range", "x1"},
-                          {"GET", WORLD "/cells?max=3", NULL, 400, "out_of_range", "max"},
-                          {"GET", WORLD "/cells?max=65537", NULL, 400, "out_of_range", "max"},
-                          {"GET", WORLD "/cells?max=many", NULL, 400, "out_of_range", "max"},
-                          {"GET", WORLD "/cells?partition=65536", NULL, 400, "out_of_range", "partition"},
-                          {"GET", "/v1/worlds/none/cells", NULL, 404, "unknown_world", "world"},
-                          {"POST", WORLD "/cells", "{}", 405, "method", ""});
+  EXPECT_REFUSALS(
+      GET(WORLD "/cells?x0=1", 400, "missing", "y0"),
+      GET(WORLD "/cells?x0=1&y0=0&x1=1&y1=5", 400, "out_of_range", "x1"),
+      GET(WORLD "/cells?x0=nan&y0=0&x1=1&y1=5", 400, "out_of_range", "x0"),
+      GET(WORLD "/cells?x0=0&y0=0&x1=2e9&y1=5", 400, "out_of_range", "x1"),
+      GET(WORLD "/cells?max=3", 400, "out_of_range", "max"), GET(WORLD "/cells?max=65537", 400, "out_of_range", "max"),
+      GET(WORLD "/cells?max=many", 400, "out_of_range", "max"),
+      GET(WORLD "/cells?partition=65536", 400, "out_of_range", "partition"),
+      GET("/v1/worlds/none/cells", 404, "unknown_world", "world"), {"POST", WORLD "/cells", "{}", 405, "method", ""});
 }
 
 /* The widest rectangle there is: few squares, at once. */

@@ -1,19 +1,13 @@
 /* The command line of musterd as a whole. */
-#include "daemon.h"
+#include "served.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#define HOSTS    "--world main=wildlife --agents 50"
+#define WILDLIFE "[world main]\nmodule = wildlife\n"
 
-/* Runs it to its end, which it must come to by itself, and returns its status; the log is for the caller to free. */
+/* Runs it to its end, which it must come to by itself: its status; the caller frees the log. */
 static int run(const char *configuration, const char *flags, char **log) {
-  musterd service;
   daemon_prepare(&service);
-  if (configuration) daemon_write(&service, "musterd.conf", configuration);
+  if (configuration) configure(configuration);
   daemon_launch(&service, flags);
   int status = daemon_wait(&service);
   *log = daemon_log(&service);
@@ -22,11 +16,10 @@ static int run(const char *configuration, const char *flags, char **log) {
 }
 
 static void expect(const char *configuration, const char *flags, int wanted, const char *says) {
-  char *log;
+  SCOPED(free_memory) char *log = NULL;
   int status = run(configuration, flags, &log);
   cr_expect(status == wanted, "%s: status %d: %s", flags, status, log);
   cr_expect(says ? strstr(log, says) != NULL : *log == '\0', "%s says: %s", flags, log);
-  free(log);
 }
 
 Test(command, help_and_version_end_well) {
@@ -37,9 +30,7 @@ Test(command, help_and_version_end_well) {
 }
 
 static int run_by_shell(const char *rest, char *text, size_t room) {
-  char line[512];
-  snprintf(line, sizeof line, "%s %s", getenv("MUSTERD"), rest);
-  FILE *output = popen(line, "re");
+  FILE *output = popen(formed("%s %s", getenv("MUSTERD"), rest), "re");
   cr_assert_not_null(output);
   text[fread(text, 1, room - 1, output)] = '\0';
   int status = pclose(output);
@@ -63,44 +54,29 @@ Test(command, a_version_that_could_not_be_written_is_a_failure) {
 }
 
 Test(command, check_says_whether_the_settings_are_good_and_starts_nothing) {
-  expect("[world main]\nmodule = wildlife\n", "--config @/musterd.conf --check", 0, NULL);
-  expect("[world main]\nmodule = wildlife\nhz = 0\n", "--config @/musterd.conf --check", 2,
-         "musterd.conf:3: hz is '0'");
-  expect("[world main]\nmodule = wildlife\n", "--config @/musterd.conf --world main --hz 99 --check", 2,
-         "lower a budget or a rate");
+  expect(WILDLIFE, "--config @/musterd.conf --check", 0, NULL);
+  expect(WILDLIFE "hz = 0\n", "--config @/musterd.conf --check", 2, "musterd.conf:3: hz is '0'");
+  expect(WILDLIFE, "--config @/musterd.conf --world main --hz 99 --check", 2, "lower a budget or a rate");
   expect(NULL, "--config @/musterd.conf --check", 2, "musterd.conf: cannot be opened");
 }
 
-static const char hosts[] = "--world main=wildlife --agents 50";
-
 static void expect_refused(const char *flags, const char *says) {
-  char line[512];
-  snprintf(line, sizeof line, "%s %s", hosts, flags);
-  expect(NULL, line, 2, says);
-  snprintf(line, sizeof line, "%s %s --check", hosts, flags);
-  expect(NULL, line, 2, says);
+  expect(NULL, formed(HOSTS " %s", flags), 2, says);
+  expect(NULL, formed(HOSTS " %s --check", flags), 2, says);
 }
 
 Test(command, files_that_are_none_are_refused_before_anything_is_started, .timeout = 100) {
-  char fifo[64] = "/tmp/musterd-command-XXXXXX", flags[256];
+  char fifo[64] = "/tmp/musterd-command-XXXXXX";
   close(mkstemp(fifo));
   cr_assert(unlink(fifo) == 0 && mkfifo(fifo, 0600) == 0);
-  expect_refused("--token-file /dev/zero", "token_file: /dev/zero: it is a device, not a regular file");
-  expect_refused("--token-file @", "it is a folder");
-  expect_refused("--flight-file /dev/null", "flight_file: /dev/null: it is a device");
-  expect_refused("--snapshot-file @", "it is a folder");
-  expect_refused("--config /dev/zero", "/dev/zero: it is a device");
+  EACH_PAIR(expect_refused, {"--token-file /dev/zero", "token_file: /dev/zero: it is a device, not a regular file"},
+            {"--token-file @", "it is a folder"}, {"--flight-file /dev/null", "flight_file: /dev/null: it is a device"},
+            {"--snapshot-file @", "it is a folder"}, {"--config /dev/zero", "/dev/zero: it is a device"});
   static const char *const names[] = {"token", "flight", "snapshot"};
-  for (int i = 0; i < 3; i++) {
-    snprintf(flags, sizeof flags, "--%s-file %s", names[i], fifo);
-    expect_refused(flags, "it is a FIFO");
-  }
-  snprintf(flags, sizeof flags, "--config %s", fifo);
-  expect_refused(flags, "it is a FIFO");
-  snprintf(flags, sizeof flags, "--world main=population --path %s", fifo);
-  expect(NULL, flags, 1, "world main is not hosted: path /tmp/");
-  snprintf(flags, sizeof flags, "--check --world main=population --path %s", fifo);
-  expect(NULL, flags, 2, "it is a FIFO");
+  for (int i = 0; i < 3; i++) expect_refused(formed("--%s-file %s", names[i], fifo), "it is a FIFO");
+  expect_refused(formed("--config %s", fifo), "it is a FIFO");
+  expect(NULL, formed("--world main=population --path %s", fifo), 1, "world main is not hosted: path /tmp/");
+  expect(NULL, formed("--check --world main=population --path %s", fifo), 2, "it is a FIFO");
   expect(NULL, "--check --world main=absent", 2, "module 'absent': absent.so in ");
   unlink(fifo);
 }
@@ -115,13 +91,11 @@ Test(command, mistakes_are_told_before_anything_is_started) {
 Test(command, one_mistake_is_one_line) {
   static const char *const lines[] = {"--bogus",           "--wrld d=wildlife", "--world",
                                       "--config /nowhere", "--check=3",         "-x"};
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-    char *log;
+  for (size_t i = 0; i < COUNT_OF(lines); i++) {
+    SCOPED(free_memory) char *log = NULL;
     int status = run(NULL, lines[i], &log);
     cr_expect(status == 2, "%s: status %d", lines[i], status);
     cr_expect(strstr(log, "there is no world") == NULL, "%s says: %s", lines[i], log);
-    cr_expect(strncmp(log, "musterd: ", 9) == 0 && strchr(log, '\n') == log + strlen(log) - 1, "%s says: %s", lines[i],
-              log);
-    free(log);
+    cr_expect(strncmp(log, "musterd: ", 9) == 0 && strchr(log, '\n') == log + strlen(log) - 1, "%s: %s", lines[i], log);
   }
 }

@@ -3,27 +3,35 @@
 #define CONTROL_H
 
 #include "daemon.h"
-#include "support/await.h"
+#include "room.h"
 
-#include <criterion/criterion.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-/* Asks and returns the document, which the caller releases; it must come with `status`. */
+/* JSON that is written with ' for ", which needs no \ in C; the caller frees it. */
+static inline char *control_json(const char *text) {
+  char *json = strdup(text);
+  cr_assert_not_null(json);
+  for (char *at = json; (at = strchr(at, '\'')) != NULL;) *at = '"';
+  return json;
+}
+
+/* Asks, by such a body, and returns the document, which the caller releases, or json_auto_t; it comes with `status`. */
 static inline json_t *control_ask(const musterd *service, const char *method, const char *path, const char *body,
                                   int status) {
   json_error_t error;
-  daemon_reply *reply = calloc(1, sizeof *reply);
+  SCOPED(free_memory) char *json = body ? control_json(body) : NULL;
+  SCOPED(free_memory) daemon_reply *reply = calloc(1, sizeof *reply);
   cr_assert_not_null(reply);
-  daemon_ask(service, method, path, body, reply);
+  daemon_ask(service, method, path, json, reply);
   cr_expect(reply->status == status, "%s %s %s: %d instead of %d: %s", method, path, body ? body : "", reply->status,
             status, reply->body);
   json_t *document = json_loads(reply->body, JSON_REJECT_DUPLICATES, &error);
   cr_assert(document != NULL, "%s %s: line %d: %s: %s", method, path, error.line, error.text, reply->body);
-  free(reply);
   return document;
+}
+
+static inline json_t *control_get(const musterd *service, const char *path) {
+  return control_ask(service, "GET", path, NULL, 200);
 }
 
 /* A member by its path, such as "frame.carried" or "agents.0.type". Fails the test when there is none. */
@@ -52,19 +60,57 @@ static inline const char *control_text(json_t *document, const char *path) {
   return json_string_value(value);
 }
 
+/* How many there are in a list. */
+static inline size_t control_size(json_t *document, const char *path) {
+  return json_array_size(control_member(document, path));
+}
+
+/* For each member of a list: */
+#define CONTROL_EACH(one, document, path)                                                                              \
+  for (size_t one##_index = 0; one##_index < control_size(document, path); one##_index++)                              \
+    for (json_t *one = json_array_get(control_member(document, path), one##_index); one; one = NULL)
+
 static inline bool control_is_true(json_t *document, const char *path) {
   return json_is_true(control_member(document, path));
 }
 
+static inline bool control_is_null(json_t *document, const char *path) {
+  return json_is_null(control_member(document, path));
+}
+
+static inline bool control_is_like(json_t *found, json_t *wanted) {
+  const char *part = json_string_value(wanted), *text = json_string_value(found);
+  if (part && *part == '~') return text && strstr(text, part + 1);
+  if (!json_is_number(wanted)) return json_equal(found, wanted);
+  return json_is_number(found) && json_number_value(found) == json_number_value(wanted);
+}
+
+/* Compares members of a document, by their paths, with what is written as such JSON. Of a text that begins with ~ the
+ * rest is a part.
+ *
+ *   control_expect(world, "{'paused': true, 'frame.carried': 0, 'verdict.words': '~resume it'}"); */
+static inline void control_expect(json_t *document, const char *wanted) {
+  const char *path;
+  json_t *value;
+  json_error_t error;
+  SCOPED(free_memory) char *json = control_json(wanted);
+  json_auto_t *all = json_loads(json, JSON_REJECT_DUPLICATES, &error);
+  cr_assert_not_null(all, "%s: %s", wanted, error.text);
+  json_object_foreach(all, path, value) {
+    json_t *found = control_member(document, path);
+    SCOPED(free_memory) char *shown = json_dumps(found, JSON_ENCODE_ANY);
+    cr_expect(control_is_like(found, value), "%s is %s, and should be as in %s", path, shown, wanted);
+  }
+}
+
 /* The entry of a world's process, which the caller releases. */
 static inline json_t *control_process_of(const musterd *service, const char *world) {
-  json_t *found = NULL, *one, *all = control_ask(service, "GET", "/v1/worlds", NULL, 200);
-  size_t i;
-  json_array_foreach(json_object_get(all, "processes"), i, one) {
+  json_auto_t *all = control_get(service, "/v1/worlds");
+  json_t *found = NULL;
+  CONTROL_EACH(one, all, "processes") {
     if (strcmp(control_text(one, "world"), world) == 0) found = json_incref(one);
   }
   cr_assert_not_null(found, "no process of %s", world);
-  json_decref(all);
   return found;
 }
 
@@ -78,9 +124,8 @@ typedef struct control_refusal {
 static inline void control_expect_refusals(const musterd *service, const control_refusal *refusals, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const control_refusal *refusal = &refusals[i];
-    json_t *document = control_ask(service, refusal->method, refusal->path, refusal->body, refusal->status),
-           *error = NULL;
-    error = control_member(document, "error");
+    json_auto_t *document = control_ask(service, refusal->method, refusal->path, refusal->body, refusal->status);
+    json_t *error = control_member(document, "error");
     const char *code = json_string_value(json_object_get(error, "code"));
     const char *field = json_string_value(json_object_get(error, "field"));
     cr_expect(code && strcmp(code, refusal->code) == 0, "%s %s %s: code %s", refusal->method, refusal->path,
@@ -88,19 +133,16 @@ static inline void control_expect_refusals(const musterd *service, const control
     cr_expect(strcmp(field ? field : "", refusal->field) == 0, "%s %s %s: field %s", refusal->method, refusal->path,
               refusal->body ? refusal->body : "", field ? field : "(none)");
     cr_expect(json_object_get(error, "message") != NULL);
-    json_decref(document);
   }
 }
 
 #define CONTROL_EXPECT_REFUSALS(service, ...)                                                                          \
   control_expect_refusals(service, (const control_refusal[]){__VA_ARGS__},                                             \
-                          sizeof((const control_refusal[]){__VA_ARGS__}) / sizeof(control_refusal))
+                          COUNT_OF(((const control_refusal[]){__VA_ARGS__})))
 
 static inline long long control_ask_count(const musterd *service, const char *path, const char *member) {
-  json_t *document = control_ask(service, "GET", path, NULL, 200);
-  long long count = control_count(document, member);
-  json_decref(document);
-  return count;
+  json_auto_t *document = control_get(service, path);
+  return control_count(document, member);
 }
 
 /* Asks again and again until a number has come so far; the frames go on meanwhile. */
@@ -113,11 +155,11 @@ static inline bool control_finds_agent(const musterd *service, const char *path,
                                        unsigned *generation) {
   daemon_ask(service, "GET", path, NULL, reply);
   if (reply->status == 503) return false; /* its world comes back */
-  json_t *list = json_loads(reply->body, 0, NULL), *agents = json_object_get(list, "agents");
+  json_auto_t *list = json_loads(reply->body, 0, NULL);
+  json_t *agents = json_object_get(list, "agents");
   cr_assert(reply->status == 200 && agents, "GET %s: %d: %s", path, (int)reply->status, reply->body);
   bool found = json_array_size(agents) > 0;
   if (found) cr_assert_eq(sscanf(control_text(list, "agents.0.agent"), "%u.%u", index, generation), 2);
-  json_decref(list);
   return found;
 }
 
@@ -131,15 +173,28 @@ static inline void control_find_agent(const musterd *service, const char *type, 
   free(reply);
 }
 
-/* Waits until the steps of a paused world are done. */
-static inline void control_step(const musterd *service, long long frames) {
-  char body[64];
-  json_t *before = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
-  long long done = control_count(before, "frames");
-  snprintf(body, sizeof body, "{\"frames\": %lld}", frames);
-  json_decref(control_ask(service, "POST", "/v1/worlds/main/step", body, 200));
-  control_await_count(service, "/v1/worlds/main", "frames", done + frames);
-  json_decref(before);
+/* A connection on which a text was sent: of a request, or of what is none. */
+static inline int control_send(const musterd *service, const char *text) {
+  int descriptor = daemon_connect(service);
+  cr_assert_eq(send(descriptor, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+  return descriptor;
+}
+
+/* The status of an answer, of which that is all that is read. */
+static inline int control_status(int connection) {
+  char begun[13] = "";
+  cr_assert_eq(recv(connection, begun, sizeof begun - 1, MSG_WAITALL), (ssize_t)sizeof begun - 1);
+  return atoi(begun + 9);
+}
+
+/* The process of a world that runs now, as the log tells last. */
+static inline pid_t control_pid_of(const musterd *service, const char *world) {
+  const char *words = formed("world %s runs in process ", world);
+  SCOPED(free_memory) char *log = daemon_log(service);
+  pid_t process = 0;
+  for (const char *at = log; (at = strstr(at, words)) != NULL;) process = atoi(at += strlen(words));
+  cr_assert_gt(process, 0, "world %s does not run: %s", world, log);
+  return process;
 }
 
 #endif

@@ -4,7 +4,8 @@
  * three metres from each other. POST .../module/strike brings the process down in the next
  * update of one of the agents of type 'bomb': each crash costs one of them; .../module/die does so at once, with the
  * word "killed" as if from outside. All of it can be saved. */
-#include <muster/module.h>
+#include "own_module.h"
+
 #include <muster/record.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,24 +44,17 @@ static muster_result open_counter(const muster_module_options *options, void **i
 static muster_result register_types(void *instance, muster_world *world) {
   static const muster_atom staying[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 1000}},
                            burning[] = {{burn, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  muster_type_def def = muster_type_def_default();
-  def.name = "mark";
-  def.atoms = staying;
-  def.atom_count = 1;
-  muster_type mark = muster_type_register(world, &def);
-  def.name = "bomb";
-  def.atoms = burning;
-  def.user = instance;
-  def.period_ns = def.period_max_ns = 1000000;
-  muster_type bomb = muster_type_register(world, &def);
-  return mark.index && bomb.index ? MUSTER_OK : MUSTER_E_FULL;
+  const muster_type_def mark = WITH(muster_type_def, it.name = "mark", it.atoms = staying, it.atom_count = 1),
+                        bomb = WITH(muster_type_def, it.name = "bomb", it.atoms = burning, it.atom_count = 1,
+                                    it.user = instance, it.period_ns = it.period_max_ns = 1000000);
+  bool both = muster_type_register(world, &mark).index && muster_type_register(world, &bomb).index;
+  return both ? MUSTER_OK : MUSTER_E_FULL;
 }
 
 static muster_result populate(void *instance, muster_world *world) {
   const counter *self = instance;
-  muster_agent_def bomb = muster_agent_def_default(), mark = muster_agent_def_default();
-  bomb.type = muster_type_find(world, "bomb");
-  mark.type = muster_type_find(world, "mark");
+  const muster_agent_def bomb = WITH(muster_agent_def, it.type = muster_type_find(world, "bomb"));
+  muster_agent_def mark = WITH(muster_agent_def, it.type = muster_type_find(world, "mark"));
   for (int i = 0; i < BOMBS; i++)
     if (muster_agent_is_null(muster_agent_spawn(world, &bomb))) return MUSTER_E_FULL;
   for (uint32_t i = 0; i < self->marks; i++) {
@@ -128,26 +122,12 @@ static void close_counter(void *instance) {
   free(instance);
 }
 
-MUSTER_API const muster_module *muster_module_get(void);
+static const muster_module_command commands[] = {{"count", "counts a number once more"},
+                                                 {"counts", "how often each number was counted"},
+                                                 {"strike", "brings the process down in a callback"},
+                                                 {"die", "brings the process down at once"},
+                                                 {0}};
 
-const muster_module *muster_module_get(void) {
-  static const muster_module_command commands[] = {{"count", "counts a number once more"},
-                                                   {"counts", "how often each number was counted"},
-                                                   {"strike", "brings the process down in a callback"},
-                                                   {"die", "brings the process down at once"},
-                                                   {0}};
-  static const muster_module module = {.size = sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "counter",
-                                       .summary = "counts what was carried out, for tests",
-                                       .open = open_counter,
-                                       .register_types = register_types,
-                                       .populate = populate,
-                                       .complete = complete,
-                                       .save = save,
-                                       .resume = resume,
-                                       .commands = commands,
-                                       .command = command,
-                                       .close = close_counter};
-  return &module;
-}
+OWN_MODULE(.name = "counter", .summary = "counts what was carried out, for tests", .open = open_counter,
+           .register_types = register_types, .populate = populate, .complete = complete, .save = save, .resume = resume,
+           .commands = commands, .command = command, .close = close_counter)

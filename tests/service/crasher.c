@@ -5,9 +5,10 @@
  * says something else; "sleep atom" for one that lives, but sleeps there each time; "say populate" for one that writes
  * lines as if others had; "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for
  * that; "loop atom" for one that does not come back from there, "deaf atom" for one that takes no SIGTERM besides. In
- * atoms it is the second of three bombs, in its second atom, from its tenth update on; that bomb writes its id to
- * FILE.victim. */
-#include <muster/module.h>
+ * atoms it is the second of three bombs, in its second atom, from its tenth update on; it writes its id to FILE.victim.
+ */
+#include "own_module.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,6 @@ struct crasher {
   char victim[1100];
   muster_agent bombs[BOMBS];
 };
-
-static uint32_t recurse(volatile uint32_t depth) {
-  volatile char room[4096];
-  room[depth % sizeof room] = (char)depth;
-  return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (uint32_t)room[0];
-}
 
 /* By its thread's own clock: so much is too much on the busiest machine. */
 static void spin(void) {
@@ -106,8 +101,7 @@ static muster_result open_crasher(const muster_module_options *options, void **i
 }
 
 static muster_agent spawn(muster_world *world, muster_type type) {
-  muster_agent_def agent = muster_agent_def_default();
-  agent.type = type;
+  const muster_agent_def agent = WITH(muster_agent_def, it.type = type);
   return muster_agent_spawn(world, &agent);
 }
 
@@ -158,17 +152,10 @@ static muster_result populate(void *instance, muster_world *world) {
     wait_for_another_file(crasher);
   else if (strcmp(crasher->where, "populate") == 0)
     linger(crasher);
-  muster_type_def def = muster_type_def_default();
-  def.name = "sheep";
-  def.atoms = atoms;
-  def.atom_count = 1;
-  def.state_bytes = 8;
-  def.period_ns = def.period_max_ns = 1000000;
+  muster_type_def def = WITH(muster_type_def, it.name = "sheep", it.atoms = atoms, it.atom_count = 1,
+                             it.state_bytes = 8, it.period_ns = it.period_max_ns = 1000000);
   muster_type sheep = muster_type_register(world, &def);
-  def.name = "bomb";
-  def.atom_count = 3;
-  def.user = crasher;
-  def.on_spawned = be_born;
+  def.name = "bomb", def.atom_count = 3, def.user = crasher, def.on_spawned = be_born;
   def.overruns.quarantine = strcmp(crasher->how, "spin") == 0;
   muster_type bomb = muster_type_register(world, &def);
   for (uint32_t i = 0; i < BOMBS; i++) crasher->bombs[i] = spawn(world, bomb);
@@ -182,16 +169,5 @@ static void close_crasher(void *instance) {
   free(crasher);
 }
 
-MUSTER_API const muster_module *muster_module_get(void);
-
-const muster_module *muster_module_get(void) {
-  static const muster_module module = {.size = sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "crasher",
-                                       .summary = "brings the process down, for tests",
-                                       .open = open_crasher,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
-                                       .close = close_crasher};
-  return &module;
-}
+OWN_MODULE(.name = "crasher", .summary = "brings the process down, for tests", .open = open_crasher,
+           .populate = populate, .before_frame = before_frame, .close = close_crasher)

@@ -1,60 +1,33 @@
 /* muster ctl and muster explain against a real musterd. */
-#include "control.h"
-#include "tools/program.h"
+#include "printed.h"
 
-#include <criterion/criterion.h>
 #include <ctype.h>
 
-static musterd service;
-
 static void start(void) {
-  daemon_start(&service, "--world main=wildlife --agents 300");
+  serve_paused("--world main=wildlife --agents 300", 250);
   setenv("MUSTER_SOCKET", service.socket, 1);
-  control_await_count(&service, "/v1/worlds/main", "agents", 250);
-  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
-}
-
-static void stop(void) {
-  daemon_stop(&service);
 }
 
 TestSuite(ctl, .init = start, .fini = stop, .timeout = 120);
 
-/* What `muster LINE` prints, when it ends well and its output has `text` in it; else the test fails. */
 static void expect(const char *line, const char *text) {
-  program_run *run = program_start(line);
-  cr_expect(run->status == 0, "muster %s: status %d: %s", line, run->status, run->errors);
-  cr_expect(strstr(run->output, text) != NULL, "muster %s prints:\n%s", line, run->output);
-  free(run);
+  expect_printed(line, 0, text);
 }
 
 Test(ctl, shows_what_there_is) {
-  expect("ctl worlds", "wildlife");
-  expect("ctl world", "\nbudget                     10 ms\n");
-  expect("ctl world", "\nsimulated time  ");
-  expect("ctl world", "\nlevels                     0: ");
-  expect("ctl worlds", "levels\n");
-  expect("ctl types", "bobcat");
-  expect("ctl agents limit=2 cursor=1 type=hare", "(muster ctl agents limit=2 type=hare cursor=");
-  expect("ctl observers", "near");
-  expect("ctl observers", " 20 m ");
-  expect("ctl world", "\nrate                       30 Hz\n");
-  expect("ctl world", " processor");
-  expect("ctl world", "\nImportance    agents ");
-  expect("ctl worlds", "30 Hz");
-  expect("ctl snapshot", "never");
-  expect("ctl levels", "agents shed");
-  expect("ctl weights", "weight_importance"); /* by the name by which it is set */
-  expect("ctl weights", "\nguarantee                  500 ms\n");
-  expect("ctl modules", "wildlife");
-  expect("ctl snapshot", "enabled");
-  expect("ctl get /v1", "\"requests\"");
-  expect("ctl get /metrics", "# HELP muster_");
-  expect("ctl --help", "muster ctl");
-  expect("ctl -h", "muster ctl");
-  expect("ctl -h abc=d", "muster ctl"); /* what stands behind the two letters in memory is no part of them */
-  expect("explain --help", "--socket PATH");
-  expect("explain --socket /nowhere -h", "INDEX.GENERATION");
+  EACH_PAIR(expect, {"ctl worlds", "wildlife"}, {"ctl world", "\nbudget                     10 ms\n"},
+            {"ctl world", "\nsimulated time  "}, {"ctl world", "\nlevels                     0: "},
+            {"ctl worlds", "levels\n"}, {"ctl types", "bobcat"},
+            {"ctl agents limit=2 cursor=1 type=hare", "(muster ctl agents limit=2 type=hare cursor="},
+            {"ctl observers", "near"}, {"ctl observers", " 20 m "},
+            {"ctl world", "\nrate                       30 Hz\n"}, {"ctl world", " processor"},
+            {"ctl world", "\nImportance    agents "}, {"ctl worlds", "30 Hz"}, {"ctl snapshot", "never"},
+            {"ctl levels", "agents shed"}, {"ctl weights", "weight_importance"}, /* by the name by which it is set */
+            {"ctl weights", "\nguarantee                  500 ms\n"}, {"ctl modules", "wildlife"},
+            {"ctl snapshot", "enabled"}, {"ctl get /v1", "\"requests\""}, {"ctl get /metrics", "# HELP muster_"},
+            {"ctl --help", "muster ctl"}, {"ctl -h", "muster ctl"},
+            {"ctl -h abc=d", "muster ctl"}, /* what stands behind the two letters in memory is no part of them */
+            {"explain --help", "--socket PATH"}, {"explain --socket /nowhere -h", "INDEX.GENERATION"});
 }
 
 enum { CELLS_MAX = 16 };
@@ -74,7 +47,7 @@ static size_t find_cells(const char *line, size_t begins[CELLS_MAX], size_t ends
 /* Each cell begins below its title, as texts do, or ends there, as numbers do. */
 static void expect_columns(const char *line, size_t least) {
   size_t begins[CELLS_MAX], ends[CELLS_MAX], begin[CELLS_MAX], end[CELLS_MAX], rows = 0;
-  program_run *run = program_start(line);
+  SCOPED(free_memory) program_run *run = program_start(line);
   size_t count = find_cells(run->output, begins, ends);
   cr_assert_geq(count, least, "muster %s prints:\n%s", line, run->output);
   for (const char *row = strchr(run->output, '\n'); row && row[1] && row[1] != '\n'; row = strchr(row + 1, '\n')) {
@@ -85,7 +58,6 @@ static void expect_columns(const char *line, size_t least) {
     rows++;
   }
   cr_expect_gt(rows, 0, "muster %s prints:\n%s", line, run->output);
-  free(run);
 }
 
 Test(ctl, cells_of_tables_stand_below_their_titles) {
@@ -96,75 +68,47 @@ Test(ctl, cells_of_tables_stand_below_their_titles) {
 }
 
 Test(ctl, changes_what_it_is_told_to) {
-  expect("ctl budget 4ms", "4 ms");
-  expect("ctl hz 20", "50 ms");
-  expect("ctl workers 1", "workers");
-  expect("ctl weights weight_wait=0.5 guarantee=250ms", "main");
-  expect("ctl step 2", "steps left                 0\n");
-  expect("ctl weights", "\nguarantee                  250 ms\n");
-  json_t *weights = program_json("ctl weights --json");
-  cr_expect(json_number_value(json_object_get(weights, "weight_wait")) == 0.5);
-  cr_expect_eq(json_integer_value(json_object_get(weights, "workers")), 1);
-  json_decref(weights);
-  expect("ctl policy balanced", "main");
-  expect("ctl reinstate hare", "reinstated");
-  expect("ctl resume", "no");
-  expect("ctl pause", "yes");
+  EACH_PAIR(expect, {"ctl budget 4ms", "4 ms"}, {"ctl hz 20", "50 ms"}, {"ctl workers 1", "workers"},
+            {"ctl weights weight_wait=0.5 guarantee=250ms", "main"}, {"ctl step 2", "steps left                 0\n"},
+            {"ctl weights", "\nguarantee                  250 ms\n"});
+  json_auto_t *weights = program_json("ctl weights --json");
+  control_expect(weights, "{'weight_wait': 0.5, 'workers': 1}");
+  EACH_PAIR(expect, {"ctl policy balanced", "main"}, {"ctl reinstate hare", "reinstated"}, {"ctl resume", "no"},
+            {"ctl pause", "yes"});
 }
 
 Test(ctl, an_agent_lives_from_spawn_to_removal) {
-  char line[256], id[64];
-  program_run *spawned = program_start("ctl spawn hare -5,6.5 importance_floor=0.75");
+  char id[64];
+  SCOPED(free_memory) program_run *spawned = program_start("ctl spawn hare -5,6.5 importance_floor=0.75");
   cr_assert(sscanf(spawned->output, "%63s", id) == 1, "%s", spawned->errors);
-  control_step(&service, 1);
-  snprintf(line, sizeof line, "ctl agent %s", id);
-  expect(line, "hare");
-  snprintf(line, sizeof line, "ctl move %s -7,8", id);
-  expect(line, id);
-  snprintf(line, sizeof line, "ctl wake %s", id);
-  expect(line, id);
-  snprintf(line, sizeof line, "ctl tune %s bulk=0.5", id);
-  expect(line, id);
-  snprintf(line, sizeof line, "explain --socket %s --agent %s", service.socket, id);
-  expect(line, "hare");
-  snprintf(line, sizeof line, "explain --agent %s", id); /* by MUSTER_SOCKET, as all of ctl */
-  expect(line, "hare");
-  snprintf(line, sizeof line, "explain %s --world main", id);
-  expect(line, "hare");
-  snprintf(line, sizeof line, "ctl explain %s --json", id);
-  expect(line, "\"words\"");
-  snprintf(line, sizeof line, "ctl remove %s", id);
-  expect(line, id);
-  free(spawned);
+  step(1);
+  EACH_PAIR(expect, {formed("ctl agent %s", id), "hare"}, {formed("ctl move %s -7,8", id), id},
+            {formed("ctl wake %s", id), id}, {formed("ctl tune %s bulk=0.5", id), id},
+            {formed("explain --socket %s --agent %s", service.socket, id), "hare"},
+            {formed("explain --agent %s", id), "hare"}, /* by MUSTER_SOCKET, as all of ctl */
+            {formed("explain %s --world main", id), "hare"}, {formed("ctl explain %s --json", id), "\"words\""},
+            {formed("ctl remove %s", id), id});
 }
 
 /* The commands are taken out of the help, so that a new one without its own help fails. */
 Test(ctl, each_command_has_help_of_its_own) {
-  program_run *help = program_start("ctl --help");
-  char line[128], usage[128], name[32];
+  SCOPED(free_memory) program_run *help = program_start("ctl --help");
+  char name[32];
   int commands = 0;
   for (const char *at = strstr(help->output, "\n\n  "); at && (at = strstr(at, "\n  ")) != NULL; at++) {
     if (!islower(at[3]) || sscanf(at, "\n  %31[a-z]", name) != 1) continue;
-    snprintf(usage, sizeof usage, "\nusage: muster ctl [OPTION]... %s", name);
-    snprintf(line, sizeof line, "ctl --world main %s --help", name);
-    expect(line, usage);
-    snprintf(line, sizeof line, "ctl help %s", name);
-    expect(line, "\nExample: muster ctl ");
+    expect(formed("ctl --world main %s --help", name), formed("\nusage: muster ctl [OPTION]... %s", name));
+    expect(formed("ctl help %s", name), "\nExample: muster ctl ");
     commands++;
   }
   cr_expect(commands > 25, "%d commands", commands);
-  free(help);
 }
 
 /* Else the command after it would take the frames away. */
 Test(ctl, step_ends_when_its_frames_are_run) {
-  json_t *before = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
-  json_t *stepped = program_json("ctl step 10 --json");
+  json_auto_t *before = get(WORLD), *stepped = program_json("ctl step 10 --json");
   cr_expect_eq(control_count(stepped, "frames"), control_count(before, "frames") + 10);
-  cr_expect_eq(control_count(stepped, "steps_left"), 0);
-  cr_expect(control_is_true(stepped, "paused"));
-  json_decref(before);
-  json_decref(stepped);
+  control_expect(stepped, "{'steps_left': 0, 'paused': true}");
 }
 
 /* For longer than it has patience with a world that runs none. */
@@ -174,12 +118,11 @@ Test(ctl, step_waits_for_as_long_as_frames_come) {
   json_decref(stepped);
 }
 
-/* The world, paused when no hare waits to come in: some that it began with may, and one that was born in the last
- * frame. */
+/* The world, paused when no hare waits to come in: some that it began with may, and who was just born. */
 static json_t *quiet_world(void) {
   for (int tries = 0; tries < 100; tries++) {
     json_decref(program_json("ctl step 1 --json"));
-    json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+    json_t *world = get(WORLD);
     if (control_count(world, "spawns_waiting") == 0) return world;
     json_decref(world);
   }
@@ -189,13 +132,11 @@ static json_t *quiet_world(void) {
 
 /* Ids are set aside for what updates may spawn, so that fewer agents than agents_max find none free. */
 Test(ctl, a_refused_spawn_tells_how_many_agents_there_are) {
-  char line[128], says[128];
-  json_t *world = quiet_world();
+  json_auto_t *world = quiet_world();
   long long there = control_count(world, "agents"), most = 300 + 300 / 2 + 64;
-  snprintf(line, sizeof line, "ctl spawn hare 1,1 count=%lld", most - there);
-  snprintf(says, sizeof says, "; %lld agents are there and 0 wait to come in: spawn fewer", there);
-  PROGRAM_EXPECT_REFUSALS({line, 1, says}, {line, 1, "an agent's or set aside for spawns from updates"});
-  json_decref(world);
+  const char *line = formed("ctl spawn hare 1,1 count=%lld", most - there);
+  PROGRAM_EXPECT_REFUSALS({line, 1, formed("; %lld agents are there and 0 wait to come in: spawn fewer", there)},
+                          {line, 1, "an agent's or set aside for spawns from updates"});
 }
 
 Test(ctl, tables_become_blocks_where_the_terminal_is_too_narrow) {

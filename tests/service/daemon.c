@@ -1,28 +1,16 @@
 #include "daemon.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
+#include "room.h"
+
 #include <ftw.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ARGUMENTS_MAX = 64, FLAGS_BYTES = 8192, PATIENCE_MS = 60000, GLANCE_MS = 20 };
 
-static void path_in(const musterd *service, const char *name, char path[DAEMON_PATH_BYTES + 64]) {
-  snprintf(path, DAEMON_PATH_BYTES + 64, "%s/%s", service->folder, name);
+static const char *path_in(const musterd *service, const char *name) {
+  return formed("%s/%s", service->folder, name);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- folder */
@@ -43,16 +31,13 @@ void daemon_prepare(musterd *service) {
 }
 
 void daemon_expect_deaths(void) {
-  char options[512];
   const char *given = getenv("ASAN_OPTIONS");
-  snprintf(options, sizeof options, "%s:handle_segv=0:handle_sigbus=0:handle_abort=0", given ? given : "");
-  setenv("ASAN_OPTIONS", options, 1);
+  setenv("ASAN_OPTIONS", formed("%s:handle_segv=0:handle_sigbus=0:handle_abort=0", given ? given : ""), 1);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
 void daemon_write(const musterd *service, const char *name, const char *text) {
-  char path[DAEMON_PATH_BYTES + 64];
-  path_in(service, name, path);
+  const char *path = path_in(service, name);
   FILE *file = fopen(path, "we");
   cr_assert(file != NULL, "%s: %s", path, strerror(errno));
   cr_assert(fputs(text, file) >= 0);
@@ -60,9 +45,7 @@ void daemon_write(const musterd *service, const char *name, const char *text) {
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk) {
-  (void)status;
-  (void)kind;
-  (void)walk;
+  (void)status, (void)kind, (void)walk;
   return remove(path);
 }
 
@@ -70,19 +53,19 @@ void daemon_clear(musterd *service) {
   cr_assert(service->process == 0);
   close(service->notices);
   nftw(service->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  service->folder[0] = '\0';
 }
 
 /* ------------------------------------------------------------------------------------------------------------ start */
 
-/* Copies the flags with the folder for each @. */
-static void expand(const musterd *service, const char *flags, char out[FLAGS_BYTES]) {
+void daemon_expand(const musterd *service, const char *text, char *out, size_t bytes) {
   size_t length = 0;
-  for (; *flags; flags++) {
-    cr_assert(length + DAEMON_PATH_BYTES < FLAGS_BYTES);
-    if (*flags == '@')
+  for (; *text; text++) {
+    cr_assert(length + DAEMON_PATH_BYTES < bytes);
+    if (*text == '@')
       length += (size_t)sprintf(out + length, "%s", service->folder);
     else
-      out[length++] = *flags;
+      out[length++] = *text;
   }
   out[length] = '\0';
 }
@@ -118,27 +101,23 @@ bool daemon_has_processes(void) {
 }
 
 void daemon_launch(musterd *service, const char *flags) {
-  char own[FLAGS_BYTES], words[FLAGS_BYTES + 256], notices[DAEMON_PATH_BYTES + 64], log[DAEMON_PATH_BYTES + 64];
-  char *arguments[ARGUMENTS_MAX];
+  char own[FLAGS_BYTES], words[FLAGS_BYTES + 256], *arguments[ARGUMENTS_MAX];
   const char *program = service->program ? service->program : from_environment("MUSTERD"),
              *modules = from_environment("MUSTER_MODULES");
-  expand(service, flags, own);
+  daemon_expand(service, flags, own, sizeof own);
   /* One process, unless the test or the environment asks for several: what ends it is seen by its status then. */
   const char *isolation = daemon_has_processes() ? "--isolation process" : "--isolation none";
   if (strstr(own, "--isolation")) isolation = "";
   snprintf(words, sizeof words, "musterd %s --socket %s --modules %s %s", isolation, service->socket, modules, own);
   split(words, arguments);
-  path_in(service, "notices", notices);
-  path_in(service, "log", log);
-  setenv("NOTIFY_SOCKET", notices, 1);
+  setenv("NOTIFY_SOCKET", path_in(service, "notices"), 1);
   service->process = fork();
   cr_assert(service->process >= 0);
-  if (service->process == 0) become(program, arguments, log);
+  if (service->process == 0) become(program, arguments, path_in(service, "log"));
 }
 
 static void glance(void) {
-  const struct timespec pause = {.tv_nsec = GLANCE_MS * 1000000};
-  nanosleep(&pause, NULL);
+  usleep(GLANCE_MS * 1000);
 }
 
 static bool has_ended(musterd *service) {
@@ -185,25 +164,26 @@ void daemon_start(musterd *service, const char *flags) {
 
 /* -------------------------------------------------------------------------------------------------------------- log */
 
-char *daemon_log(const musterd *service) {
-  char path[DAEMON_PATH_BYTES + 64], *text = calloc(1, DAEMON_LOG_BYTES);
-  path_in(service, "log", path);
-  FILE *file = fopen(path, "re");
-  cr_assert(file != NULL && text != NULL);
+char *daemon_read(const musterd *service, const char *name) {
+  char *text = calloc(1, DAEMON_LOG_BYTES);
+  FILE *file = fopen(path_in(service, name), "re");
+  cr_assert(file != NULL && text != NULL, "%s", name);
   size_t length = fread(text, 1, DAEMON_LOG_BYTES - 1, file);
   text[length] = '\0';
   fclose(file);
   return text;
 }
 
+char *daemon_log(const musterd *service) {
+  return daemon_read(service, "log");
+}
+
 void daemon_await_log(musterd *service, const char *wanted) {
   for (int waited = 0; waited < PATIENCE_MS; waited += GLANCE_MS) {
     bool ended = has_ended(service);
-    char *log = daemon_log(service);
-    bool found = strstr(log, wanted) != NULL;
-    if (ended && !found) cr_assert(false, "it ended without logging \"%s\": %s", wanted, log);
-    free(log);
-    if (found) return;
+    SCOPED(free_memory) char *log = daemon_log(service);
+    if (strstr(log, wanted)) return;
+    cr_assert(!ended, "it ended without logging \"%s\": %s", wanted, log);
     glance();
   }
   cr_assert(false, "it does not log \"%s\"", wanted);
@@ -224,21 +204,17 @@ void daemon_signal(const musterd *service, int number) {
 
 double daemon_metric(const musterd *service, const char *sample) {
   static daemon_reply reply;
-  char line[256];
   daemon_ask(service, "GET", "/metrics", NULL, &reply);
   cr_assert_eq(reply.status, 200, "%s", reply.body);
-  snprintf(line, sizeof line, "\n%s ", sample);
-  const char *found = strstr(reply.body, line);
-  return found ? strtod(found + strlen(line), NULL) : -1.0;
+  return sample_in(reply.body, sample);
 }
 
 void daemon_stop(musterd *service) {
   if (service->process > 0) daemon_signal(service, SIGTERM);
   daemon_wait(service);
-  char *log = daemon_log(service);
+  SCOPED(free_memory) char *log = daemon_log(service);
   daemon_clear(service);
   cr_assert(service->status == 0, "it ended with %d: %s", service->status, log);
-  free(log);
 }
 
 void daemon_kill(musterd *service) {

@@ -18,7 +18,7 @@
 enum { DAEMON_PATH_BYTES = 96, DAEMON_REPLY_BYTES = 1 << 20, DAEMON_LOG_BYTES = 1 << 18 };
 
 typedef struct musterd {
-  char folder[DAEMON_PATH_BYTES]; /* everything of the test is in here; removed with it */
+  char folder[DAEMON_PATH_BYTES]; /* everything of the test is in here; removed with it, and "" then */
   char socket[DAEMON_PATH_BYTES]; /* of control */
   int notices;                    /* what it tells by sd_notify arrives here */
   const char *program;            /* another than MUSTERD; null = that */
@@ -42,6 +42,9 @@ void daemon_expect_deaths(void);
 /* Writes a file in the folder, such as a configuration. */
 void daemon_write(const musterd *service, const char *name, const char *text);
 
+/* A text in which @ stands for the folder. */
+void daemon_expand(const musterd *service, const char *text, char *out, size_t bytes);
+
 /* Whether MUSTER_TEST_ISOLATION=process has worlds run in processes of their own, where a test does not say how. */
 bool daemon_has_processes(void);
 
@@ -60,7 +63,8 @@ int daemon_wait(musterd *service);
 
 void daemon_signal(const musterd *service, int number);
 
-/* What it has logged up to now; the caller frees it. */
+/* A file in the folder, such as what it has logged up to now; the caller frees it. */
+char *daemon_read(const musterd *service, const char *name);
 char *daemon_log(const musterd *service);
 
 /* Waits until the log has a text; fails the test when the service ends without. */
@@ -77,8 +81,8 @@ double daemon_metric(const musterd *service, const char *sample);
 void daemon_ask_bytes(const musterd *service, const char *method, const char *path, const char *type, const void *body,
                       size_t length, daemon_reply *reply);
 
-/* The same in two: sends a request, which may be one that brings the process down; and takes its answer. The connection
- * lies in between. */
+/* The same in two: sends a request, which may be one that brings the process down; and takes its answer, by the
+ * connection. */
 int daemon_begin(const musterd *service, const char *method, const char *path, const char *type, const void *body,
                  size_t length);
 void daemon_end(int descriptor, daemon_reply *reply);

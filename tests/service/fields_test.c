@@ -1,7 +1,7 @@
 /* Walks the tables of fields: each one at, below and above its range, through creation, tuning, JSON and the settings
- * of the service; the options of `muster run` that have a range of theirs. Each refusal names field, value and range.
- */
+ * of the service; the options of `muster run` that have a range of theirs. Each refusal names field, value, range. */
 #include "agents/spawn.h"
+#include "room.h"
 #include "service/api_bodies.h"
 #include "service/settings_keys.h"
 #include "support/little_world.h"
@@ -11,8 +11,6 @@
 #include <muster/herd.h>
 #include <muster/sets.h>
 #include <muster/tune.h>
-
-#include <math.h>
 
 static void *place_of(const field_row *field, void *def) {
   return (unsigned char *)def + field->offset;
@@ -62,9 +60,9 @@ static uint32_t values_inside(const field_row *field, double values[3]) {
 }
 
 static void expect_named(const field_row *field, const void *place, const char *message) {
-  char value[FIELD_WORDS], range[FIELD_WORDS], named[4 * FIELD_WORDS];
-  snprintf(named, sizeof named, "%s %s %s", field->member ? field->member : field->name,
-           field_words(field, place, value), field_range_words(field, range));
+  char value[FIELD_WORDS], range[FIELD_WORDS];
+  const char *named = formed("%s %s %s", field->member ? field->member : field->name, field_words(field, place, value),
+                             field_range_words(field, range));
   cr_expect(strstr(message, named) != NULL, "'%s' does not say '%s'", message, named);
 }
 
@@ -98,7 +96,7 @@ Test(fields, of_worlds_are_refused_outside_their_ranges_and_taken_at_the_ends) {
 
 Test(fields, of_frames_are_refused_outside_their_ranges) {
   double values[2];
-  little_world little = little_world_create(1, NULL);
+  SCOPED(little_world_destroy) little_world little = little_world_create(1, NULL);
   muster_frame frame = {.sim_now_ns = 1};
   cr_assert_eq(values_outside(fields_frame, values), 2);
   for (uint32_t i = 0; i < 2; i++) {
@@ -106,18 +104,14 @@ Test(fields, of_frames_are_refused_outside_their_ranges) {
     cr_expect_eq(muster_frame_run(little.world, &frame), MUSTER_E_ARGUMENT);
     expect_named(fields_frame, &frame.budget_ns, muster_last_error());
   }
-  little_world_destroy(&little);
 }
 
 static const muster_atom one_atom = {.run = nothing};
 
 static void refuse_type(const little_world *little, const field_row *field, double value) {
   muster_set_def set = muster_set_def_default();
-  muster_type_def def = muster_type_def_default();
-  def.name = "wren";
-  def.atoms = &one_atom;
-  def.atom_count = 1;
-  def.messages.waiting_max = 1;
+  muster_type_def def =
+      WITH(muster_type_def, it.name = "wren", it.atoms = &one_atom, it.atom_count = 1, it.messages.waiting_max = 1);
   if (field->uses & FIELD_OF_SETS) def.sets.list = &set, def.sets.count = 1;
   put(field, place_of(field, &def), value);
   cr_expect_eq(muster_type_register(little->world, &def).index, 0, "%s = %g was accepted", field->name, value);
@@ -126,8 +120,8 @@ static void refuse_type(const little_world *little, const field_row *field, doub
 }
 
 Test(fields, of_types_are_refused_outside_their_ranges) {
-  muster_world_def planned = muster_world_def_default();
-  planned.planner_workers = 2;
+  muster_world_def planned = WITH(muster_world_def, it.planner_workers = 2);
+  SCOPED(little_world_destroy)
   little_world little = little_world_create(1, NULL), planner = little_world_create(1, &planned);
   double values[2];
   uint32_t refused = 0;
@@ -142,8 +136,6 @@ Test(fields, of_types_are_refused_outside_their_ranges) {
       cr_expect_eq(muster_herd_type_register(little.world, &def).index, 0);
       expect_named(field, place_of(field, &def), muster_last_error());
     }
-  little_world_destroy(&little);
-  little_world_destroy(&planner);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- tuning */
@@ -162,9 +154,8 @@ static bool leaves(const field_row *field, double value) {
 }
 
 Test(fields, that_are_live_are_tuned_within_their_ranges) {
-  muster_world_def def = muster_world_def_default();
-  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
-  little_world little = little_world_create(1, &def);
+  muster_world_def def = WITH(muster_world_def, it.importance_model = MUSTER_IMPORTANCE_FACTORS);
+  SCOPED(little_world_destroy) little_world little = little_world_create(1, &def);
   double values[3];
   uint32_t live = 0;
   for (const field_row *field = fields_world; field->name; field++) {
@@ -189,22 +180,20 @@ Test(fields, that_are_live_are_tuned_within_their_ranges) {
     }
   }
   cr_assert_geq(live, 16);
-  little_world_destroy(&little);
 }
 
 /* --------------------------------------------------------------------------------------------------------- agents */
 
 Test(fields, of_agents_are_refused_outside_their_ranges) {
-  little_world little = little_world_create(1, NULL);
+  SCOPED(little_world_destroy) little_world little = little_world_create(1, NULL);
   muster_type_def type = type_with(&one_atom, 1);
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
   double values[3];
   for (const field_row *field = fields_agent; field->name; field++) {
     for (uint32_t i = values_outside(field, values); i > 0; i--) {
-      muster_agent_def def = muster_agent_def_default();
+      muster_agent_def def = WITH(muster_agent_def, it.type = little.type);
       muster_agent_tuning tuning = muster_agent_tuning_default();
-      def.type = little.type;
       put(field, place_of(field, &def), values[i - 1]);
       cr_expect(muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%s = %g", field->name, values[i - 1]);
       expect_named(field, place_of(field, &def), muster_last_error());
@@ -214,13 +203,11 @@ Test(fields, of_agents_are_refused_outside_their_ranges) {
       expect_named(field, (unsigned char *)&tuning + field->tuned, muster_last_error());
     }
     for (uint32_t i = values_inside(field, values); i > 0; i--) {
-      muster_agent_def def = muster_agent_def_default();
-      def.type = little.type;
+      muster_agent_def def = WITH(muster_agent_def, it.type = little.type);
       put(field, place_of(field, &def), values[i - 1]);
       cr_expect(!muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%s", muster_last_error());
     }
   }
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ JSON */
@@ -239,12 +226,10 @@ static bool read_body(const body_form *form, const field_row *field, double valu
     muster_agent_tuning tuning;
     spawn_order order;
   } out;
-  char body[256];
   memset(&out, 0, sizeof out);
   *problem = (api_problem){0};
-  snprintf(body, sizeof body, "%s\"%s\": %.9g%s", form->before, field->name, value, form->behind);
-  if (field->kind != FIELD_FLOAT)
-    snprintf(body, sizeof body, "%s\"%s\": %.0f%s", form->before, field->name, value, form->behind);
+  const char *body = formed("%s\"%s\": %.9g%s", form->before, field->name, value, form->behind);
+  if (field->kind != FIELD_FLOAT) body = formed("%s\"%s\": %.0f%s", form->before, field->name, value, form->behind);
   bool read = form->read(body, strlen(body), &out, problem);
   if (read && form->read == spawn_order_read) spawn_order_release(&out.order);
   return read;
@@ -269,8 +254,8 @@ static void walk_bodies(const body_form *form, const field_row *fields, bool liv
     field_row field = *row;
     if (field.least < 0) field.least = 0; /* a default that stands for itself is left out */
     for (uint32_t i = values_outside(&field, values); i > 0; i--) {
-      char range[FIELD_WORDS], name[FIELD_WORDS];
-      snprintf(name, sizeof name, "%s%s", form->path, field.name);
+      char range[FIELD_WORDS];
+      const char *name = formed("%s%s", form->path, field.name);
       cr_expect(!read_body(form, &field, values[i - 1], &problem), "%s = %g was read", name, values[i - 1]);
       cr_expect(strcmp(problem.code, "out_of_range") == 0 && strcmp(problem.field, name) == 0, "%s: %s", name,
                 problem.message);
@@ -285,8 +270,7 @@ static void walk_bodies(const body_form *form, const field_row *fields, bool liv
                          "%s", problem.message);
     }
     for (uint32_t i = values_inside(&field, values); i > 0; i--)
-      cr_expect(read_body(form, &field, values[i - 1], &problem), "%s = %g: %s", field.name, values[i - 1],
-                problem.message);
+      cr_expect(read_body(form, &field, values[i - 1], &problem), "%g: %s", values[i - 1], problem.message);
   }
 }
 
@@ -301,14 +285,10 @@ Test(fields, of_json_have_the_same_ranges) {
 
 /* --------------------------------------------------------------------------------------------- settings and options */
 
-/* Writes a value as people write it. */
-static void write_value(const field_row *field, double value, char text[64]) {
-  if (field->kind == FIELD_TIME)
-    snprintf(text, 64, "%.3fus", value / 1e3);
-  else if (field->kind == FIELD_RATE)
-    snprintf(text, 64, "%.3f", value / 1e3);
-  else
-    snprintf(text, 64, "%.0f", value);
+/* A value as people write it. */
+static const char *written(const field_row *field, double value) {
+  if (field->kind == FIELD_TIME) return formed("%.3fus", value / 1e3);
+  return field->kind == FIELD_RATE ? formed("%.3f", value / 1e3) : formed("%.0f", value);
 }
 
 Test(fields, of_settings_have_their_ranges) {
@@ -316,7 +296,6 @@ Test(fields, of_settings_have_their_ranges) {
   static world_settings world;
   const settings_key *key;
   double values[3];
-  char text[64];
   uint32_t walked = 0;
   for (uint32_t k = 0; (key = settings_key_at(k)) != NULL; k++) {
     const field_row *field = &key->field;
@@ -324,16 +303,14 @@ Test(fields, of_settings_have_their_ranges) {
     if (field->kind > FIELD_RATE) continue;
     walked++;
     for (uint32_t i = values_outside(field, values); i > 0; i--) {
-      write_value(field, values[i - 1], text);
+      const char *text = written(field, values[i - 1]);
       cr_expect_eq(settings_key_set(key, section, text), MUSTER_E_ARGUMENT, "%s = %s", field->name, text);
       cr_expect(strncmp(muster_last_error(), "give a ", 7) == 0, "%s", muster_last_error());
     }
     for (uint32_t i = values_inside(field, values); i > 0; i--) {
-      write_value(field, values[i - 1], text);
-      cr_expect_eq(settings_key_set(key, section, text), MUSTER_OK, "%s = %s: %s", field->name, text,
-                   muster_last_error());
-      cr_expect_float_eq(field_value(field, place_of(field, section)), values[i - 1], 0.5, "%s = %s", field->name,
-                         text);
+      const char *text = written(field, values[i - 1]);
+      cr_expect_eq(settings_key_set(key, section, text), MUSTER_OK, "%s: %s", text, muster_last_error());
+      cr_expect_float_eq(field_value(field, place_of(field, section)), values[i - 1], 0.5, "%s %s", field->name, text);
     }
   }
   cr_assert_geq(walked, 15);
@@ -348,8 +325,8 @@ Test(fields, of_definitions_that_are_options_have_the_same_ranges) {
       {"run --capacity 11s", 2, "--capacity is '11s'; give a duration from 10 us to 10 s"},
       {"run --budget 9us", 2, "--budget is '9us'; give a duration from 10 us to 10 s"},
       {"run --hz 10001", 2, "--hz is '10001'; give a number from 0.1 to 10000"});
+  SCOPED(free_memory)
   program_run *run = program_start("run fixed --virtual --agents 1 --observers 1 --frames 1 --warm-up 0 "
                                    "--activation-delay 64 --budget 10us --capacity 10s --hz 10000");
   cr_expect_eq(run->status, 0, "%s", run->errors);
-  free(run);
 }

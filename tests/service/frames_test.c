@@ -1,18 +1,12 @@
 /* The frames' thread itself, in this process, with worlds whose frames are so far apart that none comes unless the test
  * has made it due: which frame comes next, and when the one after it is due. And a reload, on this thread. */
+#include "room.h"
 #include "service/api.h"
 #include "service/frames.h"
 #include "service/reload.h"
-
-#include "base/clock.h"
-#include "support/await.h"
 #include "support/little_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include "base/clock.h"
 
 enum { WORLDS = 3 };
 
@@ -25,26 +19,40 @@ static void ignore_news(uv_async_t *news) {
   (void)news;
 }
 
+static hosted_world *add_world(const char *name, const char *module) {
+  hosted_world *world = &service.worlds[service.world_count++];
+  world_settings *settings = settings_add_world(&service.settings, name);
+  cr_assert(settings && uv_mutex_init(&world->mutex) == 0);
+  strcpy(settings->module, module);
+  world->settings = *settings;
+  strcpy(world->name, name);
+  return world;
+}
+
+static void begin_loop(void) {
+  settings_default(&service.settings);
+  service.loop = &loop;
+  cr_assert(uv_loop_init(&loop) == 0 && uv_mutex_init(&service.snapshots.mutex) == 0);
+  cr_assert_eq(frame_mailbox_open(&service.mailbox, &loop), MUSTER_OK);
+}
+
+static void end_loop(void) {
+  frame_mailbox_close(&service.mailbox);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  cr_expect_eq(uv_loop_close(&loop), 0);
+}
+
 /* Worlds of a module that does nothing. */
 static void start(void) {
   static const char *const names[] = {"west", "east", "south"};
-  settings_default(&service.settings);
+  begin_loop();
   strcpy(service.settings.modules, getenv("ODD_MODULES"));
   service.settings.workers = 1;
   service.modules.descriptor = -1;
-  service.loop = &loop;
-  cr_assert(uv_loop_init(&loop) == 0 && uv_async_init(&loop, &service.frames_news, ignore_news) == 0);
-  cr_assert(uv_mutex_init(&service.news_mutex) == 0 && uv_mutex_init(&service.snapshots.mutex) == 0);
-  cr_assert_eq(frame_mailbox_open(&service.mailbox, &loop), MUSTER_OK);
+  cr_assert(uv_async_init(&loop, &service.frames_news, ignore_news) == 0 && uv_mutex_init(&service.news_mutex) == 0);
   for (uint32_t i = 0; i < WORLDS; i++) {
-    hosted_world *world = &service.worlds[service.world_count++];
-    world_settings *settings = settings_add_world(&service.settings, names[i]);
-    cr_assert_not_null(settings);
-    strcpy(settings->module, "plain");
-    world->settings = *settings;
-    strcpy(world->name, settings->name);
-    world->budget_ns = settings->budget_ns, world->period_ns = period_ns;
-    cr_assert_eq(uv_mutex_init(&world->mutex), 0);
+    hosted_world *world = add_world(names[i], "plain");
+    world->budget_ns = world->settings.budget_ns, world->period_ns = period_ns;
   }
   cr_assert_eq(uv_thread_create(&thread, frames_main, &service), 0);
 }
@@ -56,10 +64,8 @@ static void stop(void) {
   frame_mailbox_wake(&service.mailbox);
   uv_thread_join(&thread);
   cr_expect(service.opened && service.ended && !service.unsaved);
-  frame_mailbox_close(&service.mailbox);
   uv_close((uv_handle_t *)&service.frames_news, NULL);
-  uv_run(&loop, UV_RUN_DEFAULT);
-  cr_expect_eq(uv_loop_close(&loop), 0);
+  end_loop();
 }
 
 TestSuite(frames, .init = start, .fini = stop, .timeout = 120);
@@ -94,18 +100,23 @@ static void end_errand(mailbox_request *request) {
   ((errand *)request)->done = true;
 }
 
-static void do_errand(errand *one) {
-  one->request = (mailbox_request){.run = run_errand, .done = end_errand};
-  one->done = false;
-  cr_assert_eq(frame_mailbox_post(&service.mailbox, &one->request), MUSTER_OK);
-  AWAIT_WITH(uv_run(&loop, UV_RUN_ONCE), one->done);
+static errand do_errand(errand one) {
+  one.request = (mailbox_request){.run = run_errand, .done = end_errand};
+  cr_assert_eq(frame_mailbox_post(&service.mailbox, &one.request), MUSTER_OK);
+  AWAIT_WITH(uv_run(&loop, UV_RUN_ONCE), one.done);
+  return one;
+}
+
+static errand be_late(int64_t west_ns, int64_t east_ns, int64_t south_ns) {
+  return do_errand((errand){.late_ns = {west_ns, east_ns, south_ns}});
 }
 
 /* As many frames of each world have been run, and no more come. */
 static errand await_frames(uint64_t west, uint64_t east, uint64_t south) {
   errand found = {.done = false};
-  AWAIT_WITH(do_errand(&found), found.frames[0] >= west && found.frames[1] >= east && found.frames[2] >= south);
-  for (int i = 0; i < 5; i++) do_errand(&found);
+  AWAIT_WITH(found = do_errand((errand){0}),
+             found.frames[0] >= west && found.frames[1] >= east && found.frames[2] >= south);
+  for (int i = 0; i < 5; i++) found = do_errand((errand){0});
   cr_assert(found.frames[0] == west && found.frames[1] == east && found.frames[2] == south, "%lu, %lu, %lu",
             found.frames[0], found.frames[1], found.frames[2]);
   return found;
@@ -116,15 +127,13 @@ static errand await_frames(uint64_t west, uint64_t east, uint64_t south) {
 Test(frames, that_are_late_are_not_made_up_for) {
   errand found = await_frames(1, 1, 1);
   for (uint32_t i = 0; i < WORLDS; i++) cr_expect_eq(found.frames_late[i], 0);
-  errand late = {.late_ns = {5 * (int64_t)period_ns / 2, (int64_t)period_ns / 2, 0}};
-  do_errand(&late);
+  errand late = be_late(5 * (int64_t)period_ns / 2, (int64_t)period_ns / 2, 0);
   found = await_frames(2, 2, 1);
   cr_expect(found.frames_late[0] == 1 && found.frames_late[1] == 0 && found.frames_late[2] == 0);
   cr_expect(found.due_ns[0] >= late.now_ns + period_ns && found.due_ns[0] <= found.now_ns + period_ns);
   cr_expect_eq(found.due_ns[1], late.due_ns[1] + period_ns, "it keeps its rhythm");
   cr_expect_eq(found.due_ns[2], late.due_ns[2]);
-  late = (errand){.late_ns = {0, 0, 2 * (int64_t)period_ns}};
-  do_errand(&late);
+  be_late(0, 0, 2 * (int64_t)period_ns);
   found = await_frames(2, 2, 2);
   cr_expect(found.frames_late[0] == 1 && found.frames_late[1] == 0 && found.frames_late[2] == 1);
 }
@@ -132,17 +141,14 @@ Test(frames, that_are_late_are_not_made_up_for) {
 /* A paused world runs the steps that it was told, a period apart, whatever is due of the others. */
 Test(frames, of_a_paused_world_come_for_its_steps_alone) {
   await_frames(1, 1, 1);
-  errand two = {.paused = &service.worlds[1], .steps = 2};
-  do_errand(&two);
-  errand found = await_frames(1, 2, 1);
+  do_errand((errand){.paused = &service.worlds[1], .steps = 2});
+  await_frames(1, 2, 1);
   cr_expect(service.worlds[1].paused && service.worlds[1].steps_left == 1);
-  errand late = {.late_ns = {1, 1, 0}};
-  do_errand(&late);
-  found = await_frames(2, 3, 1);
+  be_late(1, 1, 0);
+  await_frames(2, 3, 1);
   cr_expect(service.worlds[1].paused && service.worlds[1].steps_left == 0);
-  late = (errand){.late_ns = {1, 1, 1}};
-  do_errand(&late);
-  found = await_frames(3, 3, 2);
+  errand late = be_late(1, 1, 1);
+  errand found = await_frames(3, 3, 2);
   cr_expect_eq(found.due_ns[1], late.due_ns[1], "none is due of a world that stands");
   cr_expect(!service.worlds[0].paused && !service.worlds[2].paused);
 }
@@ -151,8 +157,7 @@ Test(frames, of_a_paused_world_come_for_its_steps_alone) {
 Test(frames, of_a_failed_world_do_not_come) {
   await_frames(1, 1, 1);
   service.worlds[0].failed = true;
-  errand late = {.late_ns = {1, 1, 1}};
-  do_errand(&late);
+  be_late(1, 1, 1);
   await_frames(1, 2, 2);
 }
 
@@ -173,14 +178,6 @@ static const muster_module_command commands[] = {{"reload", ""}, {0}};
 static const muster_module scripted = {
     .size = sizeof scripted, .name = "scripted", .summary = "", .commands = commands, .command = take_command};
 
-static int listen_somewhere(void) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  cr_assert(descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address.sun_family) == 0 &&
-            listen(descriptor, 4) == 0);
-  return descriptor;
-}
-
 /* Lets the reload that is under way come to its end. */
 static void turn_until_done(void) {
   for (int i = 0; i < 10; i++) {
@@ -194,40 +191,19 @@ static int listening;
 
 /* Two worlds, of whose settings each has its own pace and what is live has another value than by default. */
 static void begin_service(void) {
-  static char *arguments[] = {"musterd",
-                              "--world",
-                              "west=scripted",
-                              "--hz",
-                              "20",
-                              "--budget",
-                              "2ms",
-                              "--world",
-                              "east=scripted",
-                              "--hz",
-                              "40",
-                              "--budget",
-                              "3ms",
-                              "--crash-limit",
-                              "9",
-                              "--log-level",
-                              "error",
-                              "--snapshot-interval",
-                              "77s",
-                              "--body-bytes-max",
-                              "5000",
-                              NULL};
-  listening = listen_somewhere();
-  settings_default(&service.settings);
-  service.loop = &loop;
+  static char words[256], *arguments[32];
+  const struct sockaddr_un address = {.sun_family = AF_UNIX};
+  strcpy(words, "musterd --world west=scripted --hz 20 --budget 2ms --world east=scripted --hz 40 --budget 3ms "
+                "--crash-limit 9 --log-level error --snapshot-interval 77s --body-bytes-max 5000");
+  for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) arguments[service.argument_count++] = word;
+  service.arguments = arguments;
+  listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  cr_assert(listening >= 0 && bind(listening, (const struct sockaddr *)&address, sizeof address.sun_family) == 0 &&
+            listen(listening, 4) == 0);
+  begin_loop();
   service.stage = SERVICE_RUNNING;
-  cr_assert(uv_loop_init(&loop) == 0 && uv_mutex_init(&service.snapshots.mutex) == 0);
-  cr_assert_eq(frame_mailbox_open(&service.mailbox, &loop), MUSTER_OK);
   for (uint32_t i = 0; i < 2; i++) {
-    hosted_world *world = &service.worlds[service.world_count++];
-    world_settings *settings = settings_add_world(&service.settings, i ? "east" : "west");
-    cr_assert(settings && uv_mutex_init(&world->mutex) == 0);
-    strcpy(settings->module, "scripted");
-    strcpy(world->name, settings->name);
+    hosted_world *world = add_world(i ? "east" : "west", "scripted");
     reloaded[i] = little_world_create(1, NULL);
     world->world = reloaded[i].world;
     world->budget_ns = 11000000, world->period_ns = 12000000;
@@ -236,15 +212,11 @@ static void begin_service(void) {
   }
   service.http = api_serve(&loop, &service.settings, listening, NULL, &service);
   cr_assert_not_null(service.http, "%s", muster_last_error());
-  service.arguments = arguments;
-  service.argument_count = (int)(sizeof arguments / sizeof *arguments) - 1;
 }
 
 static void end_service(void) {
   http_destroy(service.http, NULL, NULL);
-  frame_mailbox_close(&service.mailbox);
-  uv_run(&loop, UV_RUN_DEFAULT);
-  cr_expect_eq(uv_loop_close(&loop), 0);
+  end_loop();
   close(listening);
   for (uint32_t i = 0; i < 2; i++) little_world_destroy(&reloaded[i]);
 }

@@ -12,19 +12,17 @@ enum { WAITS_MAX = 20000 };
 static void expect_held(bool paused, bool failed, uint32_t steps_left, bool by_snapshot) {
   static hosted_world world;
   little_world little = little_world_create(1, NULL);
-  muster_journal_def def = muster_journal_def_default();
-  muster_journal_status status = muster_journal_status_default();
   journal_place place = place_make();
-  def.path = place.path;
   world = (hosted_world){.world = little.world, .paused = paused, .failed = failed, .steps_left = steps_left};
   run_frame(&little);
-  cr_assert_eq(muster_journal_begin(little.world, &def, &world.journal), MUSTER_OK, "%s", muster_last_error());
+  world.journal = journal_begin(&little, place.path);
+  cr_assert_not_null(world.journal, "%s", muster_last_error());
   held_until until = held_begin(&world);
   for (uint32_t waited = 0; !held_is_over(&world, &until) && by_snapshot; waited++) {
     cr_assert_lt(waited, WAITS_MAX, "paused %d, failed %d: it is never answered", paused, failed);
-    usleep(1000);
-    muster_journal_turn(world.journal, 0);
+    journal_turn(world.journal);
   }
+  muster_journal_status status = muster_journal_status_default();
   cr_assert_eq(muster_journal_status_read(world.journal, &status), MUSTER_OK);
   cr_expect_eq(until.snapshot != 0, by_snapshot);
   cr_expect_eq(held_is_over(&world, &until), by_snapshot);

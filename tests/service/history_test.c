@@ -1,8 +1,6 @@
 /* The last ten minutes of a world, second by second. */
+#include "room.h"
 #include "service/history.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 enum { SECOND = 1000000000 };
 
@@ -23,6 +21,12 @@ static void add_frame(uint64_t end_ns, bool late, bool audited) {
   history_add(&kept, &(history_frame){end_ns, late, audited, &report, &statistics});
 }
 
+/* A second is over: so many are known then. */
+static void expect_known(uint64_t second, uint64_t after, uint32_t count) {
+  history_close_second(&kept, second * SECOND);
+  cr_assert_eq(history_read(&kept, after, second * SECOND, seconds), count);
+}
+
 /* 100 frames of 1 .. 100 ms within one second. */
 static void add_hundred(uint64_t second) {
   for (uint64_t i = 1; i <= 100; i++) {
@@ -40,8 +44,7 @@ Test(history, sums_a_second_once_it_is_over) {
   cr_assert_eq(history_read(&kept, 0, 5 * (uint64_t)SECOND, seconds), 0, "it is not over");
   history_close_second(&kept, 5ull * SECOND + SECOND - 1);
   cr_assert_eq(history_read(&kept, 0, 5ull * SECOND, seconds), 0, "nor now");
-  history_close_second(&kept, 6ull * SECOND);
-  cr_assert_eq(history_read(&kept, 0, 6ull * SECOND, seconds), 1);
+  expect_known(6, 0, 1);
   cr_expect(seconds[0].second == 5 && seconds[0].frames == 100 && seconds[0].late == 2);
   cr_expect_eq(seconds[0].completed, 200);
   cr_expect_eq(seconds[0].frame, 100);
@@ -59,8 +62,7 @@ Test(history, tells_the_middle_of_the_frames_from_their_ends) {
     report.overrun_wall_ns = i == 7 ? 12345 : i;
     add_frame(5ull * SECOND + i * 900000, false, false);
   }
-  history_close_second(&kept, 6ull * SECOND);
-  cr_assert_eq(history_read(&kept, 0, 6ull * SECOND, seconds), 1);
+  expect_known(6, 0, 1);
   cr_expect(seconds[0].wall_p50_ns >= 1000000 && seconds[0].wall_p50_ns <= 1030000, "%lu", seconds[0].wall_p50_ns);
   cr_expect(seconds[0].wall_p99_ns >= 10000000 && seconds[0].wall_p99_ns <= 10300000, "%lu", seconds[0].wall_p99_ns);
   cr_expect_eq(seconds[0].wall_max_ns, 200000000);
@@ -79,8 +81,7 @@ Test(history, has_each_figure_of_its_frames) {
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++) report.levels[level] = 600 * i + level;
     add_frame(5ull * SECOND + i, i == 1, false);
   }
-  history_close_second(&kept, 6ull * SECOND);
-  cr_assert_eq(history_read(&kept, 0, 6ull * SECOND, seconds), 1);
+  expect_known(6, 0, 1);
   const history_second *one = &seconds[0];
   cr_expect(one->frames == 2 && one->late == 1 && one->judged == 0 && one->broken == 0);
   cr_expect(one->frame == 72 && one->budget_ns == 20 && one->carried == 40 && one->agents == 60);
@@ -122,8 +123,7 @@ Test(history, sums_what_frames_left_though_agents_waited_and_counts_what_was_men
   cr_expect(seconds[0].idle_ns[MUSTER_IDLE_X] == 5 && seconds[0].idle_ns[MUSTER_IDLE_FAULT] == 14);
   cr_expect(seconds[0].idle_faults == 2 && seconds[0].mended == 2);
   cr_expect(seconds[1].idle_faults == 0 && seconds[1].idle_ns[MUSTER_IDLE_FAULT] == 0 && seconds[1].mended == 1);
-  history_close_second(&kept, 8ull * SECOND);
-  cr_assert_eq(history_read(&kept, 6, 8ull * SECOND, seconds), 1);
+  expect_known(8, 6, 1);
   cr_expect_eq(seconds[0].mended, 1);
 }
 
@@ -143,33 +143,27 @@ Test(history, counts_frames_that_broke_the_promise_where_that_is_judged) {
   add_frame(1ull * SECOND + 1, false, true);
   report.longest_atom_ns = 5000000;
   add_frame(1ull * SECOND + 2, false, true);
-  history_close_second(&kept, 2ull * SECOND);
-  cr_assert_eq(history_read(&kept, 0, 2ull * SECOND, seconds), 1);
+  expect_known(2, 0, 1);
   cr_expect(seconds[0].judged == 2 && seconds[0].broken == 1, "%u %u", seconds[0].judged, seconds[0].broken);
 }
 
-/* Agents x time, and updates, of a band since the world began. */
-static void measure(uint32_t band, double agent_s, uint64_t completed) {
-  statistics.bands[band].agent_time_ns = agent_s * 1e9;
-  statistics.bands[band].completed = completed;
+/* The frame that ends a second, with agents x time, and updates, of the highest band since the world began. */
+static void measure(uint64_t second, double agent_s, uint64_t completed) {
+  statistics.bands[4].agent_time_ns = agent_s * 1e9;
+  statistics.bands[4].completed = completed;
+  add_frame(second * SECOND, false, false);
 }
 
 Test(history, says_what_interval_each_importance_got_in_each_second_and_over_several) {
-  measure(4, 100, 500);
-  add_frame(1ull * SECOND, false, false);
-  measure(4, 300, 600);
-  add_frame(2ull * SECOND, false, false);
-  measure(4, 310, 700);
-  add_frame(3ull * SECOND, false, false);
-  history_close_second(&kept, 4ull * SECOND);
-  cr_assert_eq(history_read(&kept, 0, 4ull * SECOND, seconds), 3);
+  measure(1, 100, 500);
+  measure(2, 300, 600);
+  measure(3, 310, 700);
+  expect_known(4, 0, 3);
   cr_expect_eq(history_interval_ns(&seconds[0], 1, 4), 200000000);
   cr_expect_eq(history_interval_ns(&seconds[1], 1, 4), 2ull * SECOND);
   cr_expect_eq(history_interval_ns(&seconds[1], 2, 4), 1050000000, "210 agent-seconds, 200 updates");
   cr_expect_eq(history_interval_ns(seconds, 3, 0), 0, "nobody is there");
   measure(4, 30, 100);
-  add_frame(4ull * SECOND, false, false);
-  history_close_second(&kept, 5ull * SECOND);
-  cr_assert_eq(history_read(&kept, 3, 5ull * SECOND, seconds), 1);
+  expect_known(5, 3, 1);
   cr_expect_eq(history_interval_ns(seconds, 1, 4), 300000000, "the sums were cleared: they begin anew");
 }

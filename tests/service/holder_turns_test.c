@@ -3,56 +3,49 @@
 #include "service/zones/balancer.h"
 #include "service/zones/complaints.h"
 #include "service/zones/parcel.h"
-#include "support/log_lines.h"
 
 #include "base/clock.h"
 
+#include "own_folder.h"
+
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #ifdef MUSTER_HAS_ZONES
 
 enum { OWN = 2, EPOCH = 4, LINKS = 2 };
 
-static uv_loop_t loop;
 static struct processes processes;
 static struct holder *holder;
-static struct holding *holding; /* the second one of it */
-static struct wire end;         /* of its process */
-static char folder[] = "/tmp/muster-holder-XXXXXX";
+static struct holding *holding, *other; /* the second one of it, and the first one */
+static struct wire end;                 /* of its process */
 
 static void begin(void) {
   static const uint32_t others[LINKS] = {1, 7};
-  cr_assert(mkdtemp(folder) && uv_loop_init(&loop) == 0);
+  folder_begin();
   holder = calloc(1, sizeof *holder);
   cr_assert(holder && (holder->balancer = calloc(1, sizeof *holder->balancer)));
   settings_default(&holder->settings);
-  snprintf(holder->settings.cluster, sizeof holder->settings.cluster, "land");
-  snprintf(holder->settings.node, sizeof holder->settings.node, "a");
+  strcpy(holder->settings.cluster, "land"), strcpy(holder->settings.node, "a");
   holder->loop = &loop;
   holder->processes = &processes;
   holder->balancer->holder = holder;
   holder->count = 2;
-  holding = &holder->holdings[1];
+  other = &holder->holdings[0], holding = &holder->holdings[1];
   for (uint32_t i = 0; i < 2; i++) {
     struct holding *one = &holder->holdings[i];
-    *one = (struct holding){.holder = holder, .process = &processes.worlds[i], .tenure = 3, .socket = -1, .other = -1};
+    *one = (struct holding){.holder = holder,
+                            .process = &processes.worlds[i],
+                            .tenure = 3,
+                            .socket = -1,
+                            .other = -1,
+                            .journal_descriptor = -1,
+                            .ground = {.number = OWN + i, .neighbour_count = LINKS},
+                            .lease.epoch = EPOCH,
+                            .stage = HOLDING_RUNNING};
     one->process->all = &processes;
-    one->journal_descriptor = -1;
-    one->ground.number = OWN + i;
-    one->ground.neighbour_count = LINKS;
     for (uint32_t k = 0; k < LINKS; k++) one->ground.neighbours[k].number = others[k];
-    one->lease.epoch = EPOCH;
-    one->stage = HOLDING_RUNNING;
     snprintf(one->path, sizeof one->path, "%s/worlds.w%u", folder, i);
     cr_assert(uv_timer_init(&loop, &one->timer) == 0 && uv_timer_init(&loop, &one->follow_timer) == 0);
     one->timer.data = one->follow_timer.data = one;
@@ -61,23 +54,12 @@ static void begin(void) {
   wire_open(&end, holding->other);
 }
 
-static void close_handle(uv_handle_t *handle, void *user) {
-  (void)user;
-  if (!uv_is_closing(handle)) uv_close(handle, NULL);
-}
-
 static void finish(void) {
-  DIR *entries = opendir(folder);
   wire_close(&end);
   pairs_close(holding);
   journal_stream_end(holding);
   holding_close_socket(holding);
-  uv_walk(&loop, close_handle, NULL);
-  uv_run(&loop, UV_RUN_DEFAULT);
-  cr_expect_eq(uv_loop_close(&loop), 0);
-  for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) unlinkat(dirfd(entries), entry->d_name, 0);
-  closedir(entries);
-  rmdir(folder);
+  folder_end();
   free(holder->balancer);
   free(holder);
 }
@@ -99,21 +81,12 @@ static wire_head next_put(wire_kind kind) {
   return (wire_head){.kind = 0};
 }
 
-static void make_file(const char *ending, const char *text) {
-  char name[JOURNALS_PATH_BYTES + 64];
-  snprintf(name, sizeof name, "%s%s", holding->path, ending);
-  FILE *file = fopen(name, "we");
-  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+/* Of a file of the zone. */
+static const char *own(const char *ending) {
+  return formed("worlds.w1%s", ending);
 }
 
-static bool is_there(const char *ending) {
-  char name[JOURNALS_PATH_BYTES + 64];
-  snprintf(name, sizeof name, "%s%s", holding->path, ending);
-  return access(name, F_OK) == 0;
-}
-
-/* ------------------------------------------------------------------------------------------------------------- births
- */
+/* ---------------------------------------------------------------------------------------------------------- births */
 
 static void name_spaces(uint32_t count, bool many) {
   uint32_t names[8] = {0};
@@ -131,8 +104,7 @@ Test(holder_turns, a_version_is_of_the_first_of_the_looks_and_names_what_the_las
     cr_expect_eq(births->storing_look.told_ns, 0, "its process has told of no snapshot");
     holding->snapshots = 1;
     births_store(holding);
-    cr_expect_eq(births->storing_look.told_ns, looks > HOLDING_LOOKS ? looks - HOLDING_LOOKS + 1 : 1, "%u looks",
-                 looks);
+    cr_expect_eq(births->storing_look.told_ns, looks > HOLDING_LOOKS ? looks - HOLDING_LOOKS + 1 : 1, "%u", looks);
     holding->snapshots = 0;
     cr_expect(births->storing.note.count == looks && births->storing.note.after == 30 + (int64_t)looks);
     for (uint32_t i = 0; i < looks; i++) cr_expect_eq(births->storing.names[i], (uint32_t)(OWN << 14 | (i + 1)));
@@ -171,8 +143,7 @@ Test(holder_turns, a_space_is_closed_only_where_nothing_of_it_is_asked) {
   cr_expect_null(births_close(holding, 60), "there is none");
 }
 
-/* -------------------------------------------------------------------------------------------------------------- files
- */
+/* ----------------------------------------------------------------------------------------------------------- files */
 
 Test(holder_turns, files_of_a_zone_are_told_from_those_of_others_and_for_people) {
   static const char *const past[] = {"-3.snapshot", "-3.journal",    "-12.snapshot",      "-12.journal",
@@ -182,23 +153,23 @@ Test(holder_turns, files_of_a_zone_are_told_from_those_of_others_and_for_people)
   cr_expect(!stored_newest(holding, &number) && number == 0);
   cr_expect(!stored_are_partial(holding) && !stored_are_replaying(holding));
   cr_assert(stored_note_partial(holding));
-  cr_expect(stored_are_partial(holding) && !stored_are_partial(&holder->holdings[0]));
+  cr_expect(stored_are_partial(holding) && !stored_are_partial(other));
   stored_are_whole(holding);
   cr_expect(!stored_are_partial(holding));
-  for (size_t i = 0; i < sizeof past / sizeof *past; i++) make_file(past[i], "p");
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) make_file(kept[i], "k");
+  for (size_t i = 0; i < COUNT_OF(past); i++) write_file(own(past[i]), "p");
+  for (size_t i = 0; i < COUNT_OF(kept); i++) write_file(own(kept[i]), "k");
   cr_expect(stored_newest(holding, &number) && number == 12, "%lu", number);
-  cr_expect(stored_are_replaying(holding) && !stored_are_replaying(&holder->holdings[0]));
-  cr_expect(!stored_newest(&holder->holdings[0], &number));
+  cr_expect(stored_are_replaying(holding) && !stored_are_replaying(other));
+  cr_expect(!stored_newest(other, &number));
   stored_remove(holding);
-  for (size_t i = 0; i < sizeof past / sizeof *past; i++) cr_expect(!is_there(past[i]), "%s", past[i]);
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) cr_expect(is_there(kept[i]), "%s", kept[i]);
+  for (size_t i = 0; i < COUNT_OF(past); i++) cr_expect(!exists(own(past[i])), "%s", past[i]);
+  for (size_t i = 0; i < COUNT_OF(kept); i++) cr_expect(exists(own(kept[i])), "%s", kept[i]);
   cr_expect(!stored_newest(holding, &number) && !stored_are_replaying(holding));
 }
 
 Test(holder_turns, the_epoch_is_noted_with_the_start_of_the_machine) {
   bool this_boot = true;
-  char boot[LAND_BOOT_BYTES], text[LAND_BOOT_BYTES + 32];
+  char boot[LAND_BOOT_BYTES];
   cr_expect(stored_read_epoch(holding, &this_boot) == 0 && !this_boot);
   for (uint64_t epoch = EPOCH; epoch < EPOCH + 2; epoch++) {
     holding->lease.epoch = epoch;
@@ -207,33 +178,30 @@ Test(holder_turns, the_epoch_is_noted_with_the_start_of_the_machine) {
     stored_read_boot(boot);
     cr_expect_eq(this_boot, *boot != '\0');
   }
-  make_file(".epoch", "61 another-start-of-it\n");
+  write_file(own(".epoch"), "61 another-start-of-it\n");
   cr_expect(stored_read_epoch(holding, &this_boot) == 61 && !this_boot);
-  snprintf(text, sizeof text, "62\n");
-  make_file(".epoch", text);
+  write_file(own(".epoch"), "62\n");
   cr_expect(stored_read_epoch(holding, &this_boot) == 62 && !this_boot);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- stream
- */
+/* ---------------------------------------------------------------------------------------------------------- stream */
 
-/* Frames that were told since the snapshot that is stored now stand in its file; those told with another one may not.
- */
+/* Frames that were told since the snapshot that is stored now stand in its file; those told with another may not. */
 Test(holder_turns, what_is_safe_behind_a_version_is_what_its_file_has) {
   holder->settings.journal_stream = true;
-  make_file("-7.journal", "0123456789");
-  for (uint32_t other = 0; other < 2; other++) {
+  write_file(own("-7.journal"), "0123456789");
+  for (uint32_t others = 0; others < 2; others++) {
     holding->stored_note.head = (stored_head){.number = 7, .journal_bytes = 10, .frames = 40};
     holding->storing_snapshots = 3;
-    holding->snapshots = 3 + other;
+    holding->snapshots = 3 + others;
     holding->frames = 50;
     holding->safe_frames = 0;
     holding->journal_busy = true, holding->journal_chunk = 9, holding->chunk_bytes = 5;
     journal_stream_stored(holding);
     cr_expect(holding->journal_file == 7 && holding->journal_at == 10 && holding->journal_chunk == 0);
     cr_expect(!holding->journal_busy && holding->chunk_bytes == 0 && holding->file_snapshots == 3);
-    cr_expect_eq(holding->file_frames, other ? 40 : 50);
-    cr_expect_eq(holding->safe_frames, other ? 40 : 50, "%lu: there is no more of the file", holding->safe_frames);
+    cr_expect_eq(holding->file_frames, others ? 40 : 50);
+    cr_expect_eq(holding->safe_frames, others ? 40 : 50, "%lu: there is no more of the file", holding->safe_frames);
     wire_head first = next_put(WIRE_SAFE), last = first;
     cr_expect(first.kind == WIRE_SAFE && first.number == 0 && first.sequence == 3);
     for (wire_head put; (put = next_put(WIRE_SAFE)).kind;) last = put;
@@ -241,8 +209,7 @@ Test(holder_turns, what_is_safe_behind_a_version_is_what_its_file_has) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- moves
- */
+/* ----------------------------------------------------------------------------------------------------------- moves */
 
 Test(holder_turns, an_answer_to_an_order_before_it_is_passed_over) {
   holding_move *move = &holding->move;
@@ -296,20 +263,16 @@ Test(holder_turns, an_order_that_could_not_be_followed_is_remembered_and_all_els
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- pairs
- */
+/* ----------------------------------------------------------------------------------------------------------- pairs */
 
 Test(holder_turns, each_position_that_is_told_stands_in_the_note_of_what_is_stored) {
+  static const uint32_t zones[] = {1, 1, 7, 7, 8};
   stored_note note;
   wire_position told[2 * LINKS + 1];
   pairs_open(holding);
   for (uint32_t round = 1; round < 3; round++) {
     for (uint32_t i = 0; i <= 2 * LINKS; i++)
-      told[i] = (wire_position){.zone = i / 2 == 0   ? 1
-                                        : i / 2 == 1 ? 7
-                                                     : 8,
-                                .outgoing = i % 2,
-                                .place = {round, 10 + i}};
+      told[i] = (wire_position){.zone = zones[i], .outgoing = i % 2, .place = {round, 10 + i}};
     hear((wire_head){.kind = WIRE_POSITIONS, .bytes = sizeof told}, told);
     for (uint32_t i = 0; i < LINKS; i++) {
       const holding_link *link = &holding->links[i];
@@ -333,8 +296,8 @@ Test(holder_turns, each_position_that_is_told_stands_in_the_note_of_what_is_stor
 Test(holder_turns, a_parcel_that_is_none_of_this_tenure_loses_the_zone) {
   static const uint64_t epochs[] = {EPOCH, EPOCH - 1, EPOCH + 1, EPOCH}, numbers[] = {1, 1, 1, 2};
   pairs_open(holding);
-  for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
-    struct parcel parcel = {0};
+  for (size_t i = 0; i < COUNT_OF(epochs); i++) {
+    SCOPED(parcel_free) struct parcel parcel = {0};
     parcel_begin(&parcel, epochs[i], numbers[i], 1, 0);
     const wire_head head = {.kind = WIRE_PUBLISH, .zone = 7, .number = 1, .bytes = parcel.count};
     const uint32_t tenure = holding->tenure;
@@ -344,7 +307,6 @@ Test(holder_turns, a_parcel_that_is_none_of_this_tenure_loses_the_zone) {
     cr_expect_eq(holding->tenure, tenure + (i > 0), "parcel %zu", i);
     if (i == 0) cr_expect(!STAILQ_EMPTY(&holding->links[1].waiting) && STAILQ_EMPTY(&holding->links[0].waiting));
     if (i > 0) pairs_open(holding);
-    parcel_free(&parcel);
   }
 }
 
@@ -356,7 +318,7 @@ Test(holder_turns, the_end_of_a_tenure_leaves_nothing_of_it) {
   holding->follow = (holding_follow){.stage = FOLLOW_FETCHING, .near = true};
   const uint32_t tenure = holding->tenure;
   cr_expect(holder_is_busy(holder));
-  holder->holdings[0].stage = HOLDING_IDLE;
+  other->stage = HOLDING_IDLE;
   cr_expect(holder_is_busy(holder), "the other one is");
   holding_end(holding);
   cr_expect(holding->stage == HOLDING_IDLE && holding->tenure == tenure + 1);
@@ -365,26 +327,25 @@ Test(holder_turns, the_end_of_a_tenure_leaves_nothing_of_it) {
   cr_expect(holding->move.stage == MOVE_NONE && holding->follow.stage == FOLLOW_NONE && !holding->follow.near);
   cr_expect(holding->socket < 0 && holding->other < 0 && !holding->polls);
   cr_expect(!holder_is_busy(holder));
-  holder->holdings[0].stage = HOLDING_RUNNING;
+  other->stage = HOLDING_RUNNING;
   cr_expect(holder_is_busy(holder), "the first one is");
 }
 
 Test(holder_turns, birth_spaces_are_told_of_zones_that_this_node_has) {
   char words[HOLDER_WORDS_BYTES];
   uint32_t next = 0;
-  for (uint32_t i = 0; i < 2; i++) holder->holdings[i].births.space.used = SPACES_MAX / 2 + 1 + i;
-  holder->holdings[1].leased = true;
+  other->births.space.used = SPACES_MAX / 2 + 1, holding->births.space.used = SPACES_MAX / 2 + 2;
+  holding->leased = true;
   cr_assert(holder_tells_of_births(holder, &next, words));
   cr_expect(strstr(words, "zone 3 has used 8193 of its 16383 birth spaces"), "%s", words);
   cr_expect(!holder_tells_of_births(holder, &next, words) && next == 2);
   next = 0;
   cr_expect(!holder_tells_of_births(NULL, &next, words));
-  holder->holdings[1].births.space.used = SPACES_MAX / 2;
+  holding->births.space.used = SPACES_MAX / 2;
   cr_expect(!holder_tells_of_births(holder, &next, words));
 }
 
-/* --------------------------------------------------------------------------------------------------------------- load
- */
+/* ------------------------------------------------------------------------------------------------------------ load */
 
 static void tell_load(double wants, double has, uint64_t frame, uint64_t snapshots) {
   const wire_load load = {.wants = wants, .has = has};
@@ -402,15 +363,15 @@ Test(holder_turns, a_load_is_a_mean_over_the_time_between_two_frames) {
   cr_expect(holding->load > 1.99 && holding->load < 3, "%g", holding->load);
   cr_expect_geq(holding->load_ns, now_ns, "the next mean is from here on");
   cr_expect_eq(holding->frames, 2);
-  cr_expect_eq(holder->holdings[0].load, 0, "another zone's");
+  cr_expect_eq(other->load, 0, "another zone's");
 }
 
 Test(holder_turns, frames_are_in_the_file_of_the_snapshot_that_they_were_told_with) {
   holding->file_snapshots = 2;
   holding->births.unborn = 9;
   tell_load(1, 1, 10, 2);
-  cr_expect(holding->frames == 10 && holding->file_frames == 10 && holding->snapshots == 2 &&
-            holding->births.unborn == 0);
+  cr_expect(holding->frames == 10 && holding->file_frames == 10 && holding->snapshots == 2);
+  cr_expect_eq(holding->births.unborn, 0);
   tell_load(1, 1, 11, 3);
   cr_expect(holding->frames == 11 && holding->file_frames == 10 && holding->snapshots == 3);
   holding->stage = HOLDING_READING;
@@ -419,18 +380,13 @@ Test(holder_turns, frames_are_in_the_file_of_the_snapshot_that_they_were_told_wi
   cr_expect(holding->frames == 12 && holding->snapshots == 3 && holding->births.unborn == 9, "it does not run yet");
 }
 
-/* --------------------------------------------------------------------------------------------------------- complaints
- */
+/* ------------------------------------------------------------------------------------------------------ complaints */
 
 /* What is written of a cause: a line once a minute, which tells how often it came since. */
 Test(holder_turns, each_cause_is_complained_of_once_a_minute_with_what_was_left_out) {
   static struct complaints all;
-  static char told[8192];
-  char path[128];
   all.loop = &loop;
-  snprintf(path, sizeof path, "%s/log", folder);
-  int before = dup(STDERR_FILENO), file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  cr_assert(before >= 0 && file >= 0 && dup2(file, STDERR_FILENO) == STDERR_FILENO);
+  errors_begin();
   for (int minute = 0; minute < 3; minute++) {
     for (int i = 0; i < (minute == 2 ? 1 : 3); i++) complaints_add(&all, "one", "broken %d.%d", minute, i);
     for (uint32_t i = 0; i < all.count; i++) all.known[i].at_ms = uv_now(&loop) - 60000;
@@ -440,16 +396,11 @@ Test(holder_turns, each_cause_is_complained_of_once_a_minute_with_what_was_left_
   complaints_forget(&all, "one");
   complaints_add(&all, "two", "is bad for the third time");
   complaints_add(&all, "one", "broken again");
-  dup2(before, STDERR_FILENO);
-  close(before);
-  ssize_t count = pread(file, told, sizeof told - 1, 0);
-  close(file);
-  cr_assert_gt(count, 0);
   static const char *const lines[] = {
       "one: broken 0.0\n", "one: broken 1.0 (and 2 times since this was last written)\n",
       "one: broken 2.0 (and 2 times since this was last written)\n", "two: is bad\n", "one: broken again\n"};
-  const char *at = told;
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+  const char *at = errors_end();
+  for (size_t i = 0; i < COUNT_OF(lines); i++) {
     at = strstr(at, "warning: ");
     cr_assert(at && strncmp(at + 9, lines[i], strlen(lines[i])) == 0, "%s is not %s", at ? at : "nothing", lines[i]);
     at++;
@@ -457,8 +408,7 @@ Test(holder_turns, each_cause_is_complained_of_once_a_minute_with_what_was_left_
   cr_expect_null(strstr(at, "warning: "), "%s", at);
 }
 
-/* ----------------------------------------------------------------------------------------------------- asked brokers
- */
+/* ---------------------------------------------------------------------------------------------------- asked brokers */
 
 static void open_broker_at(const char *etcd) {
   broker_settings settings = {.world = "land", .node = "a", .nats = "nats://127.0.0.1:1"};
@@ -522,6 +472,12 @@ Test(holder_turns, a_lease_is_renewed_while_a_process_starts_or_its_last_state_i
   close_broker();
 }
 
+/* As before a process begins. */
+static void close_socket(void) {
+  holding_close_socket(holding);
+  uv_run(&loop, UV_RUN_NOWAIT);
+}
+
 /* A process goes on from its own files when these have all that had gone out. */
 Test(holder_turns, own_files_are_whole_after_the_last_start_of_the_machine_where_each_frame_was_synced) {
   static const struct {
@@ -533,25 +489,24 @@ Test(holder_turns, own_files_are_whole_after_the_last_start_of_the_machine_where
              {MUSTER_JOURNAL_SYNC_NONE, true, true}};
   open_broker();
   processes.stopping = true; /* no process begins */
-  snprintf(holding->lease.last_owner, sizeof holding->lease.last_owner, "a");
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+  strcpy(holding->lease.last_owner, "a");
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
     char boot[LAND_BOOT_BYTES];
     stored_read_boot(boot);
     if (all[i].this_boot && !*boot) continue;
     pairs_close(holding);
-    holding_close_socket(holding);
-    uv_run(&loop, UV_RUN_NOWAIT);
-    make_file("-7.snapshot", "s"), make_file("-7.journal", "j");
+    close_socket();
+    write_file(own("-7.snapshot"), "s"), write_file(own("-7.journal"), "j");
     holding->lease.epoch = EPOCH;
     stored_write_epoch(holding);
-    if (!all[i].this_boot) make_file(".epoch", "4 another-start-of-it\n");
+    if (!all[i].this_boot) write_file(own(".epoch"), "4 another-start-of-it\n");
     holding->lease.epoch = EPOCH + 1;
     holder->settings.journal_sync = all[i].sync;
     holding->stage = HOLDING_FETCHING;
     stored_bring(holding);
     cr_expect_eq(holding->stage, all[i].is_whole ? HOLDING_STARTING : HOLDING_FETCHING, "row %zu", i);
     cr_expect_eq(holding->has_files, !all[i].is_whole);
-    cr_expect(is_there("-7.snapshot") && is_there("-7.journal"));
+    cr_expect(exists(own("-7.snapshot")) && exists(own("-7.journal")));
   }
   close_broker();
   processes.stopping = false;
@@ -561,8 +516,7 @@ Test(holder_turns, own_files_are_whole_after_the_last_start_of_the_machine_where
 Test(holder_turns, a_zone_without_a_stream_starts_from_what_was_fetched) {
   open_broker();
   processes.stopping = true;
-  holding_close_socket(holding);
-  uv_run(&loop, UV_RUN_NOWAIT);
+  close_socket();
   holding->stage = HOLDING_FETCHING;
   holder->settings.journal_stream = false;
   journal_stream_read(holding);
@@ -578,19 +532,22 @@ Test(holder_turns, a_wall_clock_that_is_off_is_warned_of_once_and_its_end_is_tol
   holder->balancer = balancer_open(holder);
   cr_assert_not_null(holder->balancer);
   struct balancer *balancer = holder->balancer;
-  int before = log_lines_begin();
+  errors_begin();
   for (int round = 0; round < 2; round++) {
     for (uint32_t i = 0; i < 3; i++) {
-      node_told told = {.life = 1, .count = (uint64_t)round + 1, .capacity = 1, .has_wall = true};
-      told.wall_ns = 1795680000000000000 + (i == 2 && round == 0 ? 3600000000000 : 0);
+      node_told told = {.life = 1,
+                        .count = (uint64_t)round + 1,
+                        .capacity = 1,
+                        .has_wall = true,
+                        .wall_ns = 1795680000000000000 + (i == 2 && round == 0 ? 3600000000000 : 0)};
       snprintf(told.name, sizeof told.name, "n%u", i);
       cr_assert(nodes_hear(&balancer->nodes, text, nodes_write(&told, text), clock_boot()));
     }
-    for (uint32_t i = 0; i < balancer->nodes.count && round; i++)
+    for (uint32_t i = 0; round && i < balancer->nodes.count; i++)
       balancer->nodes.rows[i].off_told_ns = 0; /* a minute has passed */
     for (int turn = 0; turn < 3; turn++) balancer->timer.timer_cb(&balancer->timer);
   }
-  const char *lines = log_lines_end(before), *off = strstr(lines, "musterd: warning: cluster land: the wall clock of "),
+  const char *lines = errors_end(), *off = strstr(lines, "musterd: warning: cluster land: the wall clock of "),
              *well = strstr(lines, "musterd: cluster land: the wall clock of node n2 is as the others' again\n");
   cr_assert(off && well && off < well, "%s", lines);
   cr_expect(strstr(off, "node n2 is 3600.0 s ahead of that of node n0: times in logs and certificates are wrong"));
@@ -605,12 +562,12 @@ typedef struct one_answer {
 } one_answer;
 
 static void *answer_all(void *user) {
-  const one_answer *own = user;
+  const one_answer *etcd = user;
   char bytes[4096];
-  for (int client; (client = accept4(own->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0; close(client)) {
+  for (int client; (client = accept4(etcd->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0; close(client)) {
     if (recv(client, bytes, sizeof bytes, 0) <= 0) continue;
     int length = snprintf(bytes, sizeof bytes, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
-                          own->status, strlen(own->body), own->body);
+                          etcd->status, strlen(etcd->body), etcd->body);
     send(client, bytes, (size_t)length, MSG_NOSIGNAL);
     shutdown(client, SHUT_WR);
     while (recv(client, bytes, sizeof bytes, 0) > 0) continue;
@@ -634,26 +591,24 @@ Test(holder_turns, why_etcd_refuses_is_told_in_its_own_words_or_by_its_status) {
              {"500 Internal Server Error", "{\"error\": {}}", ": it answers with status 500"},
              {"500 Internal Server Error", "{}", ": it answers with status 500"},
              {"502 Bad Gateway", "<html>", ": it answers with status 502"}};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    char url[64];
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
     pthread_t thread;
-    one_answer own = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), all[i].status, all[i].body};
+    one_answer etcd = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), all[i].status, all[i].body};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t bytes = sizeof address;
-    cr_assert(bind(own.listener, (struct sockaddr *)&address, bytes) == 0 && listen(own.listener, 16) == 0 &&
-              getsockname(own.listener, (struct sockaddr *)&address, &bytes) == 0);
-    cr_assert_eq(pthread_create(&thread, NULL, answer_all, &own), 0);
-    snprintf(url, sizeof url, "http://127.0.0.1:%u", ntohs(address.sin_port));
-    open_broker_at(url);
+    cr_assert(bind(etcd.listener, (struct sockaddr *)&address, bytes) == 0 && listen(etcd.listener, 16) == 0 &&
+              getsockname(etcd.listener, (struct sockaddr *)&address, &bytes) == 0);
+    cr_assert_eq(pthread_create(&thread, NULL, answer_all, &etcd), 0);
+    open_broker_at(formed("http://127.0.0.1:%u", ntohs(address.sin_port)));
     reason[0] = '\0';
     cr_assert_eq(broker_read_stored(holder->broker, OWN, take_reason, NULL), MUSTER_OK, "%s", muster_last_error());
     while (!*reason) uv_run(&loop, UV_RUN_ONCE);
     const char *words = strstr(reason, all[i].words);
     cr_expect(words && !words[strlen(all[i].words)], "'%s' instead of '%s'", reason, all[i].words);
     close_broker();
-    shutdown(own.listener, SHUT_RDWR);
+    shutdown(etcd.listener, SHUT_RDWR);
     pthread_join(thread, NULL);
-    close(own.listener);
+    close(etcd.listener);
   }
 }
 

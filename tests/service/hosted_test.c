@@ -1,5 +1,6 @@
 /* What a world is hosted with: the modules of a world as one, what is published of it, the world that the settings
  * make, and what it is told of those who died. In this process, with modules of the test's own. */
+#include "room.h"
 #include "service/flight.h"
 #include "service/hosting.h"
 #include "service/poison.h"
@@ -10,11 +11,7 @@
 
 #include "base/clock.h"
 
-#include <math.h>
 #include <muster/tune.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static struct service service;
 
@@ -68,15 +65,16 @@ static const muster_module speaking = {.size = sizeof speaking,
                                        .problems = tell_problems};
 static const muster_module silent = {.size = sizeof silent, .name = "silent", .summary = ""};
 
-static struct modules modules;
-
 /* Opens real modules, whose face has all functions that theirs have; the test may put others in their places. */
-static void open_parts(module_parts *parts, const char *folder, const char *module, muster_module_needs *needs) {
+static muster_module_needs open_parts(module_parts *parts, const char *module) {
+  static struct modules modules;
   static world_settings settings;
+  muster_module_needs needs;
   settings_default_world(&settings);
   strcpy(settings.name, "main"), strcpy(settings.module, module);
-  cr_assert_eq(modules_open(&modules, folder), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(module_parts_open(parts, &modules, &settings, needs), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(modules_open(&modules, getenv("ODD_MODULES")), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(module_parts_open(parts, &modules, &settings, &needs), MUSTER_OK, "%s", muster_last_error());
+  return needs;
 }
 
 static void be_spoken(module_parts *parts) {
@@ -89,12 +87,11 @@ static void be_spoken(module_parts *parts) {
 Test(hosted_parts, let_pass_the_time_that_is_the_least_of_all) {
   static const uint64_t times[][PARTS + 1] = {{5, 7, 9, 5}, {7, 5, 9, 5}, {9, 7, 5, 5}, {0, 7, 5, 0}, {4, 4, 0, 0}};
   module_parts parts;
-  muster_module_needs needs;
-  open_parts(&parts, getenv("ODD_MODULES"), "plain", &needs);
+  open_parts(&parts, "plain");
   cr_assert(parts.face.skip_ns != NULL);
   cr_expect_eq(parts.face.skip_ns(&parts, 1), 0);
   be_spoken(&parts);
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+  for (size_t i = 0; i < COUNT_OF(times); i++) {
     for (uint32_t k = 0; k < PARTS; k++) speakers[k].skip_ns = times[i][k];
     cr_expect_eq(parts.face.skip_ns(&parts, 1), times[i][PARTS]);
   }
@@ -104,8 +101,7 @@ Test(hosted_parts, let_pass_the_time_that_is_the_least_of_all) {
  * that. Where nobody is to be saved, nothing is. */
 Test(hosted_parts, need_what_all_need_together_and_do_what_one_can) {
   module_parts parts;
-  muster_module_needs needs;
-  open_parts(&parts, getenv("ODD_MODULES"), "second", &needs);
+  muster_module_needs needs = open_parts(&parts, "second");
   cr_expect(needs.agents == 10 && needs.agents_max == 10, "%u, %u", needs.agents, needs.agents_max);
   cr_expect(!parts.face.save && !parts.face.resume && !parts.face.complete && !parts.named);
   be_spoken(&parts);
@@ -140,8 +136,7 @@ Test(hosted_parts, find_the_place_that_failed_most_often_lately) {
   speakers[2].problems[0] = problem(8, 6000, 3, "last:1");
   speakers[2].problems[1] = problem(0, 9999, 4, "never");
   module_parts_find_problem(&parts, NULL, (muster_agent){77}, 5000, &found);
-  cr_expect(found.places == 3 && found.count == 8 && found.last_ns == 6000 && found.agents == 3, "%u, %lu",
-            found.places, found.count);
+  cr_expect(found.places == 3 && found.count == 8 && found.last_ns == 6000 && found.agents == 3, "%u", found.places);
   cr_expect_str_eq(found.where, "last:1");
   cr_expect_str_eq(found.what, "of ?? kind?");
   cr_expect_eq(asked_of.value, 77);
@@ -155,94 +150,101 @@ Test(hosted_parts, find_the_place_that_failed_most_often_lately) {
 /* -------------------------------------------------------------------------------------------------------- published */
 
 static little_world little;
+static hosted_world *const hosted = &service.worlds[0];
+static world_published seen;
 
-static hosted_world *host_little(void) {
+static void add_type(const char *name) {
   static const muster_atom atom = {.run = nothing};
-  hosted_world *world = &service.worlds[0];
+  muster_type_def def = WITH(muster_type_def, it.atoms = &atom, it.atom_count = 1, it.name = name);
+  register_type(&little, &def);
+}
+
+static void host_little(void) {
   service.world_count = 1;
-  cr_assert_eq(uv_mutex_init(&world->mutex), 0);
+  cr_assert(uv_mutex_init(&hosted->mutex) == 0 && uv_mutex_init(&service.flight.mutex) == 0);
   little = little_world_create(1, NULL);
   little.provokes_idle = true;
-  muster_type_def def = type_with(&atom, 1);
-  def.name = "hen";
-  register_type(&little, &def);
+  add_type("hen");
   for (int i = 0; i < 9; i++) spawn_at(&little, i);
-  strcpy(world->name, "main");
-  world->world = little.world;
-  world->module = &speaking;
-  world->instance = &speakers[0];
-  world->parts.count = 1;
-  world->parts.parts[0] = (module_part){.name = {"inst", "speaking"}, .module = &speaking, .instance = &speakers[0]};
-  world->budget_ns = 11, world->period_ns = 12, world->sim_now_ns = 13, world->frames = 14;
-  world->paused = true, world->steps_left = 15;
-  world->kept.incidents = 16, world->kept.sync = 2;
-  return world;
+  strcpy(hosted->name, "main");
+  hosted->world = little.world;
+  hosted->module = &speaking;
+  hosted->instance = &speakers[0];
+  hosted->parts.count = 1;
+  hosted->parts.parts[0] = (module_part){.name = {"inst", "speaking"}, .module = &speaking, .instance = &speakers[0]};
+  hosted->budget_ns = 11, hosted->period_ns = 12, hosted->sim_now_ns = 13, hosted->frames = 14;
+  hosted->paused = true, hosted->steps_left = 15;
+  hosted->kept.incidents = 16, hosted->kept.sync = 2;
 }
+
+static void end_little(void) {
+  little_world_destroy(&little);
+}
+
+static void see_pace(void) {
+  publish_pace(hosted);
+  world_read_published(hosted, &seen);
+}
+
+static void see_frame(uint64_t begin_ns, uint64_t end_ns) {
+  publish_frame(hosted, begin_ns, end_ns);
+  world_read_published(hosted, &seen);
+}
+
+TestSuite(hosted_publish, .init = host_little, .fini = end_little);
 
 /* Of the pace, of the frame and of what comes with it, each has its own; what is renewed seldom is renewed when it is
  * time for that, and with the first frame. */
 Test(hosted_publish, has_each_number_of_its_world) {
-  hosted_world *world = host_little();
-  world_published *seen = malloc(sizeof *seen);
   speakers[0].metric = 1.5;
-  publish_pace(world);
-  world_read_published(world, seen);
-  cr_expect(seen->budget_ns == 11 && seen->period_ns == 12 && seen->sim_now_ns == 13 && seen->frames == 0);
-  cr_expect(seen->paused && !seen->failed && seen->steps_left == 15 && seen->changes == 1 && !seen->statistics_ns);
-  cr_expect(seen->journal.incidents == 16 && seen->journal.sync == 2 && !seen->journal.on);
-  cr_expect(seen->type_count == 1 && strcmp(seen->types[0].name, "hen") == 0 && seen->part_count == 1);
-  cr_expect(strcmp(seen->parts[0].instance, "inst") == 0 && strcmp(seen->parts[0].module, "speaking") == 0);
-  cr_expect(seen->parts[0].metrics[0] == 1.5 && seen->parts[0].tables == &speaking);
+  see_pace();
+  cr_expect(seen.budget_ns == 11 && seen.period_ns == 12 && seen.sim_now_ns == 13 && seen.frames == 0);
+  cr_expect(seen.paused && !seen.failed && seen.steps_left == 15 && seen.changes == 1 && !seen.statistics_ns);
+  cr_expect(seen.journal.incidents == 16 && seen.journal.sync == 2 && !seen.journal.on);
+  cr_expect(seen.type_count == 1 && strcmp(seen.types[0].name, "hen") == 0 && seen.part_count == 1);
+  cr_expect(strcmp(seen.parts[0].instance, "inst") == 0 && strcmp(seen.parts[0].module, "speaking") == 0);
+  cr_expect(seen.parts[0].metrics[0] == 1.5 && seen.parts[0].tables == &speaking);
   muster_frame_report report = run_frame(&little);
   speakers[0].metric = 2.5;
-  world->frames = 21, world->frames_late = 1;
-  publish_frame(world, 1000000000, 1000000500);
-  world_read_published(world, seen);
-  cr_expect(seen->frames == 21 && seen->frames_late == 1 && seen->frame_begin_ns == 1000000000);
-  cr_expect(seen->frame_end_ns == 1000000500 && seen->statistics_ns == 1000000500 && seen->changes == 2);
-  cr_expect(seen->report.frame == report.frame && seen->report.wall_ns == report.wall_ns && seen->report.agents == 9);
-  cr_expect(seen->parts[0].metrics[0] == 2.5 && seen->statistics.spawned == 9);
-  cr_expect_eq(world_read_frame(world), report.frame);
+  hosted->frames = 21, hosted->frames_late = 1;
+  see_frame(1000000000, 1000000500);
+  cr_expect(seen.frames == 21 && seen.frames_late == 1 && seen.frame_begin_ns == 1000000000);
+  cr_expect(seen.frame_end_ns == 1000000500 && seen.statistics_ns == 1000000500 && seen.changes == 2);
+  cr_expect(seen.report.frame == report.frame && seen.report.wall_ns == report.wall_ns && seen.report.agents == 9);
+  cr_expect(seen.parts[0].metrics[0] == 2.5 && seen.statistics.spawned == 9);
+  cr_expect_eq(world_read_frame(hosted), report.frame);
   speakers[0].metric = 3.5;
   run_frame(&little);
-  publish_frame(world, 1099999000, 1100000499);
-  world_read_published(world, seen);
-  cr_expect(seen->parts[0].metrics[0] == 2.5 && seen->report.frame == 2, "the frame is new, and not what is large");
-  publish_frame(world, 1100000400, 1100000500);
-  world_read_published(world, seen);
-  cr_expect(seen->parts[0].metrics[0] == 3.5 && seen->statistics_ns == 1100000500);
-  world->failed = true;
-  strcpy(world->failure, "why");
-  struct timing frames = seen->timings.frame;
-  publish_frame(world, 1100000600, 1100000700);
-  world_read_published(world, seen);
-  cr_expect(seen->failed && strcmp(seen->failure, "why") == 0 && seen->changes == 5);
-  cr_expect_eq(memcmp(&seen->timings.frame, &frames, sizeof frames), 0, "a frame that failed is none");
-  world->world = NULL;
-  publish_pace(world);
-  world_read_published(world, seen);
-  cr_expect(seen->type_count == 0 && seen->part_count == 0);
-  free(seen);
-  little_world_destroy(&little);
+  see_frame(1099999000, 1100000499);
+  cr_expect(seen.parts[0].metrics[0] == 2.5 && seen.report.frame == 2, "the frame is new, and not what is large");
+  see_frame(1100000400, 1100000500);
+  cr_expect(seen.parts[0].metrics[0] == 3.5 && seen.statistics_ns == 1100000500);
+  hosted->failed = true;
+  strcpy(hosted->failure, "why");
+  struct timing frames = seen.timings.frame;
+  see_frame(1100000600, 1100000700);
+  cr_expect(seen.failed && strcmp(seen.failure, "why") == 0 && seen.changes == 5);
+  cr_expect_eq(memcmp(&seen.timings.frame, &frames, sizeof frames), 0, "a frame that failed is none");
+  hosted->world = NULL;
+  see_pace();
+  cr_expect(seen.type_count == 0 && seen.part_count == 0);
 }
 
 /* By audit and by the virtual clock a frame is judged, and by nothing else. */
 Test(hosted_publish, judges_frames_where_that_can_be_judged) {
   static history_second seconds[HISTORY_SECONDS];
-  hosted_world *world = host_little();
   for (uint32_t i = 0; i < 4; i++) {
-    world->settings.audit = i & 1, world->settings.virtual_clock = i & 2;
+    hosted->settings.audit = i & 1, hosted->settings.virtual_clock = i & 2;
     run_frame(&little);
-    world->frames_late += i == 2;
-    publish_frame(world, (i + 1) * 1000000000ull, (i + 1) * 1000000000ull + 5);
+    hosted->frames_late += i == 2;
+    publish_frame(hosted, (i + 1) * 1000000000ull, (i + 1) * 1000000000ull + 5);
   }
-  cr_assert_eq(world_read_history(world, 0, 5000000000u, seconds), 4);
+  cr_assert_eq(world_read_history(hosted, 0, 5000000000u, seconds), 4);
   for (uint32_t i = 0; i < 4; i++) {
     cr_expect(seconds[i].judged == (i > 0) && seconds[i].late == (i == 2) && seconds[i].frames == 1, "second %u", i);
     cr_expect_eq(seconds[i].frame, i + 1);
   }
-  cr_expect_eq(world_read_history(world, 2, 5000000000u, seconds), 2);
-  little_world_destroy(&little);
+  cr_expect_eq(world_read_history(hosted, 2, 5000000000u, seconds), 2);
 }
 
 /* What failed more than ten seconds of simulation ago is past. */
@@ -251,34 +253,24 @@ Test(hosted_publish, tells_what_failed_in_the_last_ten_seconds_of_simulation) {
     uint64_t now_s, last_s;
     bool shown;
   } times[] = {{5, 0, true}, {10, 0, true}, {11, 0, false}, {11, 1, true}, {100, 90, true}, {100, 89, false}};
-  hosted_world *world = host_little();
-  world_published *seen = malloc(sizeof *seen);
   speakers[0].problem_count = 1;
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+  for (size_t i = 0; i < COUNT_OF(times); i++) {
     speakers[0].problems[0] = problem(3 + i, times[i].last_s * 1000000000, 1, "here");
-    world->sim_now_ns = times[i].now_s * 1000000000;
+    hosted->sim_now_ns = times[i].now_s * 1000000000;
     run_frame(&little);
-    publish_frame(world, (i + 1) * 1000000000ull, (i + 1) * 1000000000ull);
-    world_read_published(world, seen);
-    cr_expect_eq(seen->problem.places, times[i].shown, "%lu of %lu", times[i].last_s, times[i].now_s);
-    cr_expect_eq(seen->problem.count, times[i].shown ? 3 + i : 0);
+    see_frame((i + 1) * 1000000000ull, (i + 1) * 1000000000ull);
+    cr_expect_eq(seen.problem.places, times[i].shown, "%lu of %lu", times[i].last_s, times[i].now_s);
+    cr_expect_eq(seen.problem.count, times[i].shown ? 3 + i : 0);
   }
-  free(seen);
-  little_world_destroy(&little);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- hosting */
 
 enum { FRAMES = 20, BUSY = 40 };
 
-static muster_atom_result pass(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* What the settings say of each of two worlds is so in the world that is made for it. */
 Test(hosting, makes_the_worlds_of_the_settings) {
-  static const muster_atom atom = {.run = pass, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 5000};
+  static const muster_atom atom = {.run = nothing, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 5000};
   static const struct {
     const char *name;
     uint32_t agents, agents_max, processors, room;
@@ -309,12 +301,10 @@ Test(hosting, makes_the_worlds_of_the_settings) {
   for (uint32_t i = 0; i < 2; i++) {
     hosted_world *world = &service.worlds[i];
     muster_frame_report report = muster_frame_report_default();
-    muster_type_def def = type_with(&atom, 1);
-    muster_agent_def agent = muster_agent_def_default();
+    muster_type_def def = WITH(muster_type_def, it.atoms = &atom, it.atom_count = 1, it.name = "busy",
+                               it.period_ns = it.period_max_ns = 1000000);
+    muster_agent_def agent = WITH(muster_agent_def, it.type = muster_type_register(world->world, &def));
     cr_expect_eq(muster_world_workers(world->world), wanted[i].processors, "of %s", world->name);
-    def.name = "busy";
-    def.period_ns = def.period_max_ns = 1000000;
-    agent.type = muster_type_register(world->world, &def);
     cr_assert_neq(agent.type.index, 0, "%s", muster_last_error());
     for (int k = 0; k < BUSY; k++) muster_agent_spawn(world->world, &agent);
     for (int frames = 0; frames < FRAMES; frames++) {
@@ -356,7 +346,7 @@ static void remember(const char *world, const char *key, uint32_t deaths, uint64
 
 /* The requests of a world that may not be carried out again are known by what they did; the incident is that of the
  * last run, and named where it was that run. */
-Test(hosted_poison, is_answered_in_its_world_with_the_incident_of_its_run) {
+Test(hosted_poison, is_answered_in_its_world_with_the_incident_of_its_run, .init = host_little, .fini = end_little) {
   static const struct {
     const char *key;
     bool known, names;
@@ -365,21 +355,19 @@ Test(hosted_poison, is_answered_in_its_world_with_the_incident_of_its_run) {
                 {"once", false, false},
                 {"elsewhere", false, false},
                 {"kept", true, true}};
-  hosted_world *world = host_little();
-  for (int i = 0; i < 6; i++) run_frame(&little);
+  run_frames(&little, 6);
   service.flight.head = &head;
   service.flight.last.process = 77;
   strcpy(service.settings.snapshot_file, "/somewhere/state");
-  cr_assert_eq(uv_mutex_init(&service.flight.mutex), 0);
   remember("main", "first", FLIGHT_DEATHS, 76), remember("main", "last", FLIGHT_DEATHS, 77);
   remember("main", "once", FLIGHT_DEATHS - 1, 77), remember("other", "elsewhere", FLIGHT_DEATHS, 77);
   remember("main", "kept", FLIGHT_DEATHS + 1, 77);
-  cr_assert(keys_begin(&world->keys));
-  keys_finish(&world->keys, &(key_entry){.key = "kept", .status = 200, .body_kind = KEY_BODY_JSON, .frame = 3});
+  cr_assert(keys_begin(&hosted->keys));
+  keys_finish(&hosted->keys, &(key_entry){.key = "kept", .status = 200, .body_kind = KEY_BODY_JSON, .frame = 3});
   for (int turns = 0; turns < 2; turns++) {
-    poison_take(&service, world, 4);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-      const key_entry *found = keys_find(&world->keys, wanted[i].key);
+    poison_take(&service, hosted, 4);
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+      const key_entry *found = keys_find(&hosted->keys, wanted[i].key);
       cr_expect_eq(found != NULL, wanted[i].known, "%s", wanted[i].key);
       if (!found) continue;
       char body[HTTP_ERROR_BYTES] = "";
@@ -388,18 +376,16 @@ Test(hosted_poison, is_answered_in_its_world_with_the_incident_of_its_run) {
       cr_expect_eq(found->frame, 6, "%s: %lu", wanted[i].key, found->frame);
       cr_expect_eq(found->digest[KEYS_DIGEST_BYTES - 1], wanted[i].key[0]);
       cr_expect_eq(strstr(body, "state.main-incident-4") != NULL, wanted[i].names, "%s: %s", wanted[i].key, body);
-      cr_expect(strstr(body, wanted[i].names ? "process 77 died of SIGSEGV" : "process 76 died of SIGSEGV"), "%s",
-                body);
+      expect_in(body, wanted[i].names ? "process 77 died of SIGSEGV" : "process 76 died of SIGSEGV");
     }
   }
-  cr_expect_eq(world->keys.count, 1 + 3 + 2, "those of the last run have been kept anew");
-  keys_close(&world->keys);
-  little_world_destroy(&little);
+  cr_expect_eq(hosted->keys.count, 1 + 3 + 2, "those of the last run have been kept anew");
+  keys_close(&hosted->keys);
 }
 
 /* All agents of the world in whose callbacks the last run died, and no other's. */
-Test(hosted_flight, sets_aside_every_agent_in_whose_callback_the_last_run_died) {
-  hosted_world *world = host_little();
+Test(hosted_flight, sets_aside_every_agent_in_whose_callback_the_last_run_died, .init = host_little,
+     .fini = end_little) {
   muster_agent agents[4];
   flight_report *last = &service.flight.last;
   for (int i = 0; i < 4; i++) agents[i] = spawn_at(&little, 20 + i);
@@ -410,24 +396,21 @@ Test(hosted_flight, sets_aside_every_agent_in_whose_callback_the_last_run_died) 
     strcpy(last->inside[i].world, worlds[i]);
     last->inside[i].entry.agent = agents[i];
   }
-  flight_set_aside(&service.flight, world->world, "main", "command");
+  flight_set_aside(&service.flight, hosted->world, "main", "command");
   run_frame(&little);
   for (uint32_t i = 0; i < 4; i++)
     cr_expect_eq(info_of(&little, agents[i]).quarantined, i == 1 || i == 2, "agent %u", i);
-  little_world_destroy(&little);
 }
 
 /* Each type of the world that has crashed the service so often, whichever number it has; without a limit none. */
 Test(hosted_flight, puts_every_type_into_quarantine_that_has_reached_the_limit) {
-  static const muster_atom atom = {.run = nothing};
   static const char *const names[] = {"hen", "fox", "owl", "cow"};
   static const uint64_t crashes[] = {3, 2, 4, 3};
   for (uint32_t limit = 0; limit <= 3; limit += 3) {
-    const hosted_world *world = host_little();
+    host_little();
     muster_agent agents[4];
     service.flight.head = &head;
     service.flight.crash_limit = limit;
-    cr_assert_eq(uv_mutex_init(&service.flight.mutex), 0);
     head.counts.count = 0;
     for (uint32_t i = 0; i < 8; i++) {
       flight_count *count = &head.counts.counts[head.counts.count++];
@@ -436,20 +419,18 @@ Test(hosted_flight, puts_every_type_into_quarantine_that_has_reached_the_limit) 
       if (i < 4 && i != 1) count->crashes = 0;
     }
     for (uint32_t i = 0; i < 4; i++) {
-      muster_type_def def = type_with(&atom, 1);
-      def.name = names[i];
-      if (i) register_type(&little, &def);
+      if (i) add_type(names[i]);
       little.type.index = i + 1;
       agents[i] = spawn_at(&little, i);
     }
     while (run_frame(&little).spawns_waiting) continue;
-    flight_judge(&service.flight, world->world, "main");
+    flight_judge(&service.flight, hosted->world, "main");
     run_frame(&little);
     muster_frame_report report = run_frame(&little);
     cr_expect_eq(report.types_quarantined, limit ? 3 : 0, "%u", report.types_quarantined);
     for (uint32_t i = 0; i < 4; i++)
       cr_expect_eq(info_of(&little, agents[i]).quarantined, limit && crashes[i] >= limit, "%s", names[i]);
-    little_world_destroy(&little);
+    end_little();
   }
 }
 
@@ -459,13 +440,11 @@ Test(hosted_flight, has_parts_that_lie_behind_each_other) {
   uint64_t end = sizeof many;
   flight_head_begin(&many, 1, 2, &(flight_counts){0}, &(flight_poisons){0});
   for (uint32_t i = 0; i < WORLDS_MAX; i++) {
-    char name[NAME_BYTES];
+    const char *name = formed("world%u", i);
     uint64_t bytes = 1 + i * 2731 % 20000, offset = flight_head_next_offset(&many);
-    snprintf(name, sizeof name, "world%u", i);
     flight_head_add_part(&many, name, "module", bytes);
     cr_expect(many.parts[i].offset == offset && many.parts[i].bytes == bytes && offset % 4096 == 0, "part %u", i);
-    cr_expect(offset >= end && offset < end + 4096, "part %u begins at %lu, and the one before ends at %lu", i, offset,
-              end);
+    cr_expect(offset >= end && offset < end + 4096, "part %u begins at %lu, behind %lu", i, offset, end);
     cr_expect_str_eq(many.parts[i].world, name);
     end = offset + bytes;
   }

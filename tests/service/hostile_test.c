@@ -1,16 +1,8 @@
 /* A thousand requests that no client should send: each is refused, none changes anything, and the service lives. */
-#include "control.h"
-
-#include <criterion/criterion.h>
-#include <stdint.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#define WORLD "/v1/worlds/main"
+#include "served.h"
 
 enum { REQUESTS = 1000, BODY_BYTES = 8192 };
 
-static musterd service;
 static uint64_t random_state;
 
 /* xorshift64* */
@@ -21,7 +13,7 @@ static uint32_t pick(uint32_t count) {
   return (uint32_t)((random_state * 0x2545f4914f6cdd1du >> 32) % count);
 }
 
-#define PICK(array) (array)[pick(sizeof(array) / sizeof *(array))]
+#define PICK(array) (array)[pick(COUNT_OF(array))]
 
 typedef struct hostile {
   const char *method, *type;
@@ -29,6 +21,12 @@ typedef struct hostile {
   unsigned char body[BODY_BYTES];
   size_t bytes;
 } hostile;
+
+static void aim_at(hostile *request, const char *method, const char *path, const char *type) {
+  request->method = method;
+  request->type = type;
+  snprintf(request->path, sizeof request->path, "%s", path);
+}
 
 static void set_body(hostile *request, const char *text) {
   request->bytes = (size_t)snprintf((char *)request->body, BODY_BYTES, "%s", text);
@@ -57,9 +55,7 @@ static const struct target targets[] = {
 
 static const struct target *aim(hostile *request) {
   const struct target *target = &PICK(targets);
-  request->method = target->method;
-  request->type = "application/json";
-  snprintf(request->path, sizeof request->path, "%s", target->path);
+  aim_at(request, target->method, target->path, "application/json");
   set_body(request, target->body);
   return target;
 }
@@ -74,11 +70,9 @@ static void truncate_body(hostile *request) {
 
 /* Puts a text behind the first brace. */
 static void insert(hostile *request, const char *text) {
-  char spoilt[BODY_BYTES];
   const char *brace = strchr((char *)request->body, '{');
   int before = (int)(brace + 1 - (char *)request->body);
-  snprintf(spoilt, sizeof spoilt, "%.*s%s, %s", before, (char *)request->body, text, brace + 1);
-  set_body(request, spoilt);
+  set_body(request, formed("%.*s%s, %s", before, (char *)request->body, text, brace + 1));
 }
 
 static void add_member(hostile *request) {
@@ -113,10 +107,8 @@ static void spoil_numbers(hostile *request) {
 
 static void repeat_member(hostile *request) {
   const struct target *target = aim(request);
-  char member[128];
   const char *name = strchr(target->body, '"');
-  snprintf(member, sizeof member, "%.*s: 1", (int)strcspn(name + 1, "\"") + 2, name);
-  insert(request, member);
+  insert(request, formed("%.*s: 1", (int)strcspn(name + 1, "\"") + 2, name));
 }
 
 static void send_noise(hostile *request) {
@@ -152,25 +144,14 @@ static void name_nobody(hostile *request) {
 }
 
 static void ask_for_nothing(hostile *request) {
-  static const char *const paths[] = {"/nothing",
-                                      "//",
-                                      "/v2",
-                                      "/v1/",
-                                      "/v1/worlds/",
-                                      "/v1/worlds/other",
-                                      "/../etc/passwd",
-                                      "/v1/worlds/main/agents?limit=-1",
-                                      "/v1/worlds/main/agents?near=1,1,nan",
-                                      "/v1/worlds/main/agents?cursor=18446744073709551616",
-                                      "/v1/worlds/main/agents?type=",
-                                      "/v1/worlds/main/agents?type=%ff%fe",
-                                      "/v1/worlds/%6dain%00/agents",
-                                      "/v1/worlds/main/agents?limit=5&limit=5",
-                                      "/v1/worlds/main?x=1",
-                                      "*"};
-  request->method = "GET";
-  request->type = NULL;
-  snprintf(request->path, sizeof request->path, "%s", PICK(paths));
+  static const char *const paths[] = {
+      /* of nothing */
+      "/nothing", "//", "/v2", "/v1/", "/v1/worlds/", "/v1/worlds/other", "/../etc/passwd",
+      /* of a world */
+      WORLD "/agents?limit=-1", WORLD "/agents?near=1,1,nan", WORLD "/agents?cursor=18446744073709551616",
+      WORLD "/agents?type=", WORLD "/agents?type=%ff%fe", "/v1/worlds/%6dain%00/agents",
+      WORLD "/agents?limit=5&limit=5", WORLD "?x=1", "*"};
+  aim_at(request, "GET", PICK(paths), NULL);
 }
 
 static void misuse_method(hostile *request) {
@@ -183,24 +164,14 @@ static void misuse_method(hostile *request) {
 /* Binary: a head and a record, one of whose parts is wrong. */
 static void spoil_bulk(hostile *request) {
   static const unsigned char good[48] = {'M', 'U', 'S', 'T', 'E', 'R', 'P', 'O', 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 1};
-  request->method = "POST";
-  request->type = "application/octet-stream";
-  snprintf(request->path, sizeof request->path, WORLD "%s/positions", pick(2) ? "" : "/observers");
+  aim_at(request, "POST", pick(2) ? WORLD "/positions" : WORLD "/observers/positions", "application/octet-stream");
   memcpy(request->body, good, sizeof good);
   request->bytes = sizeof good;
-  switch (pick(4)) {
-  case 0:
-    request->body[pick(16)] ^= (unsigned char)(1u << pick(8));
-    break;
-  case 1:
-    request->bytes = pick(48);
-    break;
-  case 2:
-    request->bytes += 1 + pick(64);
-    break;
-  default: /* all ones: not a number */
-    memset(request->body + 24 + 8 * pick(3), 0xff, 8);
-  }
+  uint32_t part = pick(4);
+  if (part == 0) request->body[pick(16)] ^= (unsigned char)(1u << pick(8));
+  if (part == 1) request->bytes = pick(48);
+  if (part == 2) request->bytes += 1 + pick(64);
+  if (part == 3) memset(request->body + 24 + 8 * pick(3), 0xff, 8); /* all ones: not a number */
 }
 
 static void spoil_spawn(hostile *request) {
@@ -217,9 +188,7 @@ static void spoil_spawn(hostile *request) {
     length +=
         (size_t)snprintf(body + length, sizeof body - length, "{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":1}},");
   snprintf(body + length, sizeof body - length, "%s]", PICK(bad));
-  request->method = "POST";
-  request->type = "application/json";
-  snprintf(request->path, sizeof request->path, WORLD "/agents");
+  aim_at(request, "POST", WORLD "/agents", "application/json");
   set_body(request, body);
 }
 
@@ -233,45 +202,32 @@ static void (*const spoilers[])(hostile *request) = {truncate_body, add_member, 
 static char *describe(void) {
   static const char *const paths[] = {WORLD "/agents?limit=1000", WORLD "/observers", WORLD "/weights", WORLD,
                                       WORLD "/levels"};
-  json_t *all = json_array();
-  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-    json_array_append_new(all, control_ask(&service, "GET", paths[i], NULL, 200));
-  char *text = json_dumps(all, JSON_INDENT(1));
-  json_decref(all);
-  return text;
+  json_auto_t *all = json_array();
+  for (size_t i = 0; i < COUNT_OF(paths); i++) json_array_append_new(all, get(paths[i]));
+  return json_dumps(all, JSON_INDENT(1));
 }
 
 static void start(void) {
-  daemon_start(&service, "--world main=wildlife --agents 500 --idle-timeout 1s");
-  control_await_count(&service, WORLD, "agents", 400);
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
-}
-
-static void stop(void) {
-  daemon_stop(&service);
+  serve_paused("--world main=wildlife --agents 500 --idle-timeout 1s", 400);
 }
 
 TestSuite(hostile, .init = start, .fini = stop, .timeout = 280);
 
 Test(hostile, a_thousand_bad_requests_are_refused_and_change_nothing) {
   uint32_t by_class[6] = {0};
-  char *before = describe();
-  daemon_reply *reply = calloc(1, sizeof *reply);
+  SCOPED(free_memory) char *before = describe();
   random_state = 2026;
   for (uint32_t i = 0; i < REQUESTS; i++) {
     hostile request = {0};
-    spoilers[i % (sizeof spoilers / sizeof *spoilers)](&request);
-    daemon_ask_bytes(&service, request.method, request.path, request.type, request.body, request.bytes, reply);
-    cr_expect(reply->status >= 400 && reply->status < 500, "request %u: %s %s: %d: %.300s", i, request.method,
-              request.path, reply->status, (char *)request.body);
-    by_class[reply->status / 100 % 6]++;
+    spoilers[i % COUNT_OF(spoilers)](&request);
+    daemon_ask_bytes(&service, request.method, request.path, request.type, request.body, request.bytes, &reply);
+    cr_expect(reply.status >= 400 && reply.status < 500, "request %u: %s %s: %d: %.300s", i, request.method,
+              request.path, reply.status, (char *)request.body);
+    by_class[reply.status / 100 % 6]++;
   }
   cr_expect_eq(by_class[4], REQUESTS);
-  char *after = describe();
+  SCOPED(free_memory) char *after = describe();
   cr_expect(strcmp(before, after) == 0, "something changed");
-  free(before);
-  free(after);
-  free(reply);
 }
 
 static int send_garbage(void) {
@@ -290,33 +246,28 @@ Test(hostile, bytes_that_are_no_requests_are_no_harm) {
   enum { CONNECTIONS = 200 };
   char answer[4096];
   int connections[CONNECTIONS];
-  char *before = describe();
+  SCOPED(free_memory) char *before = describe();
   random_state = 4052;
   for (uint32_t i = 0; i < CONNECTIONS; i++) connections[i] = send_garbage();
-  char *meanwhile = describe();
+  SCOPED(free_memory) char *meanwhile = describe();
   for (uint32_t i = 0; i < CONNECTIONS; i++) { /* what is no whole request is cut after a second */
     ssize_t got = recv(connections[i], answer, sizeof answer - 1, 0);
     answer[got > 0 ? got : 0] = '\0';
     cr_expect(got <= 0 || strncmp(answer, "HTTP/1.1 4", 10) == 0, "noise %u: %.60s", i, answer);
     close(connections[i]);
   }
-  char *after = describe();
+  SCOPED(free_memory) char *after = describe();
   cr_expect(strcmp(before, meanwhile) == 0 && strcmp(before, after) == 0, "something changed");
-  free(before);
-  free(meanwhile);
-  free(after);
 }
 
 Test(hostile, connections_that_send_a_byte_at_a_time_hold_up_neither_answers_nor_frames) {
   enum { CONNECTIONS = 200, ROUNDS = 10 };
   int connections[CONNECTIONS];
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": false}", 200));
+  tell("PATCH", WORLD, "{'paused': false}", 200);
   for (uint32_t i = 0; i < CONNECTIONS; i++) connections[i] = daemon_connect(&service);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     for (uint32_t i = 0; i < CONNECTIONS; i++) send(connections[i], &"GET /v1/worlds"[round], 1, MSG_NOSIGNAL);
-    json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
-    control_await_count(&service, WORLD, "frames", control_count(world, "frames") + 2);
-    json_decref(world);
+    pass_frames(2);
   }
   for (uint32_t i = 0; i < CONNECTIONS; i++) close(connections[i]);
 }

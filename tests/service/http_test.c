@@ -1,22 +1,11 @@
 /* The HTTP server by itself: routes, limits, and which clients may ask. It runs on a loop of its own in a thread. */
-#include "service/http.h"
-#include "support/skip.h"
+#include "loopback.h"
 
-#include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <malloc.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 enum { REPLY_BYTES = 65536, BODY_MAX = 1000, LATE_MAX = 8 };
 
-typedef struct test_server {
+static struct {
   uv_loop_t loop;
   uv_thread_t thread;
   uv_async_t stop;
@@ -25,9 +14,8 @@ typedef struct test_server {
   http_request *kept[LATE_MAX];
   uint32_t kept_count, most_kept;
   uint32_t echoes; /* requests for /echo that were carried out */
-} test_server;
+} server;
 
-static test_server server;
 static char reply[REPLY_BYTES];
 
 /* ------------------------------------------------------------------------------------------------------- server */
@@ -77,19 +65,28 @@ static void run_loop(void *argument) {
   uv_run(&server.loop, UV_RUN_DEFAULT);
 }
 
-static void start_with(const char *token, uint32_t receive_ms) {
-  http_options options = http_default_options();
-  options.tables = tables;
-  options.token = token;
-  options.hosts = "game.example";
-  options.receive_ms = receive_ms;
-  server = (test_server){0};
+/* One that does not run yet, nor listens. */
+static void make_server(http_options options) {
+  memset(&server, 0, sizeof server);
   uv_loop_init(&server.loop);
   uv_async_init(&server.loop, &server.stop, end_loop);
+  options.tables = tables;
   server.http = http_create(&server.loop, &options);
   cr_assert_not_null(server.http, "%s", muster_last_error());
-  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+}
+
+static void make_listening(http_options options) {
+  make_server(options);
+  loopback_listen(server.http);
+}
+
+static void run_server(void) {
   cr_assert_eq(uv_thread_create(&server.thread, run_loop, NULL), 0);
+}
+
+static void start_with(const char *token, uint32_t receive_ms) {
+  make_listening(WITH(http_options, it.token = token, it.hosts = "game.example", it.receive_ms = receive_ms));
+  run_server();
 }
 
 static void start(void) {
@@ -105,11 +102,7 @@ static void stop(void) {
 /* ------------------------------------------------------------------------------------------------------- client */
 
 static int dial(void) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(http_port(server.http))};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  cr_assert(connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0);
-  return descriptor;
+  return loopback_dial(http_port(server.http), 0);
 }
 
 static void send_text(int descriptor, const char *text) {
@@ -119,6 +112,12 @@ static void send_text(int descriptor, const char *text) {
     text += sent;
     left -= (size_t)sent;
   }
+}
+
+static int dial_and_send(const char *text) {
+  int descriptor = dial();
+  send_text(descriptor, text);
+  return descriptor;
 }
 
 /* Reads until the server closes. Returns the status; 0 = none. */
@@ -134,12 +133,8 @@ static int receive(int descriptor) {
 
 /* One request with these headers ("Host: localhost\r\n" is one). */
 static int ask(const char *line, const char *headers, const char *body) {
-  char text[4096];
-  int descriptor = dial();
-  snprintf(text, sizeof text, "%s HTTP/1.1\r\nConnection: close\r\n%sContent-Length: %zu\r\n\r\n%s", line, headers,
-           strlen(body), body);
-  send_text(descriptor, text);
-  return receive(descriptor);
+  return receive(dial_and_send(formed("%s HTTP/1.1\r\nConnection: close\r\n%sContent-Length: %zu\r\n\r\n%s", line,
+                                      headers, strlen(body), body)));
 }
 
 #define HOST  "Host: localhost\r\n"
@@ -149,6 +144,20 @@ static int ask(const char *line, const char *headers, const char *body) {
 static bool says(const char *text) {
   return strstr(reply, text) != NULL;
 }
+
+/* What the same request is answered with these headers. */
+typedef struct header_row {
+  const char *headers;
+  int status;
+} header_row;
+
+static void expect_answered(const char *line, const char *body, const header_row *rows, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    cr_expect_eq(ask(line, rows[i].headers, body), rows[i].status, "%s, %s: %s", line, rows[i].headers, reply);
+}
+
+#define EXPECT_ANSWERED(line, body, ...)                                                                               \
+  expect_answered(line, body, (const header_row[]){__VA_ARGS__}, COUNT_OF(((const header_row[]){__VA_ARGS__})))
 
 TestSuite(http, .init = start, .fini = stop, .timeout = 120);
 TestSuite(http_alone, .timeout = 120); /* these start a server themselves */
@@ -192,24 +201,21 @@ Test(http, other_methods_are_refused_with_those_that_are_allowed) {
 Test(http, changes_by_tcp_need_the_token) {
   cr_expect(ask("POST /echo", HOST TOKEN JSON, "{}") == 200);
   cr_expect(ask("POST /echo", HOST JSON, "{}") == 401 && says("WWW-Authenticate: Bearer"));
-  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-tesT\r\n", "{}") == 401);
-  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-test-and-more\r\n", "{}") == 401);
-  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-tes\r\n", "{}") == 401);
-  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer \r\n", "{}") == 401);
-  char longer[1024];
-  snprintf(longer, sizeof longer, HOST JSON "Authorization: Bearer %0256d\r\n", 0);
-  cr_expect(ask("POST /echo", longer, "{}") == 401, "longer than any token may be");
-  cr_expect(ask("POST /echo", HOST JSON "Authorization: Basic a-token-of-this-test\r\n", "{}") == 401);
+  EXPECT_ANSWERED("POST /echo", "{}", {HOST JSON "Authorization: Bearer a-token-of-this-tesT\r\n", 401},
+                  {HOST JSON "Authorization: Bearer a-token-of-this-test-and-more\r\n", 401},
+                  {HOST JSON "Authorization: Bearer a-token-of-this-tes\r\n", 401},
+                  {HOST JSON "Authorization: Bearer \r\n", 401},
+                  {formed(HOST JSON "Authorization: Bearer %0256d\r\n", 0), 401}, /* longer than any may be */
+                  {HOST JSON "Authorization: Basic a-token-of-this-test\r\n", 401});
   cr_expect(ask("GET /things/a/b", HOST, "") == 200, "reading needs none");
 }
 
 /* Whatever is no GET or HEAD may change something, whether there is a route for it or not. */
 Test(http, every_method_that_may_change_something_needs_the_token) {
   static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE", "BREW"};
-  char line[64];
-  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+  for (size_t i = 0; i < COUNT_OF(methods); i++) {
     for (int there = 0; there < 2; there++) {
-      snprintf(line, sizeof line, "%s %s", methods[i], there ? "/echo" : "/nowhere");
+      const char *line = formed("%s %s", methods[i], there ? "/echo" : "/nowhere");
       cr_expect_eq(ask(line, HOST, ""), 401, "%s: %s", line, reply);
       cr_expect(says("WWW-Authenticate: Bearer"), "%s: %s", line, reply);
     }
@@ -220,28 +226,19 @@ Test(http, every_method_that_may_change_something_needs_the_token) {
   cr_expect_eq(ask("HEAD /things/a/b", HOST, ""), 200);
 }
 
-Test(http_alone, without_a_token_nothing_is_changed_by_tcp) {
+Test(http_alone, without_a_token_nothing_is_changed_by_tcp, .fini = stop) {
   start_with(NULL, 10000);
   cr_expect(ask("POST /echo", HOST TOKEN JSON, "{}") == 403 && says("\"no_token\""));
   cr_expect(ask("GET /things/a/b", HOST, "") == 200);
-  stop();
 }
 
 Test(http, other_hosts_are_refused) {
-  cr_expect(ask("GET /things/a/b", "Host: 127.0.0.1:8420\r\n", "") == 200);
-  cr_expect(ask("GET /things/a/b", "Host: [::1]:8420\r\n", "") == 200);
-  cr_expect(ask("GET /things/a/b", "Host: GAME.example\r\n", "") == 200);
-  cr_expect(ask("GET /things/a/b", "Host: evil.example\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "Host: localhost.evil.example\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "Host: localhost:80:80\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "", "") == 400);
-  cr_expect(ask("GET /things/a/b", "Host: local\r\n", "") == 421, "only the beginning of a name");
-  cr_expect(ask("GET /things/a/b", "Host: localhosts\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "Host: localhost:\r\n", "") == 200);
-  cr_expect(ask("GET /things/a/b", "Host: localhost:8o\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "Host: localhost:123456\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "Host: [::1\r\n", "") == 421);
-  cr_expect(ask("GET /things/a/b", "Host: :80\r\n", "") == 421);
+  EXPECT_ANSWERED("GET /things/a/b", "", {"Host: 127.0.0.1:8420\r\n", 200}, {"Host: [::1]:8420\r\n", 200},
+                  {"Host: GAME.example\r\n", 200}, {"Host: evil.example\r\n", 421},
+                  {"Host: localhost.evil.example\r\n", 421}, {"Host: localhost:80:80\r\n", 421}, {"", 400},
+                  {"Host: local\r\n", 421}, /* only the beginning of a name */
+                  {"Host: localhosts\r\n", 421}, {"Host: localhost:\r\n", 200}, {"Host: localhost:8o\r\n", 421},
+                  {"Host: localhost:123456\r\n", 421}, {"Host: [::1\r\n", 421}, {"Host: :80\r\n", 421});
 }
 
 /* Who passed it on may have gone by the other one. */
@@ -250,24 +247,20 @@ Test(http, a_header_that_says_whom_or_how_much_is_taken_once) {
                                       HOST "Content-Length: 0\r\nContent-Length: 0\r\n",
                                       HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
                                       HOST "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n"};
-  for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
-    char text[512];
-    int descriptor = dial();
-    snprintf(text, sizeof text, "GET /things/a/b HTTP/1.1\r\nConnection: close\r\n%s\r\n", twice[i]);
-    send_text(descriptor, text);
-    cr_expect_eq(receive(descriptor), 400, "%s: %s", twice[i], reply);
+  for (size_t i = 0; i < COUNT_OF(twice); i++) {
+    const char *text = formed("GET /things/a/b HTTP/1.1\r\nConnection: close\r\n%s\r\n", twice[i]);
+    cr_expect_eq(receive(dial_and_send(text)), 400, "%s: %s", twice[i], reply);
   }
 }
 
 Test(http, pages_of_other_sites_are_refused) {
-  cr_expect(ask("GET /things/a/b", HOST "Origin: http://localhost:3000\r\n", "") == 200);
-  cr_expect(ask("GET /things/a/b", HOST "Origin: http://evil.example\r\n", "") == 403);
-  cr_expect(ask("GET /things/a/b", HOST "Origin: null\r\n", "") == 403);
-  cr_expect(ask("GET /things/a/b", HOST "Origin: localhost\r\n", "") == 403, "an origin has a scheme");
-  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: cross-site\r\n", "") == 403);
-  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: same-site\r\n", "") == 403, "another host of the same site");
-  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: same-origin\r\n", "") == 200);
-  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: none\r\n", "") == 200, "a person typed it");
+  EXPECT_ANSWERED("GET /things/a/b", "", {HOST "Origin: http://localhost:3000\r\n", 200},
+                  {HOST "Origin: http://evil.example\r\n", 403}, {HOST "Origin: null\r\n", 403},
+                  {HOST "Origin: localhost\r\n", 403}, /* an origin has a scheme */
+                  {HOST "Sec-Fetch-Site: cross-site\r\n", 403},
+                  {HOST "Sec-Fetch-Site: same-site\r\n", 403}, /* another host of the same site */
+                  {HOST "Sec-Fetch-Site: same-origin\r\n", 200},
+                  {HOST "Sec-Fetch-Site: none\r\n", 200}); /* a person typed it */
   cr_expect(ask("POST /echo", HOST TOKEN "Content-Type: text/plain\r\n", "{}") == 415);
   cr_expect(ask("POST /echo", HOST TOKEN "Content-Type: application/x-www-form-urlencoded\r\n", "a=1") == 415);
 }
@@ -296,21 +289,16 @@ Test(http, bodies_are_taken_up_to_their_limit) {
 }
 
 Test(http, bodies_in_chunks_have_the_same_limit) {
-  char text[4096];
-  size_t length = (size_t)snprintf(text, sizeof text,
-                                   "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON
-                                   "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
-  for (uint32_t i = 0; i < 3; i++)
-    length += (size_t)snprintf(text + length, sizeof text - length, "190\r\n%0400d\r\n", 0);
-  snprintf(text + length, sizeof text - length, "0\r\n\r\n");
-  int descriptor = dial();
-  send_text(descriptor, text);
-  cr_expect(receive(descriptor) == 413, "%s", reply);
+  const char *chunk = formed("190\r\n%0400d\r\n", 0);
+  const char *text = formed("POST /echo HTTP/1.1\r\n" HOST TOKEN JSON
+                            "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n%s%s%s0\r\n\r\n",
+                            chunk, chunk, chunk);
+  cr_expect(receive(dial_and_send(text)) == 413, "%s", reply);
   cr_expect(strstr(reply, "the body is larger than the 1000 bytes that are taken"), "%s", reply);
 }
 
 /* What is no whole request is closed after a second at the latest. */
-Test(http_alone, what_is_no_http_is_answered_by_a_refusal_or_not_at_all) {
+Test(http_alone, what_is_no_http_is_answered_by_a_refusal_or_not_at_all, .fini = stop) {
   static const char *const bad[] = {
       "\r\n\r\n",
       "GARBAGE\r\n\r\n",
@@ -320,25 +308,20 @@ Test(http_alone, what_is_no_http_is_answered_by_a_refusal_or_not_at_all) {
       "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
       "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON "Content-Length: 99999999999999999999\r\n\r\n",
       "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"};
-  enum { COUNT = sizeof bad / sizeof *bad };
+  enum { COUNT = COUNT_OF(bad) };
   int connections[COUNT];
   start_with("a-token-of-this-test", 1000);
-  for (size_t i = 0; i < COUNT; i++) {
-    connections[i] = dial();
-    send_text(connections[i], bad[i]);
-  }
+  for (size_t i = 0; i < COUNT; i++) connections[i] = dial_and_send(bad[i]);
   for (size_t i = 0; i < COUNT; i++) {
     int status = receive(connections[i]);
     cr_expect(status == 0 || (status >= 400 && status < 500), "%zu: %d", i, status);
   }
   cr_expect(ask("GET /things/a/b", HOST, "") == 200);
-  stop();
 }
 
 /* MHD answers some of these itself and closes. */
 static void expect_refused(const char *text) {
-  int descriptor = dial();
-  send_text(descriptor, text);
+  int descriptor = dial_and_send(text);
   shutdown(descriptor, SHUT_WR);
   cr_expect_eq(receive(descriptor), 400, "%s: %s", text, reply);
   cr_expect(!says("200 OK"), "%s: %s", text, reply);
@@ -354,16 +337,13 @@ Test(http, what_leaves_it_open_where_a_request_ends_or_whom_it_is_for_is_refused
 }
 
 Test(http, headers_beyond_their_limit_are_refused) {
-  char *text = malloc(40000);
+  SCOPED(free_memory) char *text = malloc(40000);
   int length = snprintf(text, 40000, "GET /things/a/b HTTP/1.1\r\nHost: localhost\r\nX: ");
   memset(text + length, 'a', 30000);
   strcpy(text + length + 30000, "\r\n\r\n");
-  int descriptor = dial();
-  send_text(descriptor, text);
-  int status = receive(descriptor);
+  int status = receive(dial_and_send(text));
   cr_expect(status == 431 || status == 0, "%d", status);
   cr_expect(ask("GET /things/a/b", HOST, "") == 200);
-  free(text);
 }
 
 /* --------------------------------------------------------------------------------------------------------- time */
@@ -371,8 +351,7 @@ Test(http, headers_beyond_their_limit_are_refused) {
 Test(http, requests_that_are_answered_later_hold_up_nobody) {
   int waiting[LATE_MAX];
   for (uint32_t i = 0; i < LATE_MAX; i++) {
-    waiting[i] = dial();
-    send_text(waiting[i], "GET /late HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    waiting[i] = dial_and_send("GET /late HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     cr_expect(i + 1 == LATE_MAX || ask("GET /things/a/b", HOST, "") == 200);
   }
   for (uint32_t i = 0; i < LATE_MAX; i++) cr_expect(receive(waiting[i]) == 200 && says("late"));
@@ -381,15 +360,14 @@ Test(http, requests_that_are_answered_later_hold_up_nobody) {
 
 Test(http_alone, what_is_still_unanswered_at_the_end_is_refused) {
   start();
-  int descriptor = dial();
-  send_text(descriptor, "GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  int descriptor = dial_and_send("GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n");
   cr_expect(ask("GET /things/a/b", HOST, "") == 200);
   stop();
   int status = receive(descriptor);
   cr_expect(status == 503 || status == 0, "%d", status);
 }
 
-Test(http_alone, who_sends_bytes_one_by_one_is_cut_and_nobody_else_waits) {
+Test(http_alone, who_sends_bytes_one_by_one_is_cut_and_nobody_else_waits, .fini = stop) {
   enum { SLOW = 200 };
   int slow[SLOW];
   start_with(NULL, 1000);
@@ -407,22 +385,6 @@ Test(http_alone, who_sends_bytes_one_by_one_is_cut_and_nobody_else_waits) {
     }
     cr_assert(ask("GET /things/a/b", HOST, "") == 200, "round %u", round);
   }
-  stop();
-}
-
-/* --------------------------------------------------------------------------------------------------- addresses */
-
-static void make_server(http_options options) {
-  server = (test_server){0};
-  uv_loop_init(&server.loop);
-  uv_async_init(&server.loop, &server.stop, end_loop);
-  options.tables = tables;
-  server.http = http_create(&server.loop, &options);
-  cr_assert_not_null(server.http, "%s", muster_last_error());
-}
-
-static void run_server(void) {
-  cr_assert_eq(uv_thread_create(&server.thread, run_loop, NULL), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ places */
@@ -431,23 +393,19 @@ enum { PLACES = 12, RESERVE = 8, BEYOND = 100 };
 
 /* Connections wait until the server runs. */
 static void make_places(uint32_t places, uint32_t per_client) {
-  http_options options = http_default_options();
-  options.token = "a-token-of-this-test";
-  options.connections_max = places;
-  options.connections_per_client = per_client;
-  options.receive_ms = 3000;
-  make_server(options);
-  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
-}
-
-static void start_with_places(uint32_t places, uint32_t per_client) {
-  make_places(places, per_client);
-  run_server();
+  make_listening(WITH(http_options, it.token = "a-token-of-this-test", it.connections_max = places,
+                      it.connections_per_client = per_client, it.receive_ms = 3000));
 }
 
 /* Who says nothing keeps a place. Connections are accepted in their order. */
 static void fall_silent(int *silent, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) silent[i] = dial();
+}
+
+static void start_with_silent(uint32_t places, uint32_t per_client, int silent[PLACES]) {
+  make_places(places, per_client);
+  run_server();
+  fall_silent(silent, PLACES);
 }
 
 static void expect_reserve_alone(void) {
@@ -467,49 +425,39 @@ static int ask_until_answered(const char *line, const char *headers) {
   return status;
 }
 
-Test(http_alone, a_reserve_answers_where_all_places_are_taken_and_all_are_answered_later) {
+Test(http_alone, a_reserve_answers_where_all_places_are_taken_and_all_are_answered_later, .fini = stop) {
   int silent[PLACES];
-  start_with_places(PLACES, 1000);
-  fall_silent(silent, PLACES);
+  start_with_silent(PLACES, 1000, silent);
   expect_reserve_alone();
   cr_expect_eq(ask_until_answered("GET /things/a/b", HOST), 200, "the silent ones are cut in time");
   for (uint32_t i = 0; i < PLACES; i++) cr_expect(receive(silent[i]) == 0);
-  stop();
 }
 
-Test(http_alone, a_reserve_answers_the_clients_of_an_address_that_has_all_it_may_have) {
+Test(http_alone, a_reserve_answers_the_clients_of_an_address_that_has_all_it_may_have, .fini = stop) {
   int silent[PLACES];
-  start_with_places(1000, PLACES);
-  fall_silent(silent, PLACES);
+  start_with_silent(1000, PLACES, silent);
   expect_reserve_alone();
-  for (uint32_t i = 0; i < PLACES; i++) close(silent[i]);
+  close_all(silent, PLACES);
   cr_expect_eq(ask_until_answered("GET /things/a/b", HOST), 200);
-  stop();
 }
 
 Test(http_alone, the_reserve_of_the_control_socket_is_for_the_daemons_user) {
-  static const char request[] = "GET /things/a/b HTTP/1.1\r\nHost: localhost\r\n\r\n";
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  int silent[PLACES], socket_at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  http_options options = http_default_options();
-  options.connections_max = PLACES;
-  make_server(options);
+  int silent[PLACES], last, socket_at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  make_server(WITH(http_options, it.connections_max = PLACES));
   snprintf(address.sun_path, sizeof address.sun_path, "/tmp/muster_http_test_%d", (int)getpid());
   cr_assert_eq(bind(socket_at, (struct sockaddr *)&address, sizeof address), 0);
   cr_assert_eq(listen(socket_at, 100), 0);
   cr_assert_eq(http_listen_unix(server.http, socket_at), MUSTER_OK, "%s", muster_last_error());
   run_server();
   for (uint32_t i = 0; i <= PLACES; i++) {
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    cr_assert_eq(connect(descriptor, (struct sockaddr *)&address, sizeof address), 0);
-    if (i < PLACES) {
-      silent[i] = descriptor;
-      continue;
-    }
-    send_text(descriptor, request);
-    cr_expect_eq(receive(descriptor), 200, "and the connection is closed: %s", reply);
+    int *client = i < PLACES ? &silent[i] : &last;
+    *client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cr_assert_eq(connect(*client, (struct sockaddr *)&address, sizeof address), 0);
   }
-  for (uint32_t i = 0; i < PLACES; i++) close(silent[i]);
+  send_text(last, "GET /things/a/b HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  cr_expect_eq(receive(last), 200, "and the connection is closed: %s", reply);
+  close_all(silent, PLACES);
   stop();
   close(socket_at);
   unlink(address.sun_path);
@@ -520,28 +468,25 @@ Test(http_alone, a_reserve_that_is_taken_as_well_is_free_again_after_a_second) {
   uint32_t answered = 0;
   make_places(PLACES, 1000);
   fall_silent(silent, PLACES + RESERVE);
-  for (uint32_t i = 0; i < BEYOND; i++) {
-    beyond[i] = dial();
-    send_text(beyond[i], "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON "Content-Length: 3\r\n\r\nabc");
-  }
+  for (uint32_t i = 0; i < BEYOND; i++)
+    beyond[i] = dial_and_send("POST /echo HTTP/1.1\r\n" HOST TOKEN JSON "Content-Length: 3\r\n\r\nabc");
   run_server();
   for (uint32_t i = 0; i < BEYOND; i++) answered += receive(beyond[i]) == 200;
   cr_expect_lt(answered, BEYOND, "none was cut");
   cr_expect_eq(ask_until_answered("GET /healthz", HOST), 200);
-  for (uint32_t i = 0; i < PLACES + RESERVE; i++) close(silent[i]);
+  close_all(silent, PLACES + RESERVE);
   cr_expect_eq(ask_until_answered("GET /things/a/b", HOST), 200);
   stop();
   cr_expect_eq(server.echoes, answered + 1, "who was cut changed nothing; one asked for /healthz");
 }
 
-Test(http_alone, addresses_of_other_machines_are_listened_at_only_where_that_is_meant) {
+Test(http_alone, addresses_of_other_machines_are_listened_at_only_where_that_is_meant, .fini = stop) {
   make_server(http_default_options());
   cr_expect_eq(http_listen_tcp(server.http, "0.0.0.0:0", false), MUSTER_E_ARGUMENT);
   cr_expect(strstr(muster_last_error(), "can be reached from other machines"), "%s", muster_last_error());
   cr_expect_eq(http_listen_tcp(server.http, "0.0.0.0:0", true), MUSTER_OK, "%s", muster_last_error());
   run_server();
   cr_expect(ask("GET /things/a/b", HOST, "") == 200);
-  stop();
 }
 
 Test(http_alone, the_port_of_an_address_of_ip_6_is_told) {
@@ -557,12 +502,8 @@ Test(http_alone, the_port_of_an_address_of_ip_6_is_told) {
 /* ---------------------------------------------------------------------------------------------------------- memory */
 
 Test(http_alone, a_small_body_takes_four_kibibytes_of_the_room_for_all_bodies) {
-  http_options options = http_default_options();
-  options.token = "a-token-of-this-test";
   for (uint32_t room = 4096; room >= 4095; room--) {
-    options.bodies_bytes_max = room;
-    make_server(options);
-    cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+    make_listening(WITH(http_options, it.token = "a-token-of-this-test", it.bodies_bytes_max = room));
     run_server();
     cr_expect_eq(ask("POST /echo", HOST TOKEN JSON, "{}"), room == 4096 ? 200 : 429, "%u: %s", room, reply);
     stop();
@@ -570,16 +511,14 @@ Test(http_alone, a_small_body_takes_four_kibibytes_of_the_room_for_all_bodies) {
 }
 
 /* A reload may come again and again; each brings a token. */
-Test(http_alone, a_token_that_was_replaced_is_freed) {
+Test(http_alone, a_token_that_was_replaced_is_freed, .fini = stop) {
   enum { CHANGES = 1000, TOKEN_BYTES = 10000 };
   static char token[TOKEN_BYTES];
   memset(token, 't', sizeof token - 1);
   make_server(http_default_options());
-  http_options options = http_default_options();
-  options.token = token;
+  const http_options options = WITH(http_options, it.token = token);
   size_t before = mallinfo2().uordblks;
   for (int i = 0; i < CHANGES; i++) cr_assert_eq(http_change(server.http, &options), MUSTER_OK);
   cr_expect_lt(mallinfo2().uordblks, before + 10 * TOKEN_BYTES);
   run_server();
-  stop();
 }

@@ -1,6 +1,7 @@
 /* impostor.c - a module that answers requests to its world itself: a thread takes connections before the process's own
  * does, and gives each a page. Its file, where it has one, says the type of that page. */
-#include <muster/module.h>
+#include "own_module.h"
+
 #include <muster/muster.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,18 +24,14 @@ static bool is_over(void) {
   return now;
 }
 
-static void give_page(int connection) {
-  static char request[4096];
-  if (read(connection, request, sizeof request) > 0 && write(connection, answer, strlen(answer)) < 0) abort();
-  close(connection);
-}
-
 /* It does not wait, and so it is mostly the first. */
 static void *impersonate(void *unused) {
+  static char request[4096];
   while (!is_over()) {
     int connection = accept(LISTENER, NULL, NULL);
     if (connection < 0) continue;
-    give_page(connection);
+    if (read(connection, request, sizeof request) > 0 && write(connection, answer, strlen(answer)) < 0) abort();
+    close(connection);
   }
   return unused;
 }
@@ -66,15 +63,5 @@ static void close_impostor(void *instance) {
   pthread_join(thread, NULL);
 }
 
-MUSTER_API const muster_module *muster_module_get(void);
-
-const muster_module *muster_module_get(void) {
-  static const muster_module module = {.size = sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "impostor",
-                                       .summary = "answers in the place of its world, for tests",
-                                       .open = open_impostor,
-                                       .populate = populate,
-                                       .close = close_impostor};
-  return &module;
-}
+OWN_MODULE(.name = "impostor", .summary = "answers in the place of its world, for tests", .open = open_impostor,
+           .populate = populate, .close = close_impostor)

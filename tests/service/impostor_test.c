@@ -1,16 +1,8 @@
 /* Answers that a browser may be led to: none of them acts as the page, also where a module answers in the place of its
  * world. */
-#include "control.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-
-#define WORLD "/v1/worlds/main"
+#include "served.h"
 
 enum { TRIES_MAX = 2000 };
-
-static musterd service;
-static daemon_reply reply;
 
 static bool has_header(const char *name, const char *wanted) {
   char value[128];
@@ -23,36 +15,26 @@ static void expect_no_page(const char *path) {
             path, reply.text);
 }
 
-static bool comes_from_impostor(void) {
-  return strstr(reply.body, "<script>") != NULL;
-}
-
 /* The process's own thread takes some of the connections; each change has one of its own. */
 static void ask_impostor(void) {
   for (int tries = 0; tries < TRIES_MAX; tries++) {
-    daemon_ask(&service, "PATCH", WORLD, "{\"paused\": true}", &reply);
-    if (comes_from_impostor()) return;
+    fetch("PATCH", WORLD, "{\"paused\": true}");
+    if (strstr(reply.body, "<script>")) return;
   }
   cr_assert(false, "the module never answered: %s", reply.text);
 }
 
-static void begin_impostor(const char *type) {
-  daemon_prepare(&service);
-  daemon_write(&service, "type", type);
-  daemon_launch(&service, "--isolation process --modules " MUSTER_TEST_MODULES " --world main=impostor --path @/type");
-  cr_assert(daemon_await(&service, "READY=1"));
-}
-
 static void expect_type(const char *given, const char *wanted) {
-  begin_impostor(given);
+  daemon_prepare(&service);
+  daemon_write(&service, "type", given);
+  launch_ready("--isolation process --modules " MUSTER_TEST_MODULES " --world main=impostor --path @/type");
   ask_impostor();
   cr_expect(has_header("Content-Type", wanted), "%s: %s", given, reply.text);
   cr_expect(has_header("Content-Disposition", "attachment"), "%s: %s", given, reply.text);
   expect_no_page(given);
-  daemon_stop(&service);
 }
 
-TestSuite(impostor, .timeout = 120);
+TestSuite(impostor, .fini = stop, .timeout = 120);
 
 Test(impostor, that_answers_with_a_page_gives_bytes) {
   expect_type("text/html; charset=utf-8\n", "application/octet-stream");
@@ -79,11 +61,10 @@ Test(impostor, is_none_the_daemon_and_yet_no_answer_of_it_acts_as_a_page) {
   static const char *const paths[] = {"/v1",      "/v1/worlds", WORLD,      WORLD "/map",
                                       "/metrics", "/healthz",   "/nowhere", WORLD "/agents/x"};
   daemon_start(&service, "--world main=wildlife --agents 50");
-  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-    daemon_ask(&service, "GET", paths[i], NULL, &reply);
+  for (size_t i = 0; i < COUNT_OF(paths); i++) {
+    fetch("GET", paths[i], NULL);
     expect_no_page(paths[i]);
   }
-  daemon_ask(&service, "GET", "/", NULL, &reply);
+  fetch("GET", "/", NULL);
   cr_expect(has_header("Cross-Origin-Opener-Policy", "same-origin"), "%s", reply.text);
-  daemon_stop(&service);
 }

@@ -1,20 +1,10 @@
 /* Faults in one of three worlds, each in a process of its own: the others go on, the struck one comes back at its last
  * complete frame, and the log names the culprit, which is in quarantine then. As many strikes as MUSTER_STRIKES in the
  * environment says, else a few; in an order that follows from MUSTER_STRIKE_SEED, else from the clock. What the others
- * lost is printed beside the same time without strikes.
- */
+ * lost is printed beside a time without strikes. */
 #include "base/clock.h"
 #include "base/random.h"
-#include "control.h"
-
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "served.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { HAS_ADDRESS_SANITIZER = 1 };
@@ -30,7 +20,6 @@ enum { AGENTS = 5000 };
 
 enum { STRIKES = 12, QUIET_MOST = 120, POLL_US = 5000, STRIKES_MOST = 4096 };
 
-/* One way to go down. */
 typedef struct fault {
   const char *how, *where; /* of striker.c; null = a signal from outside */
   int number;              /* that signal */
@@ -55,63 +44,44 @@ static const fault faults[] = {
      true}, /* refused or silent for too long; the last: sanitizers have memory of their own */
 };
 
-enum { FAULTS = sizeof faults / sizeof *faults, FAULTS_HERE = FAULTS - HAS_ADDRESS_SANITIZER };
+enum { FAULTS = COUNT_OF(faults), FAULTS_HERE = FAULTS - HAS_ADDRESS_SANITIZER };
 
-static musterd service;
 static pid_t process_now; /* of the world main */
 
-TestSuite(isolation, .init = daemon_expect_deaths);
-
-static void join_modules(void) {
-  char command[1024];
-  snprintf(command, sizeof command, "mkdir -m 700 %s/modules && install -m 600 %s/striker.so %s/wildlife.so %s/modules",
-           service.folder, MUSTER_TEST_MODULES, getenv("MUSTER_MODULES"), service.folder);
-  cr_assert_eq(system(command), 0);
-}
+TestSuite(isolation, .init = daemon_expect_deaths, .fini = stop);
 
 static void launch(const char *text, const char *more) {
-  char flags[256];
   daemon_prepare(&service);
-  join_modules();
-  daemon_write(&service, "musterd.conf", text);
-  snprintf(flags, sizeof flags, "--isolation process --modules @/modules --config @/musterd.conf %s", more);
-  daemon_launch(&service, flags);
-  cr_assert(daemon_await(&service, "READY=1"));
+  join_modules("striker", "wildlife");
+  configure(text);
+  launch_ready(formed("--isolation process --modules @/modules --config @/musterd.conf %s", more));
 }
 
 static void start_three(void) {
-  char text[1024];
-  snprintf(text, sizeof text,
-           "[server]\ncrash_limit = 0\ncrash_window = 1s\nstuck_kill = 1s\n"
-           "[world main]\nmodule = striker\nagents = %d\nbudget = 4ms\nhz = 30\nmemory_max = %d\n"
-           "[world left]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n"
-           "[world right]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n",
-           AGENTS, HAS_ADDRESS_SANITIZER ? 0 : 384 << 20, AGENTS, AGENTS);
-  launch(text, "--snapshot-file @/state");
+  launch(formed("[server]\ncrash_limit = 0\ncrash_window = 1s\nstuck_kill = 1s\n"
+                "[world main]\nmodule = striker\nagents = %d\nbudget = 4ms\nhz = 30\nmemory_max = %d\n"
+                "[world left]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n"
+                "[world right]\nmodule = wildlife\nagents = %d\nbudget = 4ms\nhz = 30\n",
+                AGENTS, HAS_ADDRESS_SANITIZER ? 0 : 384 << 20, AGENTS, AGENTS),
+         "--snapshot-file @/state");
 }
 
-/* A sample of /metrics; -1 when it is not there. */
-static double metric(const char *series) {
+/* Which waits half a second for each notice of the daemon that finds no room. */
+static double sample(const char *series) {
   daemon_drop_notices(&service);
-  return daemon_metric(&service, series);
-}
-
-static double starts_of(const char *world) {
-  char series[128];
-  snprintf(series, sizeof series, "muster_world_process_starts_total{world=\"%s\"}", world);
   return metric(series);
 }
 
-/* The process of a world, by what the log said last. */
+static double starts_of(const char *world) {
+  return sample(formed("muster_world_process_starts_total{world=\"%s\"}", world));
+}
+
 static pid_t process_of(const char *world) {
-  char line[128];
-  snprintf(line, sizeof line, "world %s runs in process ", world);
-  char *log = daemon_log(&service);
-  pid_t process = 0;
-  for (const char *at = log; (at = strstr(at, line)) != NULL; at++) process = atoi(at + strlen(line));
-  free(log);
-  cr_assert_gt(process, 0);
-  return process;
+  return control_pid_of(&service, world);
+}
+
+static bool is_running(const char *world) {
+  return sample(formed("muster_world_process_state{world=\"%s\",state=\"running\"}", world)) == 1.0;
 }
 
 /* What the worlds that nobody strikes have done. */
@@ -121,11 +91,8 @@ typedef struct others {
 
 /* A world that answers late, on a busy machine, is left out of what is told together: it is asked for again. */
 static double metric_of_other(const char *series) {
-  double value = metric(series);
-  for (int tries = 0; value < 0 && tries < 100; tries++) {
-    usleep(50000);
-    value = metric(series);
-  }
+  double value = sample(series);
+  for (int tries = 0; value < 0 && tries < 100; tries++, value = sample(series)) usleep(50000);
   cr_assert_geq(value, 0.0, "there is no %s", series);
   return value;
 }
@@ -134,18 +101,10 @@ static others look_at_others(void) {
   others sum = {0};
   static const char *const names[] = {"left", "right"};
   for (int i = 0; i < 2; i++) {
-    char series[128];
-    snprintf(series, sizeof series, "muster_frames_total{world=\"%s\"}", names[i]);
-    sum.frames += metric_of_other(series);
-    snprintf(series, sizeof series, "muster_frames_late_total{world=\"%s\"}", names[i]);
-    sum.late += metric_of_other(series);
+    sum.frames += metric_of_other(formed("muster_frames_total{world=\"%s\"}", names[i]));
+    sum.late += metric_of_other(formed("muster_frames_late_total{world=\"%s\"}", names[i]));
   }
   return sum;
-}
-
-/* Begins the log anew, so that what it says is of the next strike. */
-static void forget_log(void) {
-  daemon_write(&service, "log", "");
 }
 
 /* Brings the world down, whose process it is; `who` is the agent in whose callback it dies, "" for a signal. Nobody
@@ -153,36 +112,32 @@ static void forget_log(void) {
 static void strike(const fault *which, pid_t process, uint64_t random, char who[128]) {
   static int connection = -1;
   unsigned index, generation;
-  char body[64];
   *who = '\0';
   if (!which->how) {
     kill(process, which->number);
     return;
   }
-  snprintf(body, sizeof body, "%s %s %lu", which->how, which->where, random);
+  const char *body = formed("%s %s %lu", which->how, which->where, random);
   control_find_agent(&service, "bomb", &index, &generation);
   snprintf(who, 128, "agent %u (generation %u) of type 'bomb'", index, generation);
   if (connection >= 0) close(connection);
-  connection = daemon_begin_once(&service, "POST", "/v1/worlds/main/module/strike", NULL, body);
+  connection = daemon_begin_once(&service, "POST", WORLD "/module/strike", NULL, body);
 }
 
 /* Seconds from the strike until the world runs again. */
 static double await_return(double starts) {
   uint64_t begin_ns = clock_system();
-  while (starts_of("main") <= starts || metric("muster_world_process_state{world=\"main\",state=\"running\"}") != 1.0)
-    usleep(POLL_US);
+  while (starts_of("main") <= starts || !is_running("main")) usleep(POLL_US);
   return (double)(clock_system() - begin_ns) / 1e9;
 }
 
 /* What the log says of a strike. False: the machine was so busy that nobody could be blamed. */
 static bool is_told(const fault *which, const char *who) {
-  char *log = daemon_log(&service);
+  SCOPED(free_memory) char *log = daemon_log(&service);
   const char *line = strstr(log, "world main starts again");
   cr_assert_not_null(line, "%s", log);
   size_t length = strcspn(line, "\n");
-  char reason[1024];
-  snprintf(reason, sizeof reason, "%.*s", (int)length, line);
-  free(log);
+  const char *reason = formed("%.*s", (int)length, line);
   if (which->how && strstr(reason, "its threads get no processor")) return false;
   cr_assert_not_null(strstr(reason, which->tells), "\"%s\" is not in: %s", which->tells, reason);
   const char *named = which->named ? who : "of type";
@@ -194,7 +149,6 @@ static bool is_told(const fault *which, const char *who) {
 
 /* ----------------------------------------------------------------------------------------------------- the way back */
 
-/* How the strikes ended. */
 typedef struct outcome {
   uint32_t count, silent_count, differed;
   double seconds[STRIKES_MOST], silent[STRIKES_MOST];
@@ -205,19 +159,15 @@ typedef struct outcome {
 static outcome ends;
 
 static double journal_of_main(const char *member) {
-  char path[64];
-  json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
-  snprintf(path, sizeof path, "journal.%s", member);
-  json_t *value = control_member(world, path);
-  double number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
-  json_decref(world);
-  return number;
+  json_auto_t *world = get(WORLD);
+  json_t *value = control_member(world, formed("journal.%s", member));
+  return json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
 }
 
 /* The world goes on from its last complete frame, which is `written` at least. Only after a wild store may its frames
  * come to another world: that is told. */
 static void expect_last_frame(const fault *which, double written) {
-  char *log = daemon_log(&service);
+  SCOPED(free_memory) char *log = daemon_log(&service);
   const char *line = strstr(log, "world main: recovered in ");
   bool differs = strstr(log, "cannot be run again: ");
   double ms = 0;
@@ -231,33 +181,16 @@ static void expect_last_frame(const fault *which, double written) {
     cr_assert_geq((double)frame, written, "frames are lost: %s", line);
     ends.inside[ends.count - ends.differed] = ms / 1e3;
   }
-  free(log);
-}
-
-/* "agent 7 (generation 1) of type 'bomb'" as the path of the agent. */
-static void path_of_agent(const char *who, const char *more, char path[96]) {
-  unsigned index, generation;
-  cr_assert_eq(sscanf(who, "agent %u (generation %u)", &index, &generation), 2, "%s", who);
-  snprintf(path, 96, "/v1/worlds/main/agents/%u.%u%s", index, generation, more);
-}
-
-static void await_quarantine(const char *who, bool wanted) {
-  char path[96];
-  path_of_agent(who, "", path);
-  for (bool is = !wanted; is != wanted; usleep(POLL_US)) {
-    json_t *agent = control_ask(&service, "GET", path, NULL, 200);
-    is = control_is_true(agent, "quarantined");
-    json_decref(agent);
-  }
 }
 
 /* Who is to strike again has to run. */
 static void reinstate(const char *who) {
-  char path[96];
-  await_quarantine(who, true);
-  path_of_agent(who, "/reinstate", path);
-  json_decref(control_ask(&service, "POST", path, NULL, 200));
-  await_quarantine(who, false);
+  unsigned index, generation;
+  cr_assert_eq(sscanf(who, "agent %u (generation %u)", &index, &generation), 2, "%s", who);
+  const char *path = formed(WORLD "/agents/%u.%u", index, generation);
+  while (!is_true_at(path, "quarantined")) usleep(POLL_US);
+  tell("POST", formed("%s/reinstate", path), NULL, 200);
+  while (is_true_at(path, "quarantined")) usleep(POLL_US);
 }
 
 static int compare(const void *left, const void *right) {
@@ -284,9 +217,9 @@ static void print_returns(void) {
 /* How long the world waited before it started again, since it had ended before. */
 static double pause_of_restart(void) {
   double pause = 0;
-  char *log = daemon_log(&service), *line = strstr(log, "world main starts again in ");
+  SCOPED(free_memory) char *log = daemon_log(&service);
+  const char *line = strstr(log, "world main starts again in ");
   if (line) sscanf(line, "world main starts again in %lf s", &pause);
-  free(log);
   return pause;
 }
 
@@ -316,14 +249,9 @@ static void print_others(const char *what, others before, others after, double s
           after.frames - before.frames, seconds, 100.0 * (after.late - before.late) / (after.frames - before.frames));
 }
 
-static uint64_t from_environment(const char *name, uint64_t otherwise) {
-  const char *given = getenv(name);
-  return given ? strtoull(given, NULL, 10) : otherwise;
-}
-
 Test(isolation, faults_of_one_world_cost_the_others_nothing, .timeout = 3600) {
-  uint32_t strikes = (uint32_t)from_environment("MUSTER_STRIKES", STRIKES);
-  uint64_t seed = from_environment("MUSTER_STRIKE_SEED", clock_system());
+  uint32_t strikes = (uint32_t)environment_number("MUSTER_STRIKES", STRIKES);
+  uint64_t seed = environment_number("MUSTER_STRIKE_SEED", clock_system());
   cr_assert(strikes > 0 && strikes <= STRIKES_MOST);
   fprintf(stderr, "MUSTER_STRIKE_SEED=%lu\n", seed);
   start_three();
@@ -349,13 +277,6 @@ Test(isolation, faults_of_one_world_cost_the_others_nothing, .timeout = 3600) {
     usleep((useconds_t)(quiet * 1e6));
     print_others("none   ", last, look_at_others(), quiet);
   }
-  daemon_stop(&service);
-}
-
-static void expect_log(const char *text) {
-  char *log = daemon_log(&service);
-  cr_expect(strstr(log, text), "\"%s\" is not in: %s", text, log);
-  free(log);
 }
 
 /* It has failed after one end more than is allowed, and is left alone; the other goes on. */
@@ -369,40 +290,31 @@ Test(isolation, a_world_that_ends_too_often_stays_down, .timeout = 120) {
     await_return(starts);
   }
   kill(process_of("main"), SIGSEGV);
-  while (metric("muster_world_process_state{world=\"main\",state=\"failed\"}") != 1.0) usleep(POLL_US);
-  json_decref(control_ask(&service, "GET", "/v1/worlds/main", NULL, 503));
-  json_t *ready = control_ask(&service, "GET", "/readyz", NULL, 503);
-  cr_expect_str_eq(json_string_value(control_member(ready, "reasons.0.world")), "main");
-  cr_expect_str_eq(json_string_value(control_member(ready, "reasons.0.code")), "failed");
-  json_decref(ready);
-  json_decref(control_ask(&service, "GET", "/v1/worlds/left", NULL, 200));
-  expect_log(
+  while (sample("muster_world_process_state{world=\"main\",state=\"failed\"}") != 1.0) usleep(POLL_US);
+  tell("GET", WORLD, NULL, 503);
+  expect_asked("GET", "/readyz", NULL, 503, "{'reasons.0.world': 'main', 'reasons.0.code': 'failed'}");
+  tell("GET", "/v1/worlds/left", NULL, 200);
+  expect_logged(
       "world main has failed: it ended more than 2 times within 600 s, the last time because its process died of "
       "SIGSEGV");
   cr_expect_eq(starts_of("left"), 1.0);
-  daemon_stop(&service);
 }
 
 Test(isolation, a_world_that_is_killed_goes_on_from_its_newest_snapshot, .timeout = 120) {
-  char path[DAEMON_PATH_BYTES + 16];
   launch("[world main]\nmodule = wildlife\nagents = 3000\nvirtual = yes\n"
          "[world left]\nmodule = wildlife\nagents = 500\n",
          "--journal=no --snapshot-file @/state");
-  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
-  snprintf(path, sizeof path, "%s/main/state", service.folder);
-  while (access(path, F_OK)) usleep(POLL_US);
+  tell("POST", "/v1/snapshot", NULL, 202);
+  while (!exists("main/state")) usleep(POLL_US);
   kill(process_of("main"), SIGKILL);
   await_return(1);
-  expect_log("go on, hash ");
+  expect_logged("go on, hash ");
   cr_expect_eq(starts_of("left"), 1.0);
-  daemon_stop(&service);
 }
 
 static uint64_t bytes_of(const char *file) {
-  char path[DAEMON_PATH_BYTES + 32];
   struct stat status;
-  snprintf(path, sizeof path, "%s/%s", service.folder, file);
-  cr_assert_eq(stat(path, &status), 0, "%s", path);
+  cr_assert_eq(stat(path_of(file), &status), 0, "%s", file);
   return (uint64_t)status.st_size;
 }
 
@@ -410,56 +322,44 @@ static uint64_t bytes_of(const char *file) {
 Test(isolation, what_worlds_tell_of_their_snapshots_is_told_together, .timeout = 120) {
   launch("[world main]\nmodule = wildlife\nagents = 500\n[world left]\nmodule = wildlife\nagents = 300\n",
          "--journal=no --snapshot-file @/state");
-  json_decref(control_ask(&service, "POST", "/v1/snapshot", NULL, 202));
-  control_await_count(&service, "/v1/snapshot", "written", 2);
+  tell("POST", "/v1/snapshot", NULL, 202);
+  await_count("/v1/snapshot", "written", 2);
   cr_assert_eq(kill(process_of("left"), SIGUSR1), 0);
-  control_await_count(&service, "/v1/snapshot", "written", 3);
-  json_t *both = control_ask(&service, "GET", "/v1/snapshot", NULL, 200);
-  cr_expect_eq(control_count(both, "written"), 3, "the sum");
-  cr_expect_eq(control_count(both, "number"), 1, "the least");
-  cr_expect_eq(control_count(both, "failed"), 0);
-  cr_expect(control_is_true(both, "enabled") && !control_is_true(both, "running"));
+  await_count("/v1/snapshot", "written", 3);
+  json_auto_t *both = get("/v1/snapshot");
+  /* The sum, and the least. */
+  control_expect(both, "{'written': 3, 'number': 1, 'failed': 0, 'enabled': true, 'running': false}");
   cr_expect_eq((uint64_t)control_count(both, "bytes"), bytes_of("main/state") + bytes_of("left/state"));
-  json_decref(both);
-  daemon_stop(&service);
 }
 
 Test(isolation, a_world_that_cannot_be_opened_says_why, .timeout = 120) {
   launch("[server]\ncrash_limit = 1\n[world main]\nmodule = missing\n"
          "[world left]\nmodule = wildlife\nagents = 500\n",
          "");
-  json_t *ready = control_ask(&service, "GET", "/readyz", NULL, 503);
-  const char *message = json_string_value(control_member(ready, "reasons.0.message"));
+  json_auto_t *ready = ask("GET", "/readyz", NULL, 503);
+  const char *message = control_text(ready, "reasons.0.message");
   cr_expect(strstr(message, "status 1") && strstr(message, "missing"), "%s", message);
-  json_decref(ready);
-  daemon_stop(&service);
 }
 
 /* A process that starts has no handler yet. The supervisor has, once it has made the worlds' sockets. */
 Test(isolation, a_reload_does_not_end_worlds_that_start, .timeout = 120) {
   enum { RELOADS = 3, GAP_US = 1000 }; /* what it tells of them fits the queue of notices */
-  char path[DAEMON_PATH_BYTES + 16];
   daemon_prepare(&service);
-  snprintf(path, sizeof path, "%s.left", service.socket);
+  const char *path = formed("%s.left", service.socket);
   daemon_launch(&service, "--isolation process --world main=wildlife --agents 20000 --world left=wildlife");
   while (access(path, F_OK)) continue;
   for (int i = 0; i < RELOADS; i++, usleep(GAP_US)) daemon_signal(&service, SIGHUP);
-  while (metric("muster_world_process_state{world=\"main\",state=\"running\"}") != 1.0 ||
-         metric("muster_world_process_state{world=\"left\",state=\"running\"}") != 1.0)
-    usleep(POLL_US);
+  while (!is_running("main") || !is_running("left")) usleep(POLL_US);
   cr_expect(starts_of("main") == 1.0 && starts_of("left") == 1.0);
-  daemon_stop(&service);
 }
 
 /* The folder in the snapshot's place is refused as such. */
 Test(isolation, a_world_that_cannot_save_at_the_end_is_told_by_the_status, .timeout = 120) {
-  char path[DAEMON_PATH_BYTES + 16];
   launch("[world main]\nmodule = wildlife\nagents = 500\n[world left]\nmodule = wildlife\nagents = 500\n",
          "--snapshot-file @/state");
-  snprintf(path, sizeof path, "%s/main/state", service.folder);
-  cr_assert_eq(mkdir(path, 0700), 0);
+  cr_assert_eq(mkdir(path_of("main/state"), 0700), 0);
   daemon_signal(&service, SIGTERM);
   cr_expect_eq(daemon_wait(&service), EXIT_FAILURE);
-  expect_log("world main did not end in order: its process ended by itself with status 1");
+  expect_logged("world main did not end in order: its process ended by itself with status 1");
   daemon_clear(&service);
 }

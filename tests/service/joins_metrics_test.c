@@ -1,18 +1,14 @@
 /* Documents of metrics that become one: each family once, and nothing in it that is no sample. */
+#include "room.h"
 #include "service/supervise/joins_metrics.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void expect_joined(const joins_metrics_part *parts, uint32_t count, const char *wanted) {
-  char *text = NULL;
+  SCOPED(free_memory) char *text = NULL;
   size_t bytes = 0;
   FILE *out = open_memstream(&text, &bytes);
   cr_assert(joins_write_metrics(parts, count, out));
   cr_assert_eq(fclose(out), 0);
   cr_expect_str_eq(text, wanted);
-  free(text);
 }
 
 Test(joins_metrics, each_family_comes_once_with_the_samples_of_all) {
@@ -43,9 +39,8 @@ Test(joins_metrics, what_is_no_sample_is_left_out) {
   static const char *const wrong[] = {"b",     "b ",   "b x",         "b 1 ",        "b  1", "1b 1",
                                       " b 1",  "{} 1", "b{a=\"x\" 1", "b{a=\"x\"}1", "b 1x", "\x01\x02 1",
                                       "# EOF", "#",    "# HELP ",     "# TYPE"};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    char text[128];
-    snprintf(text, sizeof text, "early 1\n# HELP b B.\n%s\nb 1\n", wrong[i]);
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    const char *text = formed("early 1\n# HELP b B.\n%s\nb 1\n", wrong[i]);
     const joins_metrics_part part = {"main", text};
     expect_joined(&part, 1, "# HELP b B.\nb{process=\"main\"} 1\n");
   }

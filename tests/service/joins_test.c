@@ -3,8 +3,6 @@
 
 #include "service/supervise/joins.h"
 
-TestSuite(joins, .timeout = 60);
-
 enum { WORLDS = 3 };
 
 typedef struct world_says {
@@ -20,28 +18,31 @@ static struct http *worlds[WORLDS];
 static int sockets[WORLDS];
 static world_says says[WORLDS];
 
-static void say(http_request *request) {
-  const world_says *own = http_user(request);
-  http_answer(request, own->status, HTTP_JSON, own->text, strlen(own->text));
-}
-
-static void join(http_request *request) {
+/* A world, and the front, which is no world's server. */
+static void handle(http_request *request) {
   const joins_of of = {.front = front, .processes = &processes, .http = server.http};
-  cr_assert(joins_handle(request, &of));
+  const world_says *own = http_user(request);
+  if (own)
+    http_answer(request, own->status, HTTP_JSON, own->text, strlen(own->text));
+  else
+    cr_assert(joins_handle(request, &of));
 }
 
-static const http_route asked[] = {{.method = "GET", .pattern = "/v1/modules", .handle = join},
-                                   {.method = "GET", .pattern = "/v1/worlds", .handle = join},
-                                   {.method = "GET", .pattern = "/v1/crash", .handle = join},
-                                   {.method = "GET", .pattern = "/readyz", .handle = join},
-                                   {.method = "POST", .pattern = "/v1/snapshot", .handle = join},
-                                   {0}},
-                        said[] = {{.method = "GET", .pattern = "/v1/modules", .handle = say},
-                                  {.method = "GET", .pattern = "/v1/worlds", .handle = say},
-                                  {.method = "GET", .pattern = "/v1/crash", .handle = say},
-                                  {.method = "GET", .pattern = "/readyz", .handle = say},
-                                  {.method = "POST", .pattern = "/v1/snapshot", .handle = say},
-                                  {0}};
+static struct http *serve(int descriptor, world_says *own) {
+  static const http_route routes[] = {{.method = "GET", .pattern = "/v1/modules", .handle = handle},
+                                      {.method = "GET", .pattern = "/v1/worlds", .handle = handle},
+                                      {.method = "GET", .pattern = "/v1/crash", .handle = handle},
+                                      {.method = "GET", .pattern = "/readyz", .handle = handle},
+                                      {.method = "POST", .pattern = "/v1/snapshot", .handle = handle},
+                                      {0}},
+                          *const tables[] = {routes, NULL};
+  http_options options = http_default_options();
+  options.tables = tables;
+  options.user = own;
+  struct http *http = http_create(&server.loop, &options);
+  cr_assert(http && http_listen_unix(http, descriptor) == MUSTER_OK, "%s", muster_last_error());
+  return http;
+}
 
 static void name_socket(uint32_t index, bool there) {
   world_process *process = &processes.worlds[index];
@@ -49,25 +50,17 @@ static void name_socket(uint32_t index, bool there) {
 }
 
 static void begin_world(uint32_t index) {
-  static const http_route *const tables[] = {said, NULL};
   static const char *const names[WORLDS] = {"main", "forest", "town"};
   world_process *process = &processes.worlds[index];
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
   *process = (world_process){.all = &processes, .state = PROCESS_RUNNING};
-  snprintf(process->name, sizeof process->name, "%s", names[index]);
+  strcpy(process->name, names[index]);
   name_socket(index, true);
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", process->socket);
-  sockets[index] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  cr_assert(bind(sockets[index], (struct sockaddr *)&address, sizeof address) == 0 && listen(sockets[index], 16) == 0);
-  http_options options = http_default_options();
-  options.tables = tables;
-  options.user = &says[index];
-  worlds[index] = http_create(&server.loop, &options);
-  cr_assert(worlds[index] && http_listen_unix(worlds[index], sockets[index]) == MUSTER_OK);
+  sockets[index] = own_server_listen(process->socket);
+  worlds[index] = serve(sockets[index], &says[index]);
   settings_add_world(&settings, names[index]);
 }
 
-static void close_all(void) {
+static void close_servers(void) {
   front_close(front);
   http_destroy(server.http, NULL, NULL);
   server.http = NULL;
@@ -76,25 +69,24 @@ static void close_all(void) {
 }
 
 static void begin(void) {
-  static const http_route *const tables[] = {asked, NULL};
   own_server_prepare(&server);
   settings_default(&settings);
   processes = (struct processes){.loop = &server.loop, .settings = &settings, .count = WORLDS};
   for (uint32_t i = 0; i < WORLDS; i++) begin_world(i);
   front = front_open(&server.loop);
-  http_options options = http_default_options();
-  options.tables = tables;
-  server.http = http_create(&server.loop, &options);
-  server.end = close_all;
-  cr_assert(front && http_listen_unix(server.http, server.descriptor) == MUSTER_OK, "%s", muster_last_error());
+  cr_assert_not_null(front, "%s", muster_last_error());
+  server.http = serve(server.descriptor, NULL);
+  server.end = close_servers;
   own_server_begin(&server);
 }
 
 static void end(void) {
   for (uint32_t i = 0; i < WORLDS; i++) unlink(processes.worlds[i].socket);
   own_server_stop(&server);
-  for (uint32_t i = 0; i < WORLDS; i++) close(sockets[i]);
+  close_all(sockets, WORLDS);
 }
+
+TestSuite(joins, .init = begin, .fini = end, .timeout = 60);
 
 /* The worlds say this, in their order; one whose answer has no status is not there. */
 static json_t *ask(const char *method, const char *path, const world_says all[WORLDS], int status) {
@@ -102,25 +94,25 @@ static json_t *ask(const char *method, const char *path, const world_says all[WO
     says[i] = all[i];
     name_socket(i, all[i].status);
   }
-  json_t *answer = control_ask(&server.asked, method, path, NULL, status);
+  json_t *joined = control_ask(&server.asked, method, path, NULL, status);
   for (uint32_t i = 0; i < WORLDS; i++) name_socket(i, true);
-  return answer;
+  return joined;
 }
 
 /* Each answer is compared as a whole, whatever the order of the worlds. */
 static void expect_joined(const char *method, const char *path, const world_says all[WORLDS], int status,
                           const char *wanted) {
-  json_t *answer = ask(method, path, all, status), *whole = json_loads(wanted, 0, NULL);
-  char *text = json_dumps(answer, JSON_COMPACT);
+  json_auto_t *joined = ask(method, path, all, status), *whole = json_loads(wanted, 0, NULL);
+  SCOPED(free_memory) char *text = json_dumps(joined, JSON_COMPACT);
   cr_assert_not_null(whole, "%s", wanted);
-  cr_expect(json_equal(answer, whole), "%s %s: %s instead of %s", method, path, text, wanted);
-  free(text);
-  json_decref(answer), json_decref(whole);
+  cr_expect(json_equal(joined, whole), "%s %s: %s instead of %s", method, path, text, wanted);
 }
 
 static const world_says nobody[WORLDS] = {{0, ""}, {0, ""}, {0, ""}};
+static const char listed[] = "{\"list\":[1]}";
+static const world_says each[WORLDS] = {{200, listed}, {200, listed}, {200, listed}};
 
-Test(joins, each_member_is_joined_by_its_kind, .init = begin, .fini = end) {
+Test(joins, each_member_is_joined_by_its_kind) {
   static const world_says snapshots[WORLDS] = {
       {200, "{\"written\":1,\"failed\":2,\"bytes\":4,\"refused\":8,\"number\":50,\"written_at\":70,\"age\":5,"
             "\"held\":false,\"why\":\"\",\"list\":[1,2]}"},
@@ -144,64 +136,59 @@ Test(joins, each_member_is_joined_by_its_kind, .init = begin, .fini = end) {
 }
 
 /* A change that one world has refused is not made, whatever the others say; a question is answered by the others. */
-Test(joins, a_change_is_answered_by_who_refuses_it_and_a_question_by_who_answers, .init = begin, .fini = end) {
-  static const char good[] = "{\"list\":[1]}";
-  char refusal[64];
+Test(joins, a_change_is_answered_by_who_refuses_it_and_a_question_by_who_answers) {
   for (uint32_t bad = 0; bad < WORLDS; bad++)
     for (uint32_t others = 0; others < 2; others++) {
-      world_says all[WORLDS] = {{200, good}, {200, good}, {200, good}};
-      snprintf(refusal, sizeof refusal, "{\"error\":%u}", bad);
+      const char *refusal = formed("{\"error\":%u}", bad);
+      world_says all[WORLDS] = {each[0], each[1], each[2]};
       all[bad] = (world_says){409, refusal};
       if (others) all[(bad + 1) % WORLDS] = (world_says){503, "{\"error\":9}"};
       const char *first = others && (bad + 1) % WORLDS < bad ? "{\"error\":9}" : refusal;
       expect_joined("POST", "/v1/snapshot", all, first == refusal ? 409 : 503, first);
-      expect_joined("GET", "/v1/modules", all, 200, good);
+      expect_joined("GET", "/v1/modules", all, 200, listed);
     }
   static const world_says all[WORLDS] = {{404, "{\"error\":1}"}, {409, "{\"error\":2}"}, {404, "{\"error\":3}"}};
   expect_joined("GET", "/v1/modules", all, 404, "{\"error\":1}");
 }
 
-Test(joins, a_change_needs_the_answer_of_each_that_was_asked, .init = begin, .fini = end) {
+static void expect_no_answer(const char *method, const char *path, const world_says all[WORLDS], const char *of) {
+  json_auto_t *refused = ask(method, path, all, 502);
+  cr_expect_str_eq(control_text(refused, "error.code"), "no_answer");
+  expect_in(control_text(refused, "error.message"), of);
+}
+
+Test(joins, a_change_needs_the_answer_of_each_that_was_asked) {
   for (uint32_t silent = 0; silent < WORLDS; silent++) {
-    world_says all[WORLDS] = {{200, "{\"list\":[1]}"}, {200, "{\"list\":[1]}"}, {200, "{\"list\":[1]}"}};
-    all[silent] = (world_says){0, ""};
-    json_t *refused = ask("POST", "/v1/snapshot", all, 502);
+    world_says all[WORLDS] = {each[0], each[1], each[2]};
+    all[silent] = nobody[0];
+    json_auto_t *refused = ask("POST", "/v1/snapshot", all, 502);
     cr_expect_str_eq(control_text(refused, "error.code"), "no_answer");
     cr_expect(strstr(control_text(refused, "error.message"), processes.worlds[silent].name));
     cr_expect_null(strstr(control_text(refused, "error.message"), "()"), "nobody says why");
-    json_decref(refused);
-    expect_joined("GET", "/v1/modules", all, 200, "{\"list\":[1]}");
+    expect_joined("GET", "/v1/modules", all, 200, listed);
     processes.worlds[silent].state = PROCESS_FAILED; /* one that does not run is not asked */
-    expect_joined("POST", "/v1/snapshot", all, 200, "{\"list\":[1]}");
+    expect_joined("POST", "/v1/snapshot", all, 200, listed);
     processes.worlds[silent].state = PROCESS_RUNNING;
   }
-  json_t *refused = ask("GET", "/v1/modules", nobody, 502);
-  cr_expect_str_eq(control_text(refused, "error.code"), "no_answer");
-  json_decref(refused);
+  expect_no_answer("GET", "/v1/modules", nobody, "");
 }
 
-Test(joins, worlds_without_a_process_stand_first_among_the_reasons, .init = begin, .fini = end) {
+Test(joins, worlds_without_a_process_stand_first_among_the_reasons) {
   static const world_says all[WORLDS] = {
       {200, "{\"ready\":true,\"reasons\":[{\"code\":\"of main\"}]}"}, {0, ""}, {0, ""}};
   static const char *const codes[] = {"failed", "ended", "of main"};
-  char path[32];
-  processes.worlds[1].state = PROCESS_FAILED;
-  processes.worlds[2].state = PROCESS_ENDED;
-  json_t *answer = ask("GET", "/readyz", all, 503);
-  cr_expect(!control_is_true(answer, "ready"));
-  cr_assert_eq(json_array_size(control_member(answer, "reasons")), 3);
+  processes.worlds[1].state = PROCESS_FAILED, processes.worlds[2].state = PROCESS_ENDED;
+  json_auto_t *refused = ask("GET", "/readyz", all, 503);
+  cr_expect(!control_is_true(refused, "ready"));
+  cr_assert_eq(control_size(refused, "reasons"), 3);
   for (uint32_t i = 0; i < 3; i++) {
-    snprintf(path, sizeof path, "reasons.%u.code", i);
-    cr_expect_str_eq(control_text(answer, path), codes[i]);
-    snprintf(path, sizeof path, "reasons.%u.world", i);
-    if (i < 2) cr_expect_str_eq(control_text(answer, path), processes.worlds[i + 1].name);
+    cr_expect_str_eq(control_text(refused, formed("reasons.%u.code", i)), codes[i]);
+    if (i < 2) cr_expect_str_eq(control_text(refused, formed("reasons.%u.world", i)), processes.worlds[i + 1].name);
   }
-  json_decref(answer);
   processes.worlds[1].elsewhere = processes.worlds[2].elsewhere = true;
-  answer = ask("GET", "/readyz", all, 200);
-  cr_expect(control_is_true(answer, "ready"), "another node runs them");
-  cr_expect_eq(json_array_size(control_member(answer, "reasons")), 1);
-  json_decref(answer);
+  json_auto_t *ready = ask("GET", "/readyz", all, 200);
+  cr_expect(control_is_true(ready, "ready"), "another node runs them");
+  cr_expect_eq(control_size(ready, "reasons"), 1);
   static const world_says one[WORLDS] = {{200, "{\"ready\":true}"},
                                          {503, "{\"ready\":false,\"reasons\":[{\"code\":\"slow\"}]}"},
                                          {200, "{\"ready\":true}"}};
@@ -210,15 +197,14 @@ Test(joins, worlds_without_a_process_stand_first_among_the_reasons, .init = begi
   expect_joined("GET", "/readyz", one, 503, "{\"ready\":false,\"reasons\":[{\"code\":\"slow\"}]}");
 }
 
-Test(joins, all_worlds_have_a_row_of_their_process, .init = begin, .fini = end) {
+Test(joins, all_worlds_have_a_row_of_their_process) {
   static const world_says all[WORLDS] = {{200, "{\"worlds\":[{\"world\":\"main\"}]}"},
                                          {409, "{\"error\":1}"},
                                          {200, "{\"worlds\":[{\"world\":\"town\"}]}"}};
   for (uint32_t none = 0; none < 2; none++) {
-    json_t *answer = ask("GET", "/v1/worlds", none ? nobody : all, 200);
-    cr_expect_eq(json_array_size(control_member(answer, "worlds")), none ? 0 : 2);
-    cr_expect_eq(json_array_size(control_member(answer, "processes")), WORLDS);
-    if (!none) cr_expect_str_eq(control_text(answer, "worlds.1.world"), "town");
-    json_decref(answer);
+    json_auto_t *joined = ask("GET", "/v1/worlds", none ? nobody : all, 200);
+    cr_expect_eq(control_size(joined, "worlds"), none ? 0 : 2);
+    cr_expect_eq(control_size(joined, "processes"), WORLDS);
+    if (!none) cr_expect_str_eq(control_text(joined, "worlds.1.world"), "town");
   }
 }

@@ -13,25 +13,18 @@
 #undef json_string
 #undef json_null
 
-#include <criterion/criterion.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The value by a path such as "frame.carried" or "levels.2"; null: there is none. It is taken away: what is left at the
  * end nobody has looked at. */
 static inline json_t *rows_take(json_t *whole, const char *path) {
   char names[128], *last = NULL;
-  json_t *within = whole, *found;
+  json_t *within = NULL, *found = whole;
   snprintf(names, sizeof names, "%s", path);
-  for (char *name = strtok(names, "."); name; name = strtok(NULL, ".")) {
-    if (last)
-      within = json_is_array(within) ? json_array_get(within, (size_t)atoi(last)) : json_object_get(within, last);
-    last = name;
+  for (char *name = strtok(names, "."); name; last = name, name = strtok(NULL, ".")) {
+    within = found;
+    found = json_is_array(within) ? json_array_get(within, (size_t)atoi(name)) : json_object_get(within, name);
   }
-  found = json_is_array(within) ? json_array_get(within, (size_t)atoi(last)) : json_object_get(within, last);
   json_incref(found);
   if (found && json_is_array(within))
     json_array_set_new(within, (size_t)atoi(last), json_pack("n"));
@@ -42,13 +35,12 @@ static inline json_t *rows_take(json_t *whole, const char *path) {
 
 /* Floats are written in the fewest digits that read back as the same float. */
 static inline void rows_expect_value(json_t *whole, const char *path, row_kind kind, double wanted) {
-  json_t *value = rows_take(whole, path);
+  json_auto_t *value = rows_take(whole, path);
   cr_expect(value, "there is no %s", path);
   double shown = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
   bool of_kind = kind == ROW_SWITCH ? json_is_boolean(value) : json_is_number(value);
   cr_expect(value && of_kind && fabs(shown - wanted) <= 1e-7 * fabs(wanted), "%s is %.15g instead of %.15g", path,
             shown, wanted);
-  json_decref(value);
 }
 
 static inline void rows_expect(json_t *whole, const char *within, const shown_row *rows, size_t count, const void *of) {
@@ -66,10 +58,9 @@ static inline void rows_expect(json_t *whole, const char *within, const shown_ro
 }
 
 static inline void rows_expect_text(json_t *whole, const char *path, const char *wanted) {
-  json_t *value = rows_take(whole, path);
+  json_auto_t *value = rows_take(whole, path);
   const char *text = json_string_value(value);
   cr_expect(text && strcmp(text, wanted) == 0, "%s is %s instead of %s", path, text ? text : "no text", wanted);
-  json_decref(value);
 }
 
 /* What was not looked at, but for what is null and for the names that are given. */

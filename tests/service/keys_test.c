@@ -1,11 +1,16 @@
 /* The requests that a world has carried out, by their keys: which are kept, and that they come back from bytes whole or
  * not at all. */
+#include "room.h"
 #include "service/keys.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Those that a test works with, and those that come back of them. */
+static struct keys keys, back;
+
+static void end(void) {
+  keys_close(&keys), keys_close(&back);
+}
+
+TestSuite(keys, .fini = end);
 
 enum { MORE = 100, SAVED = 5, BITS = 20000 };
 
@@ -19,15 +24,22 @@ static key_entry make(uint64_t number) {
   return entry;
 }
 
-static const key_entry *keep(struct keys *keys, uint64_t number) {
-  key_entry entry = make(number);
-  cr_assert(keys_begin(keys));
-  return keys_finish(keys, &entry);
+static const key_entry *finish(struct keys *of, key_entry entry) {
+  cr_assert(keys_begin(of));
+  return keys_finish(of, &entry);
 }
 
-static void expect_kept(const struct keys *keys, uint64_t number) {
+static const key_entry *keep(struct keys *of, uint64_t number) {
+  return finish(of, make(number));
+}
+
+static void keep_below(uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) keep(&keys, i);
+}
+
+static void expect_kept(const struct keys *of, uint64_t number) {
   key_entry wanted = make(number);
-  const key_entry *found = keys_find(keys, wanted.key);
+  const key_entry *found = keys_find(of, wanted.key);
   cr_assert_not_null(found, "%s", wanted.key);
   cr_expect_eq(found->status, 201);
   cr_expect_eq(found->frame, number * 3);
@@ -35,8 +47,8 @@ static void expect_kept(const struct keys *keys, uint64_t number) {
   cr_expect(found->bytes == sizeof body - 1 && memcmp(found->body, body, found->bytes) == 0);
 }
 
-static bool is_kept(const struct keys *keys, uint64_t number) {
-  return keys_find(keys, make(number).key) != NULL;
+static bool is_kept(const struct keys *of, uint64_t number) {
+  return keys_find(of, make(number).key) != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ table */
@@ -52,9 +64,8 @@ Test(keys, a_key_is_visible_ascii_of_some_length) {
 }
 
 Test(keys, the_last_ones_are_kept_and_the_oldest_goes) {
-  struct keys keys = {0};
   cr_expect_null(keys_find(&keys, "request-1"));
-  for (uint64_t i = 0; i < KEYS_MAX; i++) keep(&keys, i);
+  keep_below(KEYS_MAX);
   for (uint64_t i = 0; i < KEYS_MAX; i++) expect_kept(&keys, i);
   for (uint64_t i = 0; i < MORE; i++) {
     cr_expect(is_kept(&keys, i));
@@ -67,23 +78,20 @@ Test(keys, the_last_ones_are_kept_and_the_oldest_goes) {
 }
 
 Test(keys, a_key_that_is_known_gets_the_new_answer) {
-  struct keys keys = {0};
-  for (uint64_t i = 0; i < 3; i++) keep(&keys, i);
+  keep_below(3);
   key_entry entry = make(1);
   entry.status = 404;
   keys_finish(&keys, &entry);
   cr_expect_eq(keys_find(&keys, entry.key)->status, 404);
   cr_expect_eq(keys.count, 3);
   expect_kept(&keys, 0), expect_kept(&keys, 2);
-  keys_close(&keys);
 }
 
 /* The place that one leaves is passed over, also once the ring comes to it. What is kept anew is noted anew. */
 Test(keys, that_is_forgotten_is_unknown_and_may_be_kept_and_noted_anew) {
   static unsigned char note[KEYS_RECORD_MAX];
-  struct keys keys = {0}, back = {0};
   size_t room = KEYS_NOTED_MAX, bytes;
-  for (uint64_t i = 0; i < 4; i++) keep(&keys, i);
+  keep_below(4);
   keys_forget(&keys, "request-1");
   keys_forget(&keys, "request-9");
   cr_expect(!is_kept(&keys, 1));
@@ -98,15 +106,12 @@ Test(keys, that_is_forgotten_is_unknown_and_may_be_kept_and_noted_anew) {
   cr_expect_eq(keys_find(&back, entry.key)->status, 404);
   for (uint64_t i = 4; i < KEYS_MAX + MORE; i++) keep(&keys, i);
   for (uint64_t i = KEYS_MAX; i < KEYS_MAX + MORE; i++) expect_kept(&keys, i);
-  keys_close(&keys), keys_close(&back);
 }
 
 Test(keys, an_answer_is_held_until_it_goes_out) {
-  struct keys keys = {0};
   key_entry entry = make(1);
   entry.held = true;
-  cr_assert(keys_begin(&keys));
-  keys_finish(&keys, &entry);
+  finish(&keys, entry);
   keep(&keys, 2);
   cr_expect(keys_find(&keys, entry.key)->held);
   keys_hand_out(&keys, "request-2");
@@ -114,24 +119,18 @@ Test(keys, an_answer_is_held_until_it_goes_out) {
   cr_expect(keys_find(&keys, entry.key)->held);
   keys_hand_out(&keys, entry.key);
   cr_expect(!keys_find(&keys, entry.key)->held);
-  keys_close(&keys);
 }
 
 Test(keys, of_a_long_answer_the_status_is_kept_and_words_that_say_so) {
   static char long_body[KEYS_BODY_MAX + 1];
-  struct keys keys = {0};
   memset(long_body, ' ', sizeof long_body);
   key_entry entry = make(1);
-  entry.body = long_body;
-  entry.bytes = KEYS_BODY_MAX;
-  cr_assert(keys_begin(&keys));
-  cr_expect_eq(keys_finish(&keys, &entry)->bytes, KEYS_BODY_MAX);
-  entry.bytes = KEYS_BODY_MAX + 1;
-  entry.body_kind = KEY_BODY_TEXT;
+  entry.body = long_body, entry.bytes = KEYS_BODY_MAX;
+  cr_expect_eq(finish(&keys, entry)->bytes, KEYS_BODY_MAX);
+  entry.bytes = KEYS_BODY_MAX + 1, entry.body_kind = KEY_BODY_TEXT;
   const key_entry *kept = keys_finish(&keys, &entry);
   cr_expect(kept->status == 201 && kept->body_kind == KEY_BODY_JSON);
   cr_expect(kept->bytes > 10 && memcmp(kept->body, "{\"left_out\":", 12) == 0);
-  keys_close(&keys);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ bytes */
@@ -149,69 +148,63 @@ static bool put(const void *bytes, size_t count, void *user) {
   return true;
 }
 
-static heap save(const struct keys *keys) {
-  heap saved = {.most = keys_saved_bytes(keys)};
+static heap save(void) {
+  heap saved = {.most = keys_saved_bytes(&keys)};
   saved.bytes = malloc(saved.most + 1);
   cr_assert_not_null(saved.bytes);
-  cr_assert(keys_save(keys, put, &saved));
+  cr_assert(keys_save(&keys, put, &saved));
   cr_expect_eq(saved.count, saved.most, "it says how many bytes it puts");
   return saved;
 }
 
+static void free_heap(heap *saved) {
+  free(saved->bytes);
+}
+
 Test(keys, what_is_saved_comes_back_with_the_ages) {
-  struct keys keys = {0}, back = {0};
-  for (uint64_t i = 0; i < KEYS_MAX + MORE; i++) keep(&keys, i);
-  heap saved = save(&keys);
+  keep_below(KEYS_MAX + MORE);
+  SCOPED(free_heap) heap saved = save();
   cr_assert(keys_take(&back, saved.bytes, saved.count), "%s", muster_last_error());
   for (uint64_t i = MORE; i < KEYS_MAX + MORE; i++) expect_kept(&back, i);
   keep(&back, KEYS_MAX + MORE);
   cr_expect(!is_kept(&back, MORE) && is_kept(&back, MORE + 1), "the oldest goes first here, too");
-  free(saved.bytes);
-  keys_close(&keys), keys_close(&back);
 }
 
 Test(keys, none_are_saved_as_no_bytes) {
-  struct keys keys = {0};
-  heap saved = save(&keys);
+  SCOPED(free_heap) heap saved = save();
   cr_expect_eq(saved.count, 0);
   cr_expect(keys_take(&keys, saved.bytes, 0));
   cr_expect_null(keys.entries);
-  free(saved.bytes);
 }
 
 /* What is noted of a table, one after the other; the record of the last one is kept. */
 static unsigned char record[KEYS_RECORD_MAX];
 
-static uint32_t note_all(struct keys *keys, struct keys *back) {
+static uint32_t note_all(struct keys *from, struct keys *to) {
   uint32_t count = 0;
   size_t room = KEYS_NOTED_MAX, bytes;
-  for (; (bytes = keys_note(keys, &room, record)) > 0; count++)
-    cr_assert(keys_take(back, record, bytes), "%s", muster_last_error());
+  for (; (bytes = keys_note(from, &room, record)) > 0; count++)
+    cr_assert(keys_take(to, record, bytes), "%s", muster_last_error());
   return count;
 }
 
 Test(keys, each_is_noted_once_and_comes_back) {
-  struct keys keys = {0}, back = {0};
   cr_expect_eq(note_all(&keys, &back), 0);
-  for (uint64_t i = 0; i < SAVED; i++) keep(&keys, i);
+  keep_below(SAVED);
   cr_expect_eq(note_all(&keys, &back), SAVED);
   cr_expect_eq(note_all(&keys, &back), 0);
   keep(&keys, SAVED);
   cr_expect_eq(note_all(&keys, &back), 1);
   for (uint64_t i = 0; i <= SAVED; i++) expect_kept(&back, i);
   cr_expect_eq(note_all(&back, &keys), 0, "what came back is noted already");
-  for (uint64_t i = 0; i < KEYS_MAX + MORE; i++) keep(&keys, i);
+  keep_below(KEYS_MAX + MORE);
   cr_expect_eq(note_all(&keys, &back), KEYS_MAX, "what is forgotten is not noted");
-  keys_close(&keys), keys_close(&back);
 }
 
 Test(keys, those_that_come_back_replace_those_of_the_same_key) {
-  struct keys keys = {0}, back = {0};
   key_entry entry = make(1);
-  entry.status = 500;
-  entry.held = true;
-  cr_assert(keys_begin(&keys));
-  keys_finish(&keys, &entry);
+  entry.status = 500, entry.held = true;
+  finish(&keys, entry);
   note_all(&keys, &back);
   cr_expect_eq(keys_find(&back, entry.key)->status, 500);
   cr_expect(!keys_find(&back, entry.key)->held, "nobody waits for it any more");
@@ -220,13 +213,11 @@ Test(keys, those_that_come_back_replace_those_of_the_same_key) {
   note_all(&keys, &back);
   expect_kept(&back, 1);
   cr_expect_eq(back.count, 1);
-  keys_close(&keys), keys_close(&back);
 }
 
 /* As many as may be held at a time, each as long as may be, do not fill the notes of a frame. */
 Test(keys, the_answers_that_are_noted_with_a_frame_are_bounded) {
   static char long_body[KEYS_BODY_MAX];
-  struct keys keys = {0}, back = {0};
   size_t room = KEYS_NOTED_MAX, bytes, all = 0;
   uint32_t whole = 0, short_ones = 0;
   memset(long_body, ' ', sizeof long_body);
@@ -234,8 +225,7 @@ Test(keys, the_answers_that_are_noted_with_a_frame_are_bounded) {
   for (uint64_t i = 0; i < KEYS_MAX; i++) {
     key_entry entry = make(i);
     memset(entry.key + strlen(entry.key), 'k', KEY_BYTES_MAX - strlen(entry.key));
-    entry.body = long_body;
-    entry.bytes = sizeof long_body;
+    entry.body = long_body, entry.bytes = sizeof long_body;
     keys_finish(&keys, &entry);
   }
   for (; (bytes = keys_note(&keys, &room, record)) > 0; all += bytes) {
@@ -249,56 +239,45 @@ Test(keys, the_answers_that_are_noted_with_a_frame_are_bounded) {
   cr_expect_eq(whole, KEYS_NOTED_MAX / KEYS_BODY_MAX);
   cr_expect_eq(short_ones, KEYS_MAX - whole);
   cr_expect_lt(all, (size_t)8 << 20);
-  keys_close(&keys), keys_close(&back);
 }
 
 Test(keys, a_put_that_fails_ends_the_saving) {
-  struct keys keys = {0};
-  for (uint64_t i = 0; i < SAVED; i++) keep(&keys, i);
+  keep_below(SAVED);
   unsigned char room[1024];
   for (size_t most = 0; most < keys_saved_bytes(&keys); most++) {
     heap to = {.bytes = room, .most = most};
     cr_expect(!keys_save(&keys, put, &to));
   }
-  keys_close(&keys);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- damage */
 
 Test(keys, bytes_that_are_cut_are_refused_and_change_nothing) {
-  struct keys keys = {0}, back = {0};
-  for (uint64_t i = 0; i < SAVED; i++) keep(&keys, i);
-  heap saved = save(&keys);
+  keep_below(SAVED);
+  SCOPED(free_heap) heap saved = save();
   size_t one = saved.count / SAVED;
   keep(&back, SAVED);
   for (size_t count = 1; count < saved.count; count++) {
-    unsigned char *exact = malloc(count); /* so that a sanitizer sees every byte that is read behind it */
-    cr_assert_not_null(exact);
-    memcpy(exact, saved.bytes, count);
+    SCOPED(free_memory) unsigned char *exact = exact_copy(saved.bytes, count);
     bool taken = keys_take(&back, exact, count);
     cr_expect_eq(taken, count % one == 0, "%zu bytes", count);
     if (!taken) cr_expect(strstr(muster_last_error(), "at byte ") != NULL, "%s", muster_last_error());
     cr_expect_eq(back.count, 1 + count / one, "nothing is added of bytes that are refused");
-    free(exact);
   }
   expect_kept(&back, SAVED);
-  free(saved.bytes);
-  keys_close(&keys), keys_close(&back);
 }
 
 /* Whatever bits are wrong: nothing is read or kept that is out of bounds. A change of an answer's own bytes is no
  * business of the keys: the journal has checksums. */
 Test(keys, any_bits_may_be_wrong) {
-  struct keys keys = {0};
   uint64_t random = 88172645463325252u;
   uint32_t refused = 0;
-  for (uint64_t i = 0; i < SAVED; i++) keep(&keys, i);
-  heap saved = save(&keys);
+  keep_below(SAVED);
+  SCOPED(free_heap) heap saved = save();
   for (uint32_t turn = 0; turn < BITS; turn++) {
-    struct keys back = {0};
-    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-    size_t bit = random % (saved.count * 8);
-    saved.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    back = (struct keys){0};
+    size_t bit = next_random(&random) % (saved.count * 8);
+    turn_bit(saved.bytes, bit);
     bool taken = keys_take(&back, saved.bytes, saved.count);
     refused += !taken;
     cr_assert(taken || back.count == 0);
@@ -308,9 +287,7 @@ Test(keys, any_bits_may_be_wrong) {
       cr_assert(entry->status >= 200 && entry->status <= 599);
     }
     keys_close(&back);
-    saved.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    turn_bit(saved.bytes, bit);
   }
   cr_expect(refused > BITS / 50 && refused < BITS, "%u of %d were refused", refused, BITS);
-  free(saved.bytes);
-  keys_close(&keys);
 }

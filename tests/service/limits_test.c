@@ -2,58 +2,24 @@
  * and the socket at which a world's process serves the daemon. Nothing else of Muster listens: the nodes of a cluster
  * call the brokers. Their reserves answer all the while, and everybody is answered once the silent are cut. As many
  * rounds as MUSTER_LIMIT_ROUNDS in the environment says, of some two seconds each; else a few. */
-#include "control.h"
+#include "loopback.h"
+#include "served.h"
 
-#include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-enum {
-  ROUNDS = 3,
-  PLACES = 20,
-  RESERVE = 8,
-  SILENT = 3 * PLACES + 2 * RESERVE, /* at each listener: the reserve is taken, and others wait to be accepted */
-  TRIES_MOST = 300,
-  TRY_US = 50000
-};
+enum { ROUNDS = 3, PLACES = 20, RESERVE = 8, TRIES_MOST = 300, TRY_US = 50000 };
+enum { SILENT = 3 * PLACES + 2 * RESERVE }; /* at each listener: the reserve is taken, and others wait to be accepted */
 
 #define TOKEN "a-token-of-this-test"
 
-typedef enum place { TCP, CONTROL, WORLD, LISTENERS } place;
+typedef enum place { TCP, CONTROL, OF_WORLD, LISTENERS } place;
 
-static musterd service;
 static uint16_t port;
 static int silent[LISTENERS][SILENT];
-static daemon_reply reply;
-
-/* ------------------------------------------------------------------------------------------------------- connections
- */
-
-static int dial_unix(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  cr_assert_eq(connect(descriptor, (struct sockaddr *)&address, sizeof address), 0, "%s: %m", path);
-  return descriptor;
-}
 
 static int dial(place where) {
-  char path[DAEMON_PATH_BYTES + 16];
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-  snprintf(path, sizeof path, "%s.main", service.socket);
-  if (where == CONTROL) return dial_unix(service.socket);
-  if (where == WORLD) return dial_unix(path);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  cr_assert_eq(connect(descriptor, (struct sockaddr *)&address, sizeof address), 0, "%m");
-  return descriptor;
+  musterd listens = service;
+  if (where == TCP) return loopback_dial(port, 0);
+  if (where == OF_WORLD) strcat(listens.socket, ".main");
+  return daemon_connect(&listens);
 }
 
 /* Opens so many at each listener. */
@@ -76,19 +42,15 @@ static void await_cut(void) {
     for (uint32_t tries = 0; count_cut((place)k, SILENT) < SILENT; usleep(TRY_US))
       cr_assert_lt(tries++, TRIES_MOST, "listener %d leaves %u alone: %s", k, SILENT - count_cut((place)k, SILENT),
                    daemon_log(&service));
-    for (int i = 0; i < SILENT; i++) close(silent[k][i]);
+    close_all(silent[k], SILENT);
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- requests
- */
-
 /* A request on a connection of its own; its status, 0 = it was cut. */
 static int ask_once_at(place where, const char *path, bool token) {
-  char text[512];
   int descriptor = dial(where);
-  snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n", path,
-           token ? "Authorization: Bearer " TOKEN "\r\n" : "");
+  const char *text = formed("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n", path,
+                            token ? "Authorization: Bearer " TOKEN "\r\n" : "");
   send(descriptor, text, strlen(text), MSG_NOSIGNAL);
   daemon_end(descriptor, &reply);
   return reply.status;
@@ -98,14 +60,13 @@ static int ask_once_at(place where, const char *path, bool token) {
 static uint32_t ask_at(place where, const char *path, bool token) {
   uint32_t tries = 1;
   while (ask_once_at(where, path, token) != 200) {
-    cr_assert_lt(tries++, TRIES_MOST, "%s at %d is not answered: %s: %s", path, (int)where, reply.text,
+    cr_assert_lt(tries++, TRIES_MOST, "%s at %d has no answer: %s: %s", path, (int)where, reply.text,
                  daemon_log(&service));
     usleep(TRY_US);
   }
   return tries;
 }
 
-/* What a reserve is for. */
 static const struct reserved {
   place where;
   const char *path;
@@ -114,9 +75,9 @@ static const struct reserved {
                 {TCP, "/v1/worlds", true},
                 {CONTROL, "/v1/worlds", false},
                 {CONTROL, "/metrics", false},
-                {WORLD, "/v1/worlds/main", false}};
+                {OF_WORLD, WORLD, false}};
 
-enum { RESERVED = sizeof reserved / sizeof *reserved };
+enum { RESERVED = COUNT_OF(reserved) };
 
 /* Each listener has as many silent connections as it has places: the reserve answers at once. Returns how many were
  * asked before any of the silent had used up its time. */
@@ -133,45 +94,32 @@ static uint32_t ask_reserves_of_full(void) {
   return asked;
 }
 
-static uint32_t ask_all(void) {
-  uint32_t tries = 0;
-  for (uint32_t i = 0; i < RESERVED; i++) tries += ask_at(reserved[i].where, reserved[i].path, reserved[i].token);
-  return tries + ask_at(CONTROL, "/v1/worlds/main", false);
-}
-
-/* ------------------------------------------------------------------------------------------------------------ daemon
- */
-
 static void start(void) {
-  char path[DAEMON_PATH_BYTES + 16];
   daemon_prepare(&service);
   daemon_write(&service, "token", TOKEN "\n");
-  snprintf(path, sizeof path, "%s/token", service.folder);
-  cr_assert_eq(chmod(path, 0600), 0);
-  daemon_write(&service, "musterd.conf",
-               "[server]\nlisten = 127.0.0.1:0\nconnections_max = 20\nclient_connections_max = 20\nidle_timeout = 1s\n"
-               "[world main]\nmodule = wildlife\nagents = 100\nhz = 20\nbudget = 2ms\n");
-  daemon_launch(&service, "--isolation process --config @/musterd.conf --token-file @/token");
-  cr_assert(daemon_await(&service, "READY=1"), "it ended with %d: %s", service.status, daemon_log(&service));
-  char *log = daemon_log(&service), *at = strstr(log, ", port ");
+  cr_assert_eq(chmod(path_of("token"), 0600), 0);
+  configure("[server]\nlisten = 127.0.0.1:0\nconnections_max = 20\nclient_connections_max = 20\nidle_timeout = 1s\n"
+            "[world main]\nmodule = wildlife\nagents = 100\nhz = 20\nbudget = 2ms\n");
+  launch_ready("--isolation process --config @/musterd.conf --token-file @/token");
+  SCOPED(free_memory) char *log = daemon_log(&service);
+  const char *at = strstr(log, ", port ");
   cr_assert(at && sscanf(at, ", port %hu", &port) == 1, "%s", log);
-  free(log);
 }
 
+TestSuite(limits, .init = start, .fini = stop);
+
 Test(limits, reserves_answer_while_all_places_are_taken_and_everybody_is_answered_afterwards, .timeout = 14400) {
-  const char *wanted = getenv("MUSTER_LIMIT_ROUNDS");
-  uint32_t rounds = wanted ? (uint32_t)atoi(wanted) : ROUNDS, at_once = 0, tries = 0;
-  start();
+  uint32_t rounds = (uint32_t)environment_number("MUSTER_LIMIT_ROUNDS", ROUNDS), at_once = 0, tries = 0;
   for (uint32_t i = 0; i < rounds; i++) {
     fall_silent(0, PLACES);
     at_once += ask_reserves_of_full();
     fall_silent(PLACES, SILENT);
-    tries += ask_all();
+    for (uint32_t k = 0; k < RESERVED; k++) tries += ask_at(reserved[k].where, reserved[k].path, reserved[k].token);
+    tries += ask_at(CONTROL, WORLD, false);
     await_cut();
-    for (int k = 0; k < LISTENERS; k++) ask_at((place)k, "/v1/worlds/main", false);
+    for (int k = 0; k < LISTENERS; k++) ask_at((place)k, WORLD, false);
   }
   cr_expect_gt(at_once, 0, "no listener was full for long enough");
   fprintf(stderr, "%u rounds: reserves answered %u times of %u while all others waited, and %u times in %u tries\n",
           rounds, at_once, RESERVED * rounds, (RESERVED + 1) * rounds, tries);
-  daemon_stop(&service);
 }

@@ -1,42 +1,25 @@
 /* What the live page lives on: streams, maps, files. */
-#include "control.h"
-
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <stdint.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#define WORLD "/v1/worlds/main"
-
-static musterd service;
-static daemon_reply reply;
+#include "served.h"
 
 static void start(void) {
   daemon_start(&service, "--world main=wildlife --agents 3000");
-  control_await_count(&service, WORLD, "agents", 2500); /* spawns are spread over frames */
-}
-
-static void stop(void) {
-  daemon_stop(&service);
+  await_count(WORLD, "agents", 2500); /* spawns are spread over frames */
 }
 
 TestSuite(live, .init = start, .fini = stop);
 
 static void expect_refusal(const char *path, int status, const char *field) {
-  json_t *error = control_ask(&service, "GET", path, NULL, status);
+  json_auto_t *error = ask("GET", path, NULL, status);
   if (field) cr_expect_str_eq(control_text(error, "error.field"), field, "%s", path);
-  json_decref(error);
 }
 
 /* --------------------------------------------------------------------------------------------------------- streams */
 
+static char seen[1 << 18]; /* of the stream that was opened last */
+
 static int open_stream(const char *query) {
-  char request[256];
-  int descriptor = daemon_connect(&service);
-  int length = snprintf(request, sizeof request, "GET %s/stream%s HTTP/1.1\r\nHost: localhost\r\n\r\n", WORLD, query);
-  cr_assert_eq(send(descriptor, request, (size_t)length, MSG_NOSIGNAL), length);
-  return descriptor;
+  *seen = '\0';
+  return control_send(&service, formed("GET " WORLD "/stream%s HTTP/1.1\r\nHost: localhost\r\n\r\n", query));
 }
 
 /* Reads on until the whole has `wanted` after `from`; where that begins. */
@@ -54,53 +37,45 @@ static char *await(int descriptor, char *text, size_t room, const char *wanted, 
 }
 
 /* The document of the next event of a kind. The chunks' lengths stand on lines of their own, before "event:". */
-static json_t *next_event(int descriptor, char *text, size_t room, const char *kind, size_t *from) {
-  char head[32];
+static json_t *next_event(int descriptor, const char *kind, size_t *from) {
   json_error_t error;
-  snprintf(head, sizeof head, "event: %s\n", kind);
-  char *begin = await(descriptor, text, room, head, *from);
-  char *end = await(descriptor, text, room, "\n\n", (size_t)(begin - text));
-  char *data = strstr(begin, "data: ");
+  char *begin = await(descriptor, seen, sizeof seen, formed("event: %s\n", kind), *from);
+  char *end = await(descriptor, seen, sizeof seen, "\n\n", (size_t)(begin - seen)), *data = strstr(begin, "data: ");
   cr_assert(data && data < end);
   json_t *document = json_loadb(data + 6, (size_t)(end - data) - 6, JSON_REJECT_DUPLICATES, &error);
   cr_assert(document != NULL, "%s: %.*s", error.text, (int)(end - data), data);
-  *from = (size_t)(end - text);
+  *from = (size_t)(end - seen);
   return document;
 }
 
 Test(live, a_stream_shows_frame_after_frame_and_what_types_cost) {
-  static char text[1 << 18];
   size_t types_from = 0, from = 0;
   int descriptor = open_stream("?hz=20");
-  json_t *types = next_event(descriptor, text, sizeof text, "types", &types_from);
+  json_auto_t *types = next_event(descriptor, "types", &types_from);
   long long before = 0;
   for (int i = 0; i < 4; i++) {
-    json_t *frame = next_event(descriptor, text, sizeof text, "frame", &from);
+    json_auto_t *frame = next_event(descriptor, "frame", &from);
     cr_expect_gt(control_count(frame, "frame"), before);
     before = control_count(frame, "frame");
     cr_expect(control_count(frame, "agents") > 2000 && control_count(frame, "budget_ns") == 10000000);
-    cr_expect_eq(json_array_size(control_member(frame, "levels")), 4);
-    json_decref(frame);
+    cr_expect_eq(control_size(frame, "levels"), 4);
   }
-  cr_expect(strstr(text, "Content-Type: text/event-stream"));
-  cr_expect(strstr(text, "200 OK"));
-  cr_expect_str_eq(control_text(types, "types.0.name"), "hare");
+  expect_in(seen, "Content-Type: text/event-stream");
+  expect_in(seen, "200 OK");
+  control_expect(types, "{'types.0.name': 'hare'}");
   cr_expect_gt(control_count(types, "types.0.agents"), 0);
   cr_expect_gt(control_count(types, "staleness_by_importance.0.agents"), 0);
-  json_decref(types);
   close(descriptor);
 }
 
 Test(live, a_stream_tells_of_a_pause) {
-  static char text[1 << 18];
   size_t from = 0;
   int descriptor = open_stream("");
-  json_decref(next_event(descriptor, text, sizeof text, "frame", &from));
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
+  json_decref(next_event(descriptor, "frame", &from));
+  pause_world();
   for (bool paused = false; !paused;) {
-    json_t *frame = next_event(descriptor, text, sizeof text, "frame", &from);
+    json_auto_t *frame = next_event(descriptor, "frame", &from);
     paused = control_is_true(frame, "paused");
-    json_decref(frame);
   }
   close(descriptor);
 }
@@ -114,21 +89,17 @@ Test(live, streams_that_nobody_reads_hold_up_neither_frames_nor_requests) {
     deaf[i] = open_stream("?hz=20");
     setsockopt(deaf[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
   }
-  json_t *now = control_ask(&service, "GET", WORLD, NULL, 200);
-  control_await_count(&service, WORLD, "frames", control_count(now, "frames") + FRAMES);
-  daemon_ask(&service, "GET", WORLD "/map", NULL, &reply);
-  cr_expect_eq(reply.status, 200);
-  json_decref(now);
+  pass_frames(FRAMES);
+  cr_expect_eq(fetch("GET", WORLD "/map", NULL)->status, 200);
   for (int i = 0; i < DEAF; i++) close(deaf[i]);
 }
 
 Test(live, streams_end_with_the_service) {
-  static char text[1 << 18];
   size_t from = 0;
   int descriptor = open_stream("");
-  json_decref(next_event(descriptor, text, sizeof text, "frame", &from));
+  json_decref(next_event(descriptor, "frame", &from));
   daemon_signal(&service, SIGTERM);
-  while (recv(descriptor, text, sizeof text, 0) > 0) continue;
+  while (recv(descriptor, seen, sizeof seen, 0) > 0) continue;
   close(descriptor);
   cr_expect_eq(daemon_wait(&service), 0);
 }
@@ -146,10 +117,8 @@ Test(live, one_stream_too_many_is_refused) {
 }
 
 Test(live, streams_of_nothing_or_at_no_rate_are_refused) {
-  expect_refusal("/v1/worlds/none/stream", 404, "world");
-  expect_refusal(WORLD "/stream?hz=0", 400, "hz");
-  expect_refusal(WORLD "/stream?hz=21", 400, "hz");
-  expect_refusal(WORLD "/stream?hz=fast", 400, "hz");
+  EACH_TRIPLE(expect_refusal, {"/v1/worlds/none/stream", 404, "world"}, {WORLD "/stream?hz=0", 400, "hz"},
+              {WORLD "/stream?hz=21", 400, "hz"}, {WORLD "/stream?hz=fast", 400, "hz"});
 }
 
 /* ------------------------------------------------------------------------------------------------------------ maps */
@@ -163,11 +132,23 @@ typedef struct map_head {
   uint64_t frame, agents;
 } map_head;
 
+typedef struct map_agent {
+  uint32_t index, generation;
+  float x, y, period_s, staleness_s, importance;
+  uint16_t type;
+  uint8_t level, flags;
+} map_agent;
+
+static map_agent agent_at(uint32_t record) {
+  map_agent agent;
+  memcpy(&agent, reply.body + sizeof(map_head) + record * sizeof agent, sizeof agent);
+  return agent;
+}
+
 static map_head ask_map(const char *query) {
-  char path[256];
   map_head head;
-  snprintf(path, sizeof path, "%s/map%s", WORLD, query);
-  daemon_ask(&service, "GET", path, NULL, &reply);
+  const char *path = formed("%s/map%s", WORLD, query);
+  fetch("GET", path, NULL);
   cr_assert_eq(reply.status, 200, "%s: %s", path, reply.body);
   cr_assert_geq(reply.length, sizeof head);
   memcpy(&head, reply.body, sizeof head);
@@ -176,32 +157,21 @@ static map_head ask_map(const char *query) {
   return head;
 }
 
-static void pause_world(void) {
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
-}
-
 Test(live, a_map_shows_all_agents_one_by_one_where_they_are_few) {
   pause_world();
   map_head head = ask_map("?max=65536");
-  json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  json_auto_t *world = get(WORLD);
   cr_expect_eq((long long)head.agents, control_count(world, "agents"));
   cr_expect(head.kind == 1 && head.record_bytes == 32 && head.records == head.agents);
   cr_expect_eq((long long)head.sim_now_ns, control_count(world, "sim_now_ns"));
   for (uint32_t i = 0; i < head.records; i += 100) {
-    char path[128];
-    uint32_t id[2];
-    float place[2];
-    memcpy(id, reply.body + 88 + (size_t)i * 32, sizeof id);
-    memcpy(place, reply.body + 96 + (size_t)i * 32, sizeof place);
-    snprintf(path, sizeof path, "%s/agents/%u.%u", WORLD, id[0], id[1]);
-    json_t *agent = control_ask(&service, "GET", path, NULL, 200);
-    double x = head.x0 + (double)place[0] - control_number(agent, "position.x");
-    double y = head.y0 + (double)place[1] - control_number(agent, "position.y");
+    const map_agent shown = agent_at(i);
+    json_auto_t *agent = get(formed(WORLD "/agents/%u.%u", shown.index, shown.generation));
+    double x = head.x0 + (double)shown.x - control_number(agent, "position.x");
+    double y = head.y0 + (double)shown.y - control_number(agent, "position.y");
     cr_expect(x * x + y * y < 1e-3);
-    json_decref(agent);
     ask_map("?max=65536");
   }
-  json_decref(world);
 }
 
 Test(live, a_map_of_many_is_a_raster_that_counts_each_of_them) {
@@ -222,23 +192,13 @@ Test(live, a_map_of_many_is_a_raster_that_counts_each_of_them) {
   cr_expect_eq(ask_map("?max=0").agents, sum);
 }
 
-typedef struct map_agent {
-  uint32_t index, generation;
-  float x, y, period_s, staleness_s, importance;
-  uint16_t type;
-  uint8_t level, flags;
-} map_agent;
-
 /* The shortest period of those in each cell, by the agents of the same rectangle. */
 static void least_periods(const map_head *cells, float periods_s[]) {
-  char query[256];
-  snprintf(query, sizeof query, "?x0=%.17g&y0=%.17g&x1=%.17g&y1=%.17g&max=65536", cells->x0, cells->y0, cells->x1,
-           cells->y1);
-  map_head head = ask_map(query);
+  map_head head =
+      ask_map(formed("?x0=%.17g&y0=%.17g&x1=%.17g&y1=%.17g&max=65536", cells->x0, cells->y0, cells->x1, cells->y1));
   cr_assert(head.kind == 1 && head.agents == cells->agents);
   for (uint32_t i = 0; i < head.records; i++) {
-    map_agent agent;
-    memcpy(&agent, reply.body + 88 + (size_t)i * sizeof agent, sizeof agent);
+    const map_agent agent = agent_at(i);
     uint32_t column = (uint32_t)((double)agent.x * (cells->columns / (cells->x1 - cells->x0)));
     uint32_t row = (uint32_t)((double)agent.y * (cells->rows / (cells->y1 - cells->y0)));
     float *least_s = &periods_s[row * cells->columns + column];
@@ -265,37 +225,28 @@ Test(live, a_map_of_a_rectangle_has_those_inside) {
   map_head head = ask_map("?x0=0&y0=0&x1=1e2&y1=50.5&max=65536");
   cr_expect(head.x0 == 0 && head.x1 == 100 && head.y1 == 50.5);
   for (uint32_t i = 0; i < head.records; i++) {
-    float place[2];
-    memcpy(place, reply.body + 96 + (size_t)i * 32, sizeof place);
-    cr_expect(place[0] >= 0 && place[0] <= 100 && place[1] >= 0 && place[1] <= 50.5f);
+    const map_agent agent = agent_at(i);
+    cr_expect(agent.x >= 0 && agent.x <= 100 && agent.y >= 0 && agent.y <= 50.5f);
   }
   cr_expect_eq(ask_map("?x0=-9e8&y0=-9e8&x1=-8e8&y1=-8e8").agents, 0);
 }
 
 Test(live, maps_that_make_no_sense_are_refused_with_the_field) {
-  expect_refusal(WORLD "/map?x0=1", 400, "y0");
-  expect_refusal(WORLD "/map?x0=1&y0=0&x1=1&y1=5", 400, "x1");
-  expect_refusal(WORLD "/map?x0=nan&y0=0&x1=1&y1=5", 400, "x0");
-  expect_refusal(WORLD "/map?x0=0&y0=0&x1=0x10&y1=5", 400, "x1");
-  expect_refusal(WORLD "/map?max=65537", 400, "max");
-  expect_refusal(WORLD "/map?width=1025", 400, "width");
-  expect_refusal(WORLD "/map?width=1000&height=1000", 400, "width");
-  expect_refusal(WORLD "/map?partition=65536", 400, "partition");
-  expect_refusal("/v1/worlds/none/map", 404, "world");
+  EACH_TRIPLE(expect_refusal, {WORLD "/map?x0=1", 400, "y0"}, {WORLD "/map?x0=1&y0=0&x1=1&y1=5", 400, "x1"},
+              {WORLD "/map?x0=nan&y0=0&x1=1&y1=5", 400, "x0"}, {WORLD "/map?x0=0&y0=0&x1=0x10&y1=5", 400, "x1"},
+              {WORLD "/map?max=65537", 400, "max"}, {WORLD "/map?width=1025", 400, "width"},
+              {WORLD "/map?width=1000&height=1000", 400, "width"}, {WORLD "/map?partition=65536", 400, "partition"},
+              {"/v1/worlds/none/map", 404, "world"});
 }
 
 Test(live, who_asks_for_the_same_map_at_once_gets_it) {
   enum { PAGES = 30 };
   static const char request[] = "GET " WORLD "/map HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   int pages[PAGES];
+  for (int i = 0; i < PAGES; i++) pages[i] = control_send(&service, request);
   for (int i = 0; i < PAGES; i++) {
-    pages[i] = daemon_connect(&service);
-    cr_assert_eq(send(pages[i], request, sizeof request - 1, MSG_NOSIGNAL), (ssize_t)sizeof request - 1);
-  }
-  for (int i = 0; i < PAGES; i++) {
-    static char text[1 << 18];
-    *text = '\0';
-    await(pages[i], text, sizeof text, "200 OK", 0);
+    *seen = '\0';
+    await(pages[i], seen, sizeof seen, "200 OK", 0);
     close(pages[i]);
   }
 }
@@ -303,20 +254,16 @@ Test(live, who_asks_for_the_same_map_at_once_gets_it) {
 /* ----------------------------------------------------------------------------------------------------------- files */
 
 static void ask_again(const char *tag) {
-  char request[512];
-  int descriptor = daemon_connect(&service);
-  int length =
-      snprintf(request, sizeof request,
-               "GET /muster.svg HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIf-None-Match: %s\r\n\r\n", tag);
-  cr_assert_eq(send(descriptor, request, (size_t)length, MSG_NOSIGNAL), length);
+  int descriptor = control_send(&service, formed("GET /muster.svg HTTP/1.1\r\nHost: localhost\r\nConnection: "
+                                                 "close\r\nIf-None-Match: %s\r\n\r\n",
+                                                 tag));
   memset(reply.text, 0, sizeof reply.text);
   await(descriptor, reply.text, sizeof reply.text, "\r\n\r\n", 0);
   close(descriptor);
 }
 
 Test(live, files_come_with_their_kind_a_tag_and_no_licence_to_load_others) {
-  daemon_ask(&service, "GET", "/muster.svg", NULL, &reply);
-  cr_expect_eq(reply.status, 200);
+  cr_expect_eq(fetch("GET", "/muster.svg", NULL)->status, 200);
   cr_expect(strncmp(reply.body, "<svg", 4) == 0);
   cr_expect(strstr(reply.text, "Content-Type: image/svg+xml\r\n"));
   cr_expect(strstr(reply.text, "Content-Security-Policy: default-src 'self';"));
@@ -338,5 +285,5 @@ Test(live, files_come_with_their_kind_a_tag_and_no_licence_to_load_others) {
 
 Test(live, files_that_are_not_there_and_changes_of_those_that_are_get_refused) {
   expect_refusal("/nothing.html", 404, NULL);
-  json_decref(control_ask(&service, "POST", "/muster.svg", "{}", 405));
+  tell("POST", "/muster.svg", "{}", 405);
 }

@@ -2,30 +2,31 @@
 #include "service/log.h"
 #include "service/supervise/output.h"
 
-#include "daemon.h"
+#include "served.h"
 
-#include <criterion/criterion.h>
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 static char text[16384];
 
-/* What the function writes to standard error. */
-static void collect(void (*say)(void)) {
-  int ends[2], before = dup(STDERR_FILENO);
-  cr_assert_eq(pipe(ends), 0);
-  dup2(ends[1], STDERR_FILENO);
+/* Standard error goes there meanwhile. */
+static void say_into(int file, void (*say)(void)) {
+  int before = dup(STDERR_FILENO);
+  dup2(file, STDERR_FILENO);
   say();
   dup2(before, STDERR_FILENO);
+  close(before);
+}
+
+static void collect(void (*say)(void)) {
+  int ends[2];
+  cr_assert_eq(pipe(ends), 0);
+  say_into(ends[1], say);
   close(ends[1]);
   ssize_t length = read(ends[0], text, sizeof text - 1);
   cr_assert_gt(length, 0);
   text[length] = '\0';
-  close(ends[0]), close(before);
+  close(ends[0]);
 }
 
 static void expect_line(const char *pattern) {
@@ -41,12 +42,15 @@ static void say_warning(void) {
   log_line(MUSTER_LOG_WARNING, "world %s: two\nlines", "main");
 }
 
-static void say_of_world(void) {
-  log_of_world("main", "musterd: world other has failed");
+static const char *given;
+
+static void say_given(void) {
+  log_of_world("main", given);
 }
 
-static void say_error_of_world(void) {
-  log_of_world("main", "<3>its frame failed");
+static void collect_of_world(const char *line) {
+  given = line;
+  collect(say_given);
 }
 
 static void on_a_terminal(void) {
@@ -59,9 +63,9 @@ TestSuite(log, .init = on_a_terminal);
 Test(log, has_time_level_and_world) {
   collect(say_warning);
   expect_line(TIME "musterd: warning: world main: two lines\n$");
-  collect(say_of_world);
+  collect_of_world("musterd: world other has failed");
   expect_line(TIME "musterd\\[main\\]: musterd: world other has failed\n$");
-  collect(say_error_of_world);
+  collect_of_world("<3>its frame failed");
   expect_line(TIME "musterd\\[main\\]: error: its frame failed\n$");
 }
 
@@ -69,7 +73,7 @@ Test(log, of_the_journal_has_levels_and_leaves_it_the_time) {
   setenv("JOURNAL_STREAM", "8:1234", 1);
   collect(say_warning);
   expect_line("^<4>world main: two lines\n$");
-  collect(say_error_of_world);
+  collect_of_world("<3>its frame failed");
   expect_line("^<3>\\[main\\] its frame failed\n$");
 }
 
@@ -79,35 +83,22 @@ Test(log, of_a_worlds_process_leaves_the_rest_to_who_reads_it) {
   expect_line("^<4>world main: two lines\n$");
 }
 
-static const char *given;
-
-static void say_given(void) {
-  log_of_world("main", given);
-}
-
 /* Cursors, ends of lines, directions, and bytes that are nothing. */
 Test(log, shows_what_could_make_a_line_look_like_another) {
   static const char *const pairs[][2] = {
-      {"plain \t text, gr\xc3\xbc\xc3\x9f"
-       "e \xe2\x82\xac \xf0\x9f\x90\xba",
-       "plain \t text, gr\xc3\xbc\xc3\x9f"
-       "e \xe2\x82\xac \xf0\x9f\x90\xba"},
+      {"plain \t text, gr\303\274\303\237e \xe2\x82\xac \xf0\x9f\x90\xba",
+       "plain \t text, gr\303\274\303\237e \xe2\x82\xac \xf0\x9f\x90\xba"},
       {"\rmusterd: error: gone", "\\x0dmusterd: error: gone"},
       {"\x1b[2K\x1b[1Gmusterd", "\\x1b[2K\\x1b[1Gmusterd"},
       {"\x7f\x08", "\\x7f\\x08"},
-      {"\xc2\x9b"
-       "2K",
-       "\\xc2\\x9b2K"},
-      {"\xe2\x80\xae"
-       "txet \xe2\x81\xa6 \xe2\x80\xa8 \xe2\x80\x8f",
+      {"\302\2332K", "\\xc2\\x9b2K"},
+      {"\342\200\256txet \xe2\x81\xa6 \xe2\x80\xa8 \xe2\x80\x8f",
        "\\xe2\\x80\\xaetxet \\xe2\\x81\\xa6 \\xe2\\x80\\xa8 \\xe2\\x80\\x8f"},
       {"\xff\xc3", "\\xff\\xc3"},
   };
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-    char wanted[256];
-    given = pairs[i][0];
-    collect(say_given);
-    snprintf(wanted, sizeof wanted, "musterd[main]: %s\n", pairs[i][1]);
+  for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+    collect_of_world(pairs[i][0]);
+    const char *wanted = formed("musterd[main]: %s\n", pairs[i][1]);
     cr_expect(strstr(text, wanted), "%s has no %s", text, wanted);
   }
 }
@@ -118,17 +109,12 @@ Test(log, takes_the_longest_line_of_the_strangest_bytes) {
   given = longest;
   text[0] = '\0';
   FILE *file = tmpfile();
-  int before = dup(STDERR_FILENO);
-  dup2(fileno(file), STDERR_FILENO);
-  say_given();
-  dup2(before, STDERR_FILENO);
+  say_into(fileno(file), say_given);
   cr_expect_gt(lseek(fileno(file), 0, SEEK_END), 4 * LOG_WORLD_BYTES);
-  fclose(file), close(before);
+  fclose(file);
 }
 
 /* ------------------------------------------------------------------------------------------------------- a daemon's */
-
-static musterd service;
 
 /* A world writes so many lines of a KiB, and the loop takes what it will of them. Returns the bytes that it leaves. */
 static int pass_lines(world_output *output, int end, uint32_t lines) {
@@ -179,21 +165,20 @@ Test(log, takes_what_a_world_writes_up_to_a_bound_between_two_looks) {
 }
 
 /* Each line of the log says who said it. */
-Test(log_of_daemon, says_of_each_line_of_a_module_that_it_is_its_world_s, .timeout = 60) {
+TestSuite(log_of_daemon, .fini = stop, .timeout = 60);
+
+Test(log_of_daemon, says_of_each_line_of_a_module_that_it_is_its_world_s) {
   daemon_prepare(&service);
   daemon_write(&service, "how", "say populate\n");
-  daemon_launch(&service, "--isolation process --modules " MUSTER_TEST_MODULES " --world main=crasher --path @/how");
-  cr_assert(daemon_await(&service, "READY=1"));
-  daemon_await_log(&service, "musterd[main]: <end>");
-  char *log = daemon_log(&service);
-  cr_expect(strstr(log, "Z musterd[main]: musterd: error: world other has failed: its process died\n"), "%s", log);
-  cr_expect(strstr(log, "Z musterd[main]: error: world other is gone\n"), "%s", log);
-  cr_expect(strstr(log, "Z musterd[main]: \\x1b[1Aworld other\\x0dworld third\n"), "%s", log);
-  cr_expect(strstr(log, "Z musterd: world main runs in process "), "%s", log);
+  launch_ready("--isolation process --modules " MUSTER_TEST_MODULES " --world main=crasher --path @/how");
+  await_log("musterd[main]: <end>");
+  SCOPED(free_memory) char *log = daemon_log(&service);
+  expect_in(log, "Z musterd[main]: musterd: error: world other has failed: its process died\n");
+  expect_in(log, "Z musterd[main]: error: world other is gone\n");
+  expect_in(log, "Z musterd[main]: \\x1b[1Aworld other\\x0dworld third\n");
+  expect_in(log, "Z musterd: world main runs in process ");
   for (const char *line = log; *line; line = strchr(line, '\n') + 1) {
     snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
     expect_line(TIME "musterd(\\[main\\])?: ");
   }
-  free(log);
-  daemon_stop(&service);
 }

@@ -1,4 +1,5 @@
 /* Squares of the observer grid, gathered between frames. */
+#include "room.h"
 #include "service/map_field.h"
 #include "service/map_gather.h"
 #include "support/little_world.h"
@@ -6,26 +7,20 @@
 
 #include <muster/view.h>
 
-#include <stdlib.h>
-
 enum { AGENTS = 4000, SQUARES = 4096 };
 
 static const struct rectangle around = {true, -300, -300, 300, 300};
 
 static void observe(const little_world *little, double x, float far_m) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position.x = x;
-  def.far_m = far_m;
+  muster_observer_def def = WITH(muster_observer_def, it.position.x = x, it.far_m = far_m);
   cr_assert_neq(muster_observer_generation(muster_observer_add(little->world, &def)), 0, "%s", muster_last_error());
 }
 
 /* Agents scattered over +-300 m, and an observer in the middle. */
 static little_world create(void) {
   muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_type_def_default();
+  muster_type_def type = type_with(&atom, 1);
   little_world little = little_world_create(1, NULL);
-  type.atoms = &atom;
-  type.atom_count = 1;
   register_type(&little, &type);
   srand(7);
   for (uint32_t i = 0; i < AGENTS; i++)
@@ -49,8 +44,8 @@ Test(map_field, a_square_is_worth_nothing_while_a_cell_in_it_is_not_known) {
 }
 
 Test(map_field, begins_anew_when_the_cells_get_another_size) {
-  little_world little = create();
-  map_field map, whole;
+  SCOPED(little_world_destroy) little_world little = create();
+  SCOPED(map_field_free) map_field map, whole;
   uint32_t cursor = 0;
   cr_assert(map_field_begin(&map, SQUARES) && map_field_begin(&whole, SQUARES));
   map_field_look(&map, little.world, &around, 0, &cursor);
@@ -67,16 +62,13 @@ Test(map_field, begins_anew_when_the_cells_get_another_size) {
     cr_assert_eq(map.squares[i].flags, whole.squares[i].flags);
     cr_assert_float_eq(map.squares[i].least, whole.squares[i].least, 1e-9);
   }
-  map_field_free(&map);
-  map_field_free(&whole);
-  little_world_destroy(&little);
 }
 
 Test(map_field, counts_each_cell_once_and_has_room_for_no_more_squares) {
-  little_world little = create();
+  SCOPED(little_world_destroy) little_world little = create();
   uint32_t before = 0;
   for (uint32_t max = SQUARES; max >= FIELD_SQUARES_MIN; max /= 4) {
-    map_field map;
+    SCOPED(map_field_free) map_field map;
     uint32_t cells = 0;
     cr_assert(map_field_begin(&map, max));
     finish(&map, &little, 0);
@@ -85,10 +77,8 @@ Test(map_field, counts_each_cell_once_and_has_room_for_no_more_squares) {
     cr_assert_eq(cells, map.cells);
     cr_assert_geq(cells, before, "a rectangle that grew to whole squares has more");
     before = cells;
-    map_field_free(&map);
   }
   cr_assert_gt(before, 1000);
-  little_world_destroy(&little);
 }
 
 /* A larger square says of its cells what they say one by one, also of those that wait. */

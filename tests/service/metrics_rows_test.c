@@ -4,155 +4,86 @@
 #include "service/metrics.h"
 #include "service/supervise/states.h"
 
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WORLD(...)  ROW_OF(world_published, __VA_ARGS__)
 #define BAND(...)   ROW_OF(muster_band, __VA_ARGS__)
 #define COST(...)   ROW_OF(muster_type_cost, __VA_ARGS__)
 #define DAEMON(...) ROW_OF(metrics_facts, __VA_ARGS__)
 
-static const shown_row world_rows[] = {
-    WORLD("muster_frames_total", frames),
-    WORLD("muster_frames_late_total", frames_late),
-    WORLD("muster_simulation_time_seconds", sim_now_ns),
-    WORLD("muster_frame_budget_seconds", budget_ns),
-    WORLD("muster_frame_period_seconds", period_ns),
-    WORLD("muster_world_paused", paused),
-    WORLD("muster_world_failed", failed),
-    WORLD("muster_update_cpu_seconds_total", timings.update_cpu_ns),
-    WORLD("muster_overhead_seconds_total", timings.overhead_ns),
+/* Families that are called as the member is. */
+#define REPORT(member)     WORLD("muster_" #member, report.member)
+#define TOTAL(member)      WORLD("muster_" #member "_total", statistics.member)
+#define UPDATES(member)    WORLD("muster_updates_" #member "_total", statistics.member)
+#define JOURNAL(member)    WORLD("muster_journal_" #member, journal.member)
+#define ZONE(member)       WORLD("muster_zone_" #member, zone.member)
+#define ZONE_TOTAL(member) WORLD("muster_zone_" #member "_total", zone.member)
 
-    WORLD("muster_agents", report.agents),
-    WORLD("muster_agents_shed", report.agents_shed),
-    WORLD("muster_agents_demoted", report.agents_demoted),
-    WORLD("muster_agents_quarantined", report.agents_quarantined),
-    WORLD("muster_types_quarantined", report.types_quarantined),
-    WORLD("muster_spawns_waiting", report.spawns_waiting),
-    WORLD("muster_commands_waiting", report.commands_waiting),
-    WORLD("muster_actions_waiting", report.actions_waiting),
-    WORLD("muster_score_waiting", report.score_waiting),
-    WORLD("muster_updates_limit", report.updates_max),
-    WORLD("muster_pressure", report.pressure),
-    WORLD("muster_important_load", report.important_load),
-    WORLD("muster_held_load", report.held_load),
-    WORLD("muster_elapsed_load", report.elapsed_load),
-    WORLD("muster_agents_put_off", report.agents_put_off),
-    WORLD("muster_share", report.share),
-    WORLD("muster_utilisation_desired", report.utilisation_desired),
-    WORLD("muster_utilisation_nominal", report.utilisation_nominal),
-    WORLD("muster_utilisation_fitted", report.utilisation_fitted),
-    WORLD("muster_debt_seconds", report.debt_ns),
+static const shown_row world_rows[] = {
+    /* of the world as a whole */
+    WORLD("muster_frames_total", frames), WORLD("muster_frames_late_total", frames_late),
+    WORLD("muster_simulation_time_seconds", sim_now_ns), WORLD("muster_frame_budget_seconds", budget_ns),
+    WORLD("muster_frame_period_seconds", period_ns), WORLD("muster_world_paused", paused),
+    WORLD("muster_world_failed", failed), WORLD("muster_update_cpu_seconds_total", timings.update_cpu_ns),
+    WORLD("muster_overhead_seconds_total", timings.overhead_ns),
+    /* of the report of its last frame */
+    REPORT(agents), REPORT(agents_shed), REPORT(agents_demoted), REPORT(agents_quarantined), REPORT(types_quarantined),
+    REPORT(spawns_waiting), REPORT(commands_waiting), REPORT(actions_waiting), REPORT(score_waiting),
+    WORLD("muster_updates_limit", report.updates_max), REPORT(pressure), REPORT(important_load), REPORT(held_load),
+    REPORT(elapsed_load), REPORT(agents_put_off), REPORT(share), REPORT(utilisation_desired),
+    REPORT(utilisation_nominal), REPORT(utilisation_fitted), WORLD("muster_debt_seconds", report.debt_ns),
     WORLD("muster_repaid_seconds", report.repaid_ns),
     WORLD("muster_period_deviation_seconds", report.period_deviation_ns),
     WORLD("muster_longest_wait_seconds", report.longest_wait_ns),
-    WORLD("muster_longest_turn_seconds", report.turn_longest_ns),
-    WORLD("muster_agents_late", report.agents_late),
-
-    WORLD("muster_updates_released_total", statistics.released),
-    WORLD("muster_updates_completed_total", statistics.completed),
-    WORLD("muster_updates_carried_total", statistics.carried),
-    WORLD("muster_updates_preempted_total", statistics.preempted),
-    WORLD("muster_updates_woken_total", statistics.woken),
-    WORLD("muster_updates_interrupted_total", statistics.interrupted),
-    WORLD("muster_update_cycles_total", statistics.cycles),
-    WORLD("muster_agents_spawned_total", statistics.spawned),
-    WORLD("muster_agents_removed_total", statistics.removed),
-    WORLD("muster_spawns_refused_total", statistics.spawns_refused),
-    WORLD("muster_positions_refused_total", statistics.positions_refused),
-    WORLD("muster_commands_dropped_total", statistics.commands_dropped),
-    WORLD("muster_nearby_cut_total", statistics.nearby_cut),
-    WORLD("muster_sets_cut_total", statistics.sets_cut),
-    WORLD("muster_wakes_delayed_total", statistics.wakes_delayed),
-    WORLD("muster_wakes_timed_total", statistics.wakes_timed),
-    WORLD("muster_reactions_met_total", statistics.reactions_met),
-    WORLD("muster_reactions_late_total", statistics.reactions_late),
-    WORLD("muster_score_rounds_total", statistics.score_rounds),
-    WORLD("muster_importances_refused_total", statistics.importances_refused),
-    WORLD("muster_results_refused_total", statistics.results_refused),
-    WORLD("muster_messages_sent_total", statistics.messages_sent),
-    WORLD("muster_messages_delivered_total", statistics.messages_delivered),
-    WORLD("muster_messages_dropped_total", statistics.messages_dropped),
-    WORLD("muster_messages_refused_total", statistics.messages_refused),
-    WORLD("muster_atoms_over_limit_total", statistics.atoms_over_limit),
-    WORLD("muster_atoms_blocked_total", statistics.atoms_blocked),
-    WORLD("muster_demotions_total", statistics.demotions),
-    WORLD("muster_quarantines_total", statistics.quarantines),
-    WORLD("muster_reinstated_total", statistics.reinstated),
-    WORLD("muster_stuck_total", statistics.stuck),
-    WORLD("muster_serial_share", statistics.serial_share),
-    WORLD("muster_serial_seconds_total", statistics.serial_ns),
-    WORLD("muster_work_seconds_total", statistics.work_ns),
+    WORLD("muster_longest_turn_seconds", report.turn_longest_ns), REPORT(agents_late),
+    /* sums */
+    UPDATES(released), UPDATES(completed), UPDATES(carried), UPDATES(preempted), UPDATES(woken), UPDATES(interrupted),
+    WORLD("muster_update_cycles_total", statistics.cycles), WORLD("muster_agents_spawned_total", statistics.spawned),
+    WORLD("muster_agents_removed_total", statistics.removed), TOTAL(spawns_refused), TOTAL(positions_refused),
+    TOTAL(commands_dropped), TOTAL(nearby_cut), TOTAL(sets_cut), TOTAL(wakes_delayed), TOTAL(wakes_timed),
+    TOTAL(reactions_met), TOTAL(reactions_late), TOTAL(score_rounds), TOTAL(importances_refused),
+    TOTAL(results_refused), TOTAL(messages_sent), TOTAL(messages_delivered), TOTAL(messages_dropped),
+    TOTAL(messages_refused), TOTAL(atoms_over_limit), TOTAL(atoms_blocked), TOTAL(demotions), TOTAL(quarantines),
+    TOTAL(reinstated), TOTAL(stuck), WORLD("muster_serial_share", statistics.serial_share),
+    WORLD("muster_serial_seconds_total", statistics.serial_ns), WORLD("muster_work_seconds_total", statistics.work_ns),
     WORLD("muster_idle_fault_seconds_total", statistics.idle_ns[MUSTER_IDLE_FAULT]),
     WORLD("muster_idle_fault_frames_total", statistics.idle_frames[MUSTER_IDLE_FAULT]),
     WORLD("muster_idle_at_x_seconds_total", statistics.idle_ns[MUSTER_IDLE_X]),
-    WORLD("muster_idle_long_seconds_total", statistics.idle_ns[MUSTER_IDLE_LONG]),
-    WORLD("muster_estimates_mended_total", statistics.estimates_mended),
+    WORLD("muster_idle_long_seconds_total", statistics.idle_ns[MUSTER_IDLE_LONG]), TOTAL(estimates_mended),
     WORLD("muster_memory_used_bytes", statistics.bytes_used),
     WORLD("muster_memory_scheduling_bytes", statistics.bytes_scheduling),
-
-    WORLD("muster_individuals", report.represented),
-    WORLD("muster_herd_leaves", report.leaves),
-    WORLD("muster_herds_folded", report.herds_folded),
-    WORLD("muster_herds_unfolded", report.herds_unfolded),
-    WORLD("muster_herd_changes_waiting", report.changes_waiting),
-    WORLD("muster_herd_folds_total", statistics.folds),
-    WORLD("muster_herd_unfolds_total", statistics.unfolds),
+    /* of herds */
+    WORLD("muster_individuals", report.represented), WORLD("muster_herd_leaves", report.leaves), REPORT(herds_folded),
+    REPORT(herds_unfolded), WORLD("muster_herd_changes_waiting", report.changes_waiting),
+    WORLD("muster_herd_folds_total", statistics.folds), WORLD("muster_herd_unfolds_total", statistics.unfolds),
     WORLD("muster_herd_folds_refused_total", statistics.folds_refused),
     WORLD("muster_herd_unfolds_refused_total", statistics.unfolds_refused),
     WORLD("muster_herd_changes_in_sight_total", statistics.changes_in_sight),
     WORLD("muster_herd_blocks_refused_total", statistics.herds_refused),
     WORLD("muster_memory_folded_bytes", statistics.bytes_folded),
     WORLD("muster_memory_unfolded_bytes", statistics.bytes_unfolded),
-
-    WORLD("muster_journal_on", journal.on),
-    WORLD("muster_journal_broken", journal.broken),
-    WORLD("muster_journal_holds", journal.holds),
-    WORLD("muster_journal_recovery_seconds", journal.recovery_ns),
-    WORLD("muster_journal_frames_written", journal.frames_written),
-    WORLD("muster_journal_frames_safe", journal.frames_safe),
-    WORLD("muster_journal_bytes_total", journal.bytes),
+    /* of its journal */
+    JOURNAL(on), JOURNAL(broken), JOURNAL(holds), WORLD("muster_journal_recovery_seconds", journal.recovery_ns),
+    JOURNAL(frames_written), JOURNAL(frames_safe), WORLD("muster_journal_bytes_total", journal.bytes),
     WORLD("muster_journal_snapshots_total", journal.snapshots),
-    WORLD("muster_journal_snapshots_failed_total", journal.snapshots_failed),
-    WORLD("muster_journal_snapshot_bytes", journal.snapshot_bytes),
+    WORLD("muster_journal_snapshots_failed_total", journal.snapshots_failed), JOURNAL(snapshot_bytes),
     WORLD("muster_journal_snapshot_duration_seconds", journal.snapshot_ns),
-    WORLD("muster_journal_pause_seconds", journal.pause_ns),
-    WORLD("muster_journal_sync_seconds", journal.sync_ns),
-    WORLD("muster_journal_incidents", journal.incidents),
-    WORLD("muster_journal_losses", journal.lost.losses),
-    WORLD("muster_journal_lost_frames", journal.lost.frames),
-    WORLD("muster_journal_recovered_frames", journal.recovered_frames),
+    WORLD("muster_journal_pause_seconds", journal.pause_ns), WORLD("muster_journal_sync_seconds", journal.sync_ns),
+    JOURNAL(incidents), WORLD("muster_journal_losses", journal.lost.losses),
+    WORLD("muster_journal_lost_frames", journal.lost.frames), JOURNAL(recovered_frames),
     WORLD("muster_journal_recovered_seconds", journal.recovered_ns),
-
-    WORLD("muster_zone", zone.number),
-    WORLD("muster_zone_epoch", zone.epoch),
-    WORLD("muster_zone_birth_space", zone.space),
-    WORLD("muster_zone_birth_spaces_used", zone.spaces_used),
-    WORLD("muster_zone_ids_resting", zone.ids_resting),
-    WORLD("muster_zone_frozen", zone.frozen),
-    WORLD("muster_zone_ghosts", zone.ghosts),
-    WORLD("muster_zone_parcels_waiting", zone.waiting),
-    WORLD("muster_zone_departed_total", zone.departed),
-    WORLD("muster_zone_arrived_total", zone.arrived),
-    WORLD("muster_zone_refused_total", zone.refused),
-    WORLD("muster_zone_messages_sent_total", zone.sent),
-    WORLD("muster_zone_messages_delivered_total", zone.delivered),
-    WORLD("muster_zone_messages_lost_total", zone.lost),
-};
+    /* of its zone */
+    WORLD("muster_zone", zone.number), ZONE(epoch), WORLD("muster_zone_birth_space", zone.space),
+    WORLD("muster_zone_birth_spaces_used", zone.spaces_used), ZONE(ids_resting), ZONE(frozen), ZONE(ghosts),
+    WORLD("muster_zone_parcels_waiting", zone.waiting), ZONE_TOTAL(departed), ZONE_TOTAL(arrived), ZONE_TOTAL(refused),
+    WORLD("muster_zone_messages_sent_total", zone.sent), WORLD("muster_zone_messages_delivered_total", zone.delivered),
+    WORLD("muster_zone_messages_lost_total", zone.lost)};
 
 static const shown_row band_rows[] = {
-    BAND("muster_band_agents", agents),
-    BAND("muster_band_agents_beyond_wish", agents_beyond_wish),
-    BAND("muster_band_wanted_period_seconds", wanted_ns),
-    BAND("muster_band_period_seconds", period_ns),
-    BAND("muster_band_interval_seconds", interval_ns),
-    BAND("muster_band_agent_seconds_total", agent_time_ns),
-    BAND("muster_band_updates_total", completed),
-};
+    /* how many */
+    BAND("muster_band_agents", agents), BAND("muster_band_agents_beyond_wish", agents_beyond_wish),
+    /* how often */
+    BAND("muster_band_wanted_period_seconds", wanted_ns), BAND("muster_band_period_seconds", period_ns),
+    BAND("muster_band_interval_seconds", interval_ns), BAND("muster_band_agent_seconds_total", agent_time_ns),
+    BAND("muster_band_updates_total", completed)};
 
 static const shown_row cost_rows[] = {
     COST("muster_type_agents", agents),
@@ -163,40 +94,30 @@ static const shown_row cost_rows[] = {
 };
 
 static const shown_row daemon_rows[] = {
-    DAEMON("process_start_time_seconds", started_s),
-    DAEMON("process_cpu_seconds_total", cpu_s),
-    DAEMON("process_resident_memory_bytes", resident_bytes),
-    DAEMON("process_open_fds", open_files),
+    /* of its process */
+    DAEMON("process_start_time_seconds", started_s), DAEMON("process_cpu_seconds_total", cpu_s),
+    DAEMON("process_resident_memory_bytes", resident_bytes), DAEMON("process_open_fds", open_files),
     DAEMON("process_max_fds", files_max),
-    DAEMON("muster_workers", workers),
-    DAEMON("muster_mailbox_requests_total", mailbox.run),
-    DAEMON("muster_mailbox_refused_total", mailbox.refused),
-    DAEMON("muster_mailbox_waiting", mailbox.waiting),
-    DAEMON("muster_mailbox_held", mailbox.held),
-    DAEMON("muster_http_connections", http.open),
-    DAEMON("muster_http_connections_total", http.connections),
-    DAEMON("muster_http_connections_cut_total", http.cut),
+    /* of its requests */
+    DAEMON("muster_workers", workers), DAEMON("muster_mailbox_requests_total", mailbox.run),
+    DAEMON("muster_mailbox_refused_total", mailbox.refused), DAEMON("muster_mailbox_waiting", mailbox.waiting),
+    DAEMON("muster_mailbox_held", mailbox.held), DAEMON("muster_http_connections", http.open),
+    DAEMON("muster_http_connections_total", http.connections), DAEMON("muster_http_connections_cut_total", http.cut),
     DAEMON("muster_http_answers_waiting_bytes", http.answers_waiting),
-    DAEMON("muster_snapshots_total", snapshots.written),
-    DAEMON("muster_snapshots_failed_total", snapshots.failed),
-    DAEMON("muster_snapshot_running", snapshots.running),
-    DAEMON("muster_snapshot_pause_seconds", snapshots.pause_ns),
-    DAEMON("muster_snapshot_bytes", snapshots.bytes),
-    DAEMON("muster_snapshot_duration_seconds", snapshots.write_ns),
-};
+    /* of its snapshots */
+    DAEMON("muster_snapshots_total", snapshots.written), DAEMON("muster_snapshots_failed_total", snapshots.failed),
+    DAEMON("muster_snapshot_running", snapshots.running), DAEMON("muster_snapshot_pause_seconds", snapshots.pause_ns),
+    DAEMON("muster_snapshot_bytes", snapshots.bytes), DAEMON("muster_snapshot_duration_seconds", snapshots.write_ns)};
 
 /* Looked at below by the functions of their own. */
 static const char *const other_families[] = {
-    "muster_build_info",          "muster_worlds",
-    "muster_http_requests_total", "muster_snapshot_age_seconds",
-    "muster_crashes_total",       "muster_world_info",
-    "muster_frame_age_seconds",   "muster_frame_seconds",
-    "muster_overrun_seconds",     "muster_overrun_own_seconds",
-    "muster_stage_seconds",       "muster_update_seconds",
-    "muster_level_agents",        "muster_staleness_seconds",
-    "muster_age_seconds",         "muster_module_walkers",
-    "muster_module_walks_total",
-};
+    /* of the daemon */
+    "muster_build_info", "muster_worlds", "muster_http_requests_total", "muster_snapshot_age_seconds",
+    "muster_crashes_total",
+    /* of worlds */
+    "muster_world_info", "muster_frame_age_seconds", "muster_frame_seconds", "muster_overrun_seconds",
+    "muster_overrun_own_seconds", "muster_stage_seconds", "muster_update_seconds", "muster_level_agents",
+    "muster_staleness_seconds", "muster_age_seconds", "muster_module_walkers", "muster_module_walks_total"};
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
@@ -259,10 +180,9 @@ static void fill_world(metrics_world *to, uint32_t world) {
   for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
     muster_band *one = &published->statistics.bands[band];
     rows_fill(band_rows, COUNT_OF(band_rows), one, number_of_band(world, band, 0));
-    one->staleness =
-        (muster_quantiles){1000 * world + 10 * band + 1, 1000 * world + 10 * band + 2, 1000 * world + 10 * band + 3};
-    one->age =
-        (muster_quantiles){1000 * world + 10 * band + 4, 1000 * world + 10 * band + 5, 1000 * world + 10 * band + 6};
+    const uint64_t first = 1000 * world + 10 * band + 1;
+    one->staleness = (muster_quantiles){first, first + 1, first + 2};
+    one->age = (muster_quantiles){first + 3, first + 4, first + 5};
   }
   published->type_count = TYPES;
   for (uint32_t type = 0; type < TYPES; type++) {
@@ -329,27 +249,17 @@ static void end(void) {
 
 TestSuite(metrics_rows, .init = begin, .fini = end);
 
-__attribute__((format(printf, 3, 4))) static void expect_sample(const char *text, double wanted, const char *format,
-                                                                ...) {
-  char sample[256] = "\n";
-  va_list arguments;
-  va_start(arguments, format);
-  size_t length = 1 + (size_t)vsnprintf(sample + 1, sizeof sample - 2, format, arguments);
-  va_end(arguments);
-  strcpy(sample + length, " ");
-  const char *found = strstr(text, sample);
-  cr_expect(found, "there is no%s", sample);
-  double value = found ? strtod(found + length + 1, NULL) : NAN;
-  cr_expect(fabs(value - wanted) <= 1e-12 * fabs(wanted), "%s is %.15g instead of %.15g", sample + 1, value, wanted);
-}
+/* A sample of a text, by its name and labels in the manner of printf. */
+#define EXPECT_SAMPLE(text, wanted, ...) expect_sample(text, wanted, formed(__VA_ARGS__))
+#define EXPECT_SHOWN(wanted, ...)        EXPECT_SAMPLE(here.whole, wanted, __VA_ARGS__)
 
 /* ------------------------------------------------------------------------------------------------------------ tests */
 
 Test(metrics_rows, of_a_world_have_each_its_own_value) {
   for (uint32_t world = 0; world < WORLDS; world++)
     for (size_t i = 0; i < COUNT_OF(world_rows); i++)
-      expect_sample(here.whole, shown(&world_rows[i], row_value(&world_rows[i], 200 * world + i)), "%s{world=\"%s\"}",
-                    world_rows[i].name, here.worlds[world].name);
+      EXPECT_SHOWN(shown(&world_rows[i], row_value(&world_rows[i], 200 * world + i)), "%s{world=\"%s\"}",
+                   world_rows[i].name, here.worlds[world].name);
 }
 
 /* A switch has two values, so each is set alone. */
@@ -359,7 +269,7 @@ static void expect_switches(const shown_row *rows, size_t count, void *whole, co
     row_put(&rows[i], whole, 1);
     render();
     for (size_t k = 0; k < count; k++)
-      if (rows[k].kind == ROW_SWITCH) expect_sample(here.whole, k == i, "%s%s", rows[k].name, labels);
+      if (rows[k].kind == ROW_SWITCH) EXPECT_SHOWN(k == i, "%s%s", rows[k].name, labels);
     row_put(&rows[i], whole, 0);
   }
 }
@@ -373,16 +283,15 @@ Test(metrics_rows, of_bands_have_each_its_own_value) {
   static const char *const ends[MUSTER_BANDS] = {"0", "0.25", "0.5", "0.75", "1"};
   for (uint32_t world = 0; world < WORLDS; world++)
     for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
-      char labels[64];
-      snprintf(labels, sizeof labels, "world=\"%s\",band=\"%s\"", here.worlds[world].name, ends[band]);
+      const char *labels = formed("world=\"%s\",band=\"%s\"", here.worlds[world].name, ends[band]);
       for (size_t i = 0; i < COUNT_OF(band_rows); i++)
-        expect_sample(here.whole, shown(&band_rows[i], row_value(&band_rows[i], number_of_band(world, band, i))),
-                      "%s{%s}", band_rows[i].name, labels);
-      static const char *const families[] = {"muster_staleness_seconds", "muster_age_seconds"}, *const quantiles[] = {
-                                                                                                    "0.5", "0.99", "1"};
+        EXPECT_SHOWN(shown(&band_rows[i], row_value(&band_rows[i], number_of_band(world, band, i))), "%s{%s}",
+                     band_rows[i].name, labels);
+      static const char *const families[] = {"muster_staleness_seconds", "muster_age_seconds"};
+      static const char *const quantiles[] = {"0.5", "0.99", "1"};
       for (uint32_t i = 0; i < 6; i++)
-        expect_sample(here.whole, (1000 * world + 10 * band + 1 + i) / 1e9, "%s{%s,quantile=\"%s\"}", families[i / 3],
-                      labels, quantiles[i % 3]);
+        EXPECT_SHOWN((1000 * world + 10 * band + 1 + i) / 1e9, "%s{%s,quantile=\"%s\"}", families[i / 3], labels,
+                     quantiles[i % 3]);
     }
 }
 
@@ -391,9 +300,9 @@ Test(metrics_rows, of_types_have_each_its_own_value) {
     for (uint32_t type = 0; type < TYPES; type++)
       for (uint32_t level = 0; level < WORLD_LEVELS; level++)
         for (size_t i = 0; i < COUNT_OF(cost_rows); i++)
-          expect_sample(
-              here.whole, shown(&cost_rows[i], row_value(&cost_rows[i], number_of_cost(world, type, level, i))),
-              "%s{world=\"%s\",type=\"type%u\",level=\"%u\"}", cost_rows[i].name, here.worlds[world].name, type, level);
+          EXPECT_SHOWN(shown(&cost_rows[i], row_value(&cost_rows[i], number_of_cost(world, type, level, i))),
+                       "%s{world=\"%s\",type=\"type%u\",level=\"%u\"}", cost_rows[i].name, here.worlds[world].name,
+                       type, level);
 }
 
 /* A type has a level where agents are, and where some were; not where there never was one. */
@@ -402,32 +311,30 @@ Test(metrics_rows, of_a_level_are_there_for_agents_or_for_samples) {
   costs[0].samples = costs[2].samples = 0;
   costs[1].agents = costs[2].agents = 0;
   render();
-  expect_sample(here.whole, costs[0].agents, "muster_type_agents{world=\"west\",type=\"type0\",level=\"0\"}");
-  expect_sample(here.whole, (double)costs[1].samples,
-                "muster_type_updates_timed_total{world=\"west\",type=\"type0\",level=\"1\"}");
+  EXPECT_SHOWN(costs[0].agents, "muster_type_agents{world=\"west\",type=\"type0\",level=\"0\"}");
+  EXPECT_SHOWN((double)costs[1].samples, "muster_type_updates_timed_total{world=\"west\",type=\"type0\",level=\"1\"}");
   cr_expect_null(strstr(here.whole, "{world=\"west\",type=\"type0\",level=\"2\"}"));
 }
 
 static void expect_timing(const char *family, const char *labels, uint64_t number) {
-  expect_sample(here.whole, (double)number / 1e9, "%s_sum{%s}", family, labels);
-  expect_sample(here.whole, (double)(TIMING_BUCKETS * number + TIMING_BUCKETS * (TIMING_BUCKETS - 1) / 2),
-                "%s_count{%s}", family, labels);
-  expect_sample(here.whole, (double)(2 * number + 1), "%s_bucket{%s,le=\"2.5e-05\"}", family, labels);
+  EXPECT_SHOWN((double)number / 1e9, "%s_sum{%s}", family, labels);
+  EXPECT_SHOWN((double)(TIMING_BUCKETS * number + TIMING_BUCKETS * (TIMING_BUCKETS - 1) / 2), "%s_count{%s}", family,
+               labels);
+  EXPECT_SHOWN((double)(2 * number + 1), "%s_bucket{%s,le=\"2.5e-05\"}", family, labels);
 }
 
 Test(metrics_rows, of_times_have_each_their_own_sums) {
   static const char *const stages[MUSTER_STAGES] = {"intake",  "score", "fold", "fit",
                                                     "release", "rank",  "run",  "commit"};
   for (uint32_t world = 0; world < WORLDS; world++) {
-    char labels[64];
-    snprintf(labels, sizeof labels, "world=\"%s\"", here.worlds[world].name);
+    const char *labels = formed("world=\"%s\"", here.worlds[world].name);
     expect_timing("muster_frame_seconds", labels, number_of_timing(world, 20));
     expect_timing("muster_overrun_seconds", labels, number_of_timing(world, 21));
     expect_timing("muster_overrun_own_seconds", labels, number_of_timing(world, 22));
-    expect_sample(here.whole, (double)number_of_timing(world, 50) / 1e9, "muster_update_seconds_sum{%s}", labels);
-    expect_sample(here.whole, 2 * world + 3.0, "muster_update_seconds_bucket{%s,le=\"2.56e-07\"}", labels);
+    EXPECT_SHOWN((double)number_of_timing(world, 50) / 1e9, "muster_update_seconds_sum{%s}", labels);
+    EXPECT_SHOWN(2 * world + 3.0, "muster_update_seconds_bucket{%s,le=\"2.56e-07\"}", labels);
     for (uint32_t i = 0; i < MUSTER_STAGES; i++) {
-      snprintf(labels, sizeof labels, "world=\"%s\",stage=\"%s\"", here.worlds[world].name, stages[i]);
+      labels = formed("world=\"%s\",stage=\"%s\"", here.worlds[world].name, stages[i]);
       expect_timing("muster_stage_seconds", labels, number_of_timing(world, 30 + i));
     }
   }
@@ -436,27 +343,27 @@ Test(metrics_rows, of_times_have_each_their_own_sums) {
 Test(metrics_rows, with_labels_of_their_own_are_each_their_own) {
   for (uint32_t world = 0; world < WORLDS; world++) {
     const char *name = here.worlds[world].name;
-    expect_sample(here.whole, 1, "muster_world_info{world=\"%s\",module=\"%s\"}", name, here.worlds[world].module);
-    expect_sample(here.whole, 8.0 - world, "muster_frame_age_seconds{world=\"%s\"}", name);
+    EXPECT_SHOWN(1, "muster_world_info{world=\"%s\",module=\"%s\"}", name, here.worlds[world].module);
+    EXPECT_SHOWN(8.0 - world, "muster_frame_age_seconds{world=\"%s\"}", name);
     for (uint32_t i = 0; i < MUSTER_LEVELS; i++)
-      expect_sample(here.whole, 70 + 10 * world + i, "muster_level_agents{world=\"%s\",level=\"%u\"}", name, i);
+      EXPECT_SHOWN(70 + 10 * world + i, "muster_level_agents{world=\"%s\",level=\"%u\"}", name, i);
     for (uint32_t part = 0; part < PARTS; part++)
       for (uint32_t row = 0; row < PART_ROWS; row++)
-        expect_sample(here.whole, 10 * world + 100 * part + 1000 * row + 0.5,
-                      "muster_module_%s{world=\"%s\",module=\"walkers\",instance=\"part%u\"}",
-                      metrics_of_walkers[row].name, name, part);
+        EXPECT_SHOWN(10 * world + 100 * part + 1000 * row + 0.5,
+                     "muster_module_%s{world=\"%s\",module=\"walkers\",instance=\"part%u\"}",
+                     metrics_of_walkers[row].name, name, part);
   }
-  expect_sample(here.whole, 11, "muster_crashes_total{world=\"west\",type=\"wolf\"}");
-  expect_sample(here.whole, 12, "muster_crashes_total{world=\"east\",type=\"hare\"}");
+  EXPECT_SHOWN(11, "muster_crashes_total{world=\"west\",type=\"wolf\"}");
+  EXPECT_SHOWN(12, "muster_crashes_total{world=\"east\",type=\"hare\"}");
 }
 
 Test(metrics_rows, of_the_process_have_each_its_own_value) {
   for (size_t i = 0; i < COUNT_OF(daemon_rows); i++)
-    expect_sample(here.whole, shown(&daemon_rows[i], row_value(&daemon_rows[i], 600 + i)), "%s", daemon_rows[i].name);
+    EXPECT_SHOWN(shown(&daemon_rows[i], row_value(&daemon_rows[i], 600 + i)), "%s", daemon_rows[i].name);
   for (uint32_t i = 1; i < COUNT_OF(here.facts.http.answers); i++)
-    expect_sample(here.whole, 40 + i, "muster_http_requests_total{code=\"%uxx\"}", i);
-  expect_sample(here.whole, WORLDS, "muster_worlds");
-  expect_sample(here.whole, 60, "muster_snapshot_age_seconds");
+    EXPECT_SHOWN(40 + i, "muster_http_requests_total{code=\"%uxx\"}", i);
+  EXPECT_SHOWN(WORLDS, "muster_worlds");
+  EXPECT_SHOWN(60, "muster_snapshot_age_seconds");
 }
 
 static bool is_of(const shown_row *rows, size_t count, const char *name) {
@@ -492,7 +399,7 @@ Test(metrics_rows_of_processes, have_each_its_own_value) {
   static const char *const states[] = {"waiting", "starting", "running", "stopping", "ended", "failed"},
                            *const ends[] = {"none", "status", "signal", "stuck", "unstarted"};
   static struct settings settings = {.crash_window_ns = UINT64_MAX};
-  struct processes *processes = calloc(1, sizeof *processes);
+  SCOPED(free_memory) struct processes *processes = calloc(1, sizeof *processes);
   cr_assert_not_null(processes);
   processes->settings = &settings;
   processes->count = 2;
@@ -507,7 +414,7 @@ Test(metrics_rows_of_processes, have_each_its_own_value) {
     process->refused_total = 41 + i;
     process->restarts.count = 5 + i;
   }
-  char *text = NULL;
+  SCOPED(free_memory) char *text = NULL;
   size_t bytes;
   FILE *out = open_memstream(&text, &bytes);
   cr_assert_not_null(out);
@@ -516,15 +423,13 @@ Test(metrics_rows_of_processes, have_each_its_own_value) {
   cr_assert_eq(fclose(out), 0);
   for (uint32_t i = 0; i < processes->count; i++) {
     for (uint32_t state = 0; state <= PROCESS_FAILED; state++)
-      expect_sample(text, state == PROCESS_RUNNING + i, "muster_world_process_state{world=\"world%u\",state=\"%s\"}", i,
+      EXPECT_SAMPLE(text, state == PROCESS_RUNNING + i, "muster_world_process_state{world=\"world%u\",state=\"%s\"}", i,
                     states[state]);
     for (uint32_t kind = 0; kind < PROCESS_ENDS; kind++)
-      expect_sample(text, kind == PROCESS_END_SIGNAL + i,
+      EXPECT_SAMPLE(text, kind == PROCESS_END_SIGNAL + i,
                     "muster_world_process_last_end{world=\"world%u\",kind=\"%s\"}", i, ends[kind]);
-    expect_sample(text, 21 + i, "muster_world_process_starts_total{world=\"world%u\"}", i);
-    expect_sample(text, 41 + i, "muster_world_process_refused_calls_total{world=\"world%u\"}", i);
-    expect_sample(text, 5 + i, "muster_world_process_ends{world=\"world%u\"}", i);
+    EXPECT_SAMPLE(text, 21 + i, "muster_world_process_starts_total{world=\"world%u\"}", i);
+    EXPECT_SAMPLE(text, 41 + i, "muster_world_process_refused_calls_total{world=\"world%u\"}", i);
+    EXPECT_SAMPLE(text, 5 + i, "muster_world_process_ends{world=\"world%u\"}", i);
   }
-  free(text);
-  free(processes);
 }

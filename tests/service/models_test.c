@@ -11,14 +11,10 @@
 #include "service/timings.h"
 #include "support/little_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static uint64_t state = 88172645463325252u;
 
 static uint32_t below(uint32_t bound) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return (uint32_t)(state >> 16) % bound;
+  return (uint32_t)(next_random(&state) >> 16) % bound;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the keys */
@@ -37,8 +33,10 @@ static struct {
   uint64_t count, noted;
 } known;
 
-static void name_key(uint32_t id, char key[KEY_BYTES_MAX + 1]) {
-  snprintf(key, KEY_BYTES_MAX + 1, "%u-of-many", id);
+static const char *key_of(uint32_t id) {
+  static char key[KEY_BYTES_MAX + 1];
+  snprintf(key, sizeof key, "%u-of-many", id);
+  return key;
 }
 
 static char letter_of(uint32_t id) {
@@ -46,9 +44,8 @@ static char letter_of(uint32_t id) {
 }
 
 static void expect_key(const struct keys *keys, uint32_t id, bool handed_out) {
-  char name[KEY_BYTES_MAX + 1];
+  const char *name = key_of(id);
   const known_key *wanted = &known.keys[id];
-  name_key(id, name);
   const key_entry *found = keys_find(keys, name);
   cr_assert_eq(found != NULL, wanted->there, "%s", name);
   if (!found) return;
@@ -69,7 +66,7 @@ static void keep_key(struct keys *keys, uint32_t id) {
                      .frame = below(1000),
                      .body = body,
                      .bytes = below(KEPT_BYTES + 1)};
-  name_key(id, entry.key);
+  strcpy(entry.key, key_of(id));
   memset(entry.digest, (int)(id % 251), sizeof entry.digest);
   cr_assert(keys_begin(keys));
   keys_finish(keys, &entry);
@@ -101,36 +98,29 @@ static void note_key(struct keys *keys) {
   keys_close(&back);
 }
 
-typedef struct saved_bytes {
-  unsigned char *bytes;
-  size_t count;
-} saved_bytes;
-
 static bool put_saved(const void *bytes, size_t count, void *user) {
-  saved_bytes *to = user;
-  memcpy(to->bytes + to->count, bytes, count);
-  to->count += count;
+  unsigned char **end = user;
+  *end = mempcpy(*end, bytes, count);
   return true;
 }
 
 Test(models, of_the_keys_of_requests_is_what_the_table_holds) {
   struct keys keys = {0}, back = {0};
-  char name[KEY_BYTES_MAX + 1];
   for (uint32_t step = 0; step < KEY_STEPS; step++) {
     uint32_t id = below(IDS), what = below(20);
-    name_key(id, name);
     if (what < 14) keep_key(&keys, id);
-    if (what >= 14 && what < 16) keys_forget(&keys, name), known.keys[id].there = false;
-    if (what >= 16 && what < 18) keys_hand_out(&keys, name), known.keys[id].held = false;
+    if (what >= 14 && what < 16) keys_forget(&keys, key_of(id)), known.keys[id].there = false;
+    if (what >= 16 && what < 18) keys_hand_out(&keys, key_of(id)), known.keys[id].held = false;
     if (what >= 18) note_key(&keys);
     expect_key(&keys, id, false);
     expect_key(&keys, below(IDS), false);
   }
-  saved_bytes saved = {.bytes = malloc(keys_saved_bytes(&keys))};
-  cr_assert(keys_save(&keys, put_saved, &saved) && saved.count == keys_saved_bytes(&keys));
-  cr_assert(keys_take(&back, saved.bytes, saved.count), "%s", muster_last_error());
+  const size_t bytes = keys_saved_bytes(&keys);
+  SCOPED(free_memory) unsigned char *saved = malloc(bytes);
+  unsigned char *end = saved;
+  cr_assert(keys_save(&keys, put_saved, &end) && end == saved + bytes);
+  cr_assert(keys_take(&back, saved, bytes), "%s", muster_last_error());
   for (uint32_t id = 0; id < IDS; id++) expect_key(&keys, id, false), expect_key(&back, id, true);
-  free(saved.bytes);
   keys_close(&keys), keys_close(&back);
 }
 
@@ -163,22 +153,20 @@ static bool errand_may_go(mailbox_request *request) {
   return ((level_errand *)request)->level <= box.level;
 }
 
+static void end_or_hold(uint32_t number) {
+  if (box.errands[number].level <= box.level)
+    box.wanted_done[box.wanted_done_count++] = number;
+  else
+    box.held[box.held_count++] = number;
+}
+
 static void serve_box(struct frame_mailbox *mailbox, uv_loop_t *loop, uint32_t posted, bool woken) {
-  uint32_t still = 0;
-  for (uint32_t i = 0; i < box.held_count; i++) {
-    uint32_t number = box.held[i];
-    if (box.errands[number].level <= box.level)
-      box.wanted_done[box.wanted_done_count++] = number;
-    else
-      box.held[still++] = number;
-  }
-  box.held_count = still;
+  const uint32_t held = box.held_count;
+  box.held_count = 0;
+  for (uint32_t i = 0; i < held; i++) end_or_hold(box.held[i]);
   for (; !woken && box.waiting_from < posted; box.waiting_from++) {
     box.wanted_ran[box.wanted_ran_count++] = box.waiting_from;
-    if (box.errands[box.waiting_from].level <= box.level)
-      box.wanted_done[box.wanted_done_count++] = box.waiting_from;
-    else
-      box.held[box.held_count++] = box.waiting_from;
+    end_or_hold(box.waiting_from);
   }
   if (woken) frame_mailbox_wake(mailbox);
   frame_mailbox_serve(mailbox, NULL, 0, UINT64_MAX / 2);
@@ -193,11 +181,12 @@ Test(models, of_the_mailbox_is_what_it_does) {
   while (posted < ERRANDS) {
     for (uint32_t left = below(40); left > 0 && posted < ERRANDS; left--) {
       bool full = posted - box.waiting_from + box.held_count >= MAILBOX_WAITING_MAX;
-      box.errands[posted] =
-          (level_errand){.request = {.run = run_errand, .done = end_errand, .may_go = below(3) ? errand_may_go : NULL}};
-      box.errands[posted].number = posted;
-      if (box.errands[posted].request.may_go) box.errands[posted].level = below(2) ? LEVELS : below(LEVELS);
-      cr_assert_eq(frame_mailbox_post(&mailbox, &box.errands[posted].request), full ? MUSTER_E_FULL : MUSTER_OK);
+      level_errand *one = &box.errands[posted];
+      *one =
+          (level_errand){.request = {.run = run_errand, .done = end_errand, .may_go = below(3) ? errand_may_go : NULL},
+                         .number = posted};
+      if (one->request.may_go) one->level = below(2) ? LEVELS : below(LEVELS);
+      cr_assert_eq(frame_mailbox_post(&mailbox, &one->request), full ? MUSTER_E_FULL : MUSTER_OK);
       posted += !full, refused += full;
     }
     if (!below(3)) box.level = below(60) ? below(LEVELS) : LEVELS;
@@ -222,25 +211,17 @@ Test(models, of_the_mailbox_is_what_it_does) {
 
 enum { HISTORY_FRAMES = 6000, SECOND = 1000000000 };
 
-/* A world's sums: they go on, or are cleared now and then. */
-typedef struct world_sums {
-  uint64_t completed[MUSTER_BANDS], mended;
-  double agent_ns[MUSTER_BANDS];
-} world_sums;
-
 static history_second seconds[HISTORY_SECONDS], wanted[HISTORY_FRAMES];
 static struct history past;
 
-static void go_on(world_sums *sums, muster_statistics *statistics) {
-  if (!below(50)) *sums = (world_sums){0};
-  sums->mended += below(3);
+/* A world's sums go on, or are cleared now and then. */
+static void go_on(muster_statistics *sums) {
+  if (!below(50)) *sums = muster_statistics_default();
+  sums->estimates_mended += below(3);
   for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
-    sums->completed[band] += below(30);
-    sums->agent_ns[band] += below(1000000);
-    statistics->bands[band].completed = sums->completed[band];
-    statistics->bands[band].agent_time_ns = sums->agent_ns[band];
+    sums->bands[band].completed += below(30);
+    sums->bands[band].agent_time_ns += below(1000000);
   }
-  statistics->estimates_mended = sums->mended;
 }
 
 static void fill_report(muster_frame_report *report) {
@@ -274,17 +255,18 @@ static void add_wanted(history_second *second, const muster_frame_report *report
 }
 
 /* What the sums have grown by since the second before; all that they have, where they went back. */
-static void close_wanted(history_second *second, const struct histogram *walls, const world_sums *sums,
-                         world_sums *before) {
+static void close_wanted(history_second *second, const struct histogram *walls, const muster_statistics *sums,
+                         const muster_statistics *before) {
+  const bool cleared = sums->estimates_mended < before->estimates_mended;
   second->wall_p50_ns = histogram_quantile(walls, 0.5), second->wall_p99_ns = histogram_quantile(walls, 0.99);
   second->wall_max_ns = walls->maximum;
-  second->mended = (uint32_t)(sums->mended < before->mended ? sums->mended : sums->mended - before->mended);
+  second->mended = (uint32_t)(sums->estimates_mended - (cleared ? 0 : before->estimates_mended));
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
-    bool back = sums->completed[i] < before->completed[i] || sums->agent_ns[i] < before->agent_ns[i];
-    second->band_completed[i] = (uint32_t)(sums->completed[i] - (back ? 0 : before->completed[i]));
-    second->band_agent_s[i] = (float)((sums->agent_ns[i] - (back ? 0 : before->agent_ns[i])) / 1e9);
+    const muster_band *is = &sums->bands[i], *was = &before->bands[i];
+    bool back = is->completed < was->completed || is->agent_time_ns < was->agent_time_ns;
+    second->band_completed[i] = (uint32_t)(is->completed - (back ? 0 : was->completed));
+    second->band_agent_s[i] = (float)((is->agent_time_ns - (back ? 0 : was->agent_time_ns)) / 1e9);
   }
-  *before = *sums;
 }
 
 static void expect_history(uint32_t closed, uint64_t after, uint64_t now_ns) {
@@ -299,8 +281,7 @@ static void expect_history(uint32_t closed, uint64_t after, uint64_t now_ns) {
 Test(models, of_the_history_is_what_it_tells) {
   static struct histogram walls;
   muster_frame_report report = muster_frame_report_default();
-  muster_statistics statistics = muster_statistics_default();
-  world_sums sums = {0}, before = {0};
+  muster_statistics sums = muster_statistics_default(), before = sums;
   uint64_t now_ns = 700ull * SECOND;
   uint32_t closed = 0;
   for (uint32_t i = 0; i < HISTORY_FRAMES; i++) {
@@ -308,14 +289,14 @@ Test(models, of_the_history_is_what_it_tells) {
     bool late = !below(5), audited = below(2), over = wanted[closed].second && wanted[closed].second < now_ns / SECOND;
     if (over) {
       close_wanted(&wanted[closed++], &walls, &sums, &before);
-      walls = (struct histogram){0};
+      walls = (struct histogram){0}, before = sums;
     }
     bool looks = over && below(2); /* somebody does before its next frame */
     if (looks) history_close_second(&past, now_ns);
     if (over) expect_history(looks ? closed : closed - 1, below(8) ? 0 : wanted[below(closed)].second, now_ns);
     fill_report(&report);
-    go_on(&sums, &statistics);
-    history_add(&past, &(history_frame){now_ns, late, audited, &report, &statistics});
+    go_on(&sums);
+    history_add(&past, &(history_frame){now_ns, late, audited, &report, &sums});
     wanted[closed].second = now_ns / SECOND;
     histogram_add(&walls, report.wall_ns);
     add_wanted(&wanted[closed], &report, late, audited);
@@ -428,10 +409,10 @@ static muster_observer observe(const little_world *little) {
 Test(models, of_held_observers_are_where_they_stand) {
   static one_observer all[OBSERVERS];
   struct holds holds = {0};
-  muster_world_def world = muster_world_def_default();
   uint32_t held = 0, full = 0;
-  world.limits.observers_max = OBSERVERS; /* so that an index which is free is taken again at once */
-  little_world little = little_world_create(1, &world);
+  /* so that an index which is free is taken again at once */
+  muster_world_def world = WITH(muster_world_def, it.limits.observers_max = OBSERVERS);
+  SCOPED(little_world_destroy) little_world little = little_world_create(1, &world);
   for (uint32_t i = 0; i < OBSERVERS; i++) all[i].id = observe(&little);
   for (uint32_t step = 0; step < HOLD_STEPS; step++) {
     if (!below(3)) { /* one that may be held goes, and another has its index */
@@ -448,18 +429,15 @@ Test(models, of_held_observers_are_where_they_stand) {
       one_observer *one = &all[below(OBSERVERS)];
       bool room = one->held || held < HOLDS_MAX;
       double x = 1 + below(1000);
-      switch (below(5)) {
-      case 0:
+      if (below(5) == 0) {
         cr_assert_eq(holds_drop(&holds, one->id), one->held);
         held -= one->held, one->held = false;
-        break;
-      default:
-        cr_assert_eq(holds_check(&holds, one->id), room ? MUSTER_OK : MUSTER_E_FULL);
-        cr_assert_eq(holds_put(&holds, one->id, (muster_position){x, 2, 3}), room ? MUSTER_OK : MUSTER_E_FULL);
-        full += !room;
-        if (!room) break;
-        held += !one->held, one->held = true, one->x = x;
+        continue;
       }
+      cr_assert_eq(holds_check(&holds, one->id), room ? MUSTER_OK : MUSTER_E_FULL);
+      cr_assert_eq(holds_put(&holds, one->id, (muster_position){x, 2, 3}), room ? MUSTER_OK : MUSTER_E_FULL);
+      full += !room;
+      if (room) held += !one->held, one->held = true, one->x = x;
     }
     for (uint32_t i = 0; i < OBSERVERS; i++)
       cr_assert_eq(muster_observer_move(little.world, all[i].id, (muster_position){-1, 0, 0}), MUSTER_OK);
@@ -474,7 +452,6 @@ Test(models, of_held_observers_are_where_they_stand) {
     }
   }
   cr_expect_gt(full, 0);
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------------ ranking, timings */
@@ -537,6 +514,10 @@ Test(models, of_timings_are_their_counts) {
 
 enum { HEALTHS = 1500, NOW_S = 5000 };
 
+static const char *text_at(const json_t *object, const char *name) {
+  return json_string_value(json_object_get(object, name));
+}
+
 /* What a world's reasons are, in their order, as "CODE:WORLD "; the message has the words. */
 static size_t expect_reasons(const json_t *reasons, size_t at, const health_world *world, service_stage stage,
                              bool *ready) {
@@ -554,12 +535,10 @@ static size_t expect_reasons(const json_t *reasons, size_t at, const health_worl
                {runs && world->degraded, "degraded", world->degraded},
                {runs && world->errors, "errors", world->errors},
                {runs && (world->idle || world->mended), "idle", "left budget"}};
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+  for (size_t i = 0; i < COUNT_OF(rules); i++) {
     if (!rules[i].holds) continue;
     const json_t *reason = json_array_get(reasons, at++);
-    const char *code = json_string_value(json_object_get(reason, "code")),
-               *words = json_string_value(json_object_get(reason, "message")),
-               *name = json_string_value(json_object_get(reason, "world"));
+    const char *code = text_at(reason, "code"), *words = text_at(reason, "message"), *name = text_at(reason, "world");
     cr_assert(code && strcmp(code, rules[i].code) == 0, "%s instead of %s", code ? code : "nothing", rules[i].code);
     cr_assert(name && strcmp(name, world->name) == 0 && words && strstr(words, rules[i].words), "%s: %s", name, words);
     if (i >= 1 && i <= 3) *ready = false;
@@ -591,20 +570,19 @@ Test(models, of_readiness_are_its_reasons) {
                                  .mended = below(2)};
     }
     bool said = health_write(text, &bytes, stage, unsaved, worlds, 2, NOW_S * (uint64_t)SECOND);
-    json_t *answer = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL),
-           *reasons = json_object_get(answer, "reasons");
+    json_auto_t *answer = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *reasons = json_object_get(answer, "reasons");
     static const char *const own[] = {"starting", NULL, "stopping"};
-    const char *first = json_string_value(json_object_get(json_array_get(reasons, 0), "code"));
+    const char *first = text_at(json_array_get(reasons, 0), "code");
     cr_assert(!own[stage] || (first && strcmp(first, own[stage]) == 0));
     at += own[stage] != NULL;
     if (unsaved && stage != SERVICE_STARTING) {
-      cr_assert_str_eq(json_string_value(json_object_get(json_array_get(reasons, at), "code")), "unsaved");
+      cr_assert_str_eq(text_at(json_array_get(reasons, at), "code"), "unsaved");
       at++;
     }
     for (uint32_t k = 0; k < 2; k++) at = expect_reasons(reasons, at, &worlds[k], stage, &ready);
     at += unsaved && stage == SERVICE_STARTING; /* behind those that recover */
     cr_assert_eq(json_array_size(reasons), at);
     cr_assert(said == ready && json_is_true(json_object_get(answer, "ready")) == ready);
-    json_decref(answer);
   }
 }

@@ -4,29 +4,11 @@
 #include "service/log.h"
 #include "service/notify.h"
 
-#include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include "own_folder.h"
+
+TestSuite(notices, .init = folder_begin, .fini = folder_end);
 
 /* ---------------------------------------------------------------------------------------------------------- manager */
-
-/* At a path, or at a name of no file. */
-static int listen_at(const char *name, bool abstract) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  size_t bytes = offsetof(struct sockaddr_un, sun_path) + strlen(name);
-  strcpy(address.sun_path, name);
-  if (abstract) address.sun_path[0] = '\0';
-  int notices = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  cr_assert(notices >= 0 && bind(notices, (struct sockaddr *)&address, (socklen_t)bytes) == 0);
-  setenv("NOTIFY_SOCKET", name, 1);
-  return notices;
-}
 
 static void expect_notice(int notices, const char *wanted) {
   char notice[512];
@@ -35,11 +17,17 @@ static void expect_notice(int notices, const char *wanted) {
   cr_expect(strncmp(notice, wanted, strlen(wanted)) == 0, "%s instead of %s", notice, wanted);
 }
 
+/* At a path, or at a name of no file. */
 Test(notices, reach_the_manager_wherever_it_listens) {
   for (int abstract = 0; abstract < 2; abstract++) {
-    char name[64];
-    snprintf(name, sizeof name, abstract ? "@musterd-notices-%d" : "/tmp/musterd-notices-%d", (int)getpid());
-    int notices = listen_at(name, abstract);
+    const char *name = abstract ? formed("@musterd-notices-%d", (int)getpid()) : path_of("notices");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, name);
+    if (abstract) address.sun_path[0] = '\0';
+    const size_t bytes = offsetof(struct sockaddr_un, sun_path) + strlen(name);
+    int notices = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    cr_assert(notices >= 0 && bind(notices, (struct sockaddr *)&address, (socklen_t)bytes) == 0);
+    setenv("NOTIFY_SOCKET", name, 1);
     notify_ready("2 worlds run");
     expect_notice(notices, "READY=1\nSTATUS=2 worlds run");
     notify_reloading();
@@ -53,7 +41,6 @@ Test(notices, reach_the_manager_wherever_it_listens) {
     notify_alive();
     expect_notice(notices, "WATCHDOG=1");
     close(notices);
-    unlink(name);
   }
 }
 
@@ -74,73 +61,59 @@ Test(notices, give_signs_of_life_twice_as_often_as_is_asked) {
 Test(notices, are_logged_from_the_level_on_that_was_set_last) {
   static const muster_log_level levels[] = {MUSTER_LOG_INFO,  MUSTER_LOG_ERROR,   MUSTER_LOG_WARNING, MUSTER_LOG_INFO,
                                             MUSTER_LOG_ERROR, MUSTER_LOG_WARNING, MUSTER_LOG_ERROR};
-  int ends[2], kept = dup(STDERR_FILENO);
-  char text[4096];
-  cr_assert(kept >= 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+  for (size_t i = 0; i < COUNT_OF(levels); i++) {
     log_set_level(levels[i]);
-    cr_assert(dup2(ends[1], STDERR_FILENO) >= 0);
+    errors_begin();
     log_line(MUSTER_LOG_INFO, "line 0"), log_line(MUSTER_LOG_WARNING, "line 1"), log_line(MUSTER_LOG_ERROR, "line 2");
-    cr_assert(dup2(kept, STDERR_FILENO) >= 0);
-    ssize_t length = read(ends[0], text, sizeof text - 1);
-    cr_assert_gt(length, 0, "errors are always written");
-    text[length] = '\0';
-    for (int line = 0; line < 3; line++) {
-      char wanted[16];
-      snprintf(wanted, sizeof wanted, "line %d\n", line);
-      cr_expect_eq(strstr(text, wanted) != NULL, line >= (int)levels[i], "%d of: %s", line, text);
-    }
+    const char *text = errors_end();
+    for (int line = 0; line < 3; line++)
+      cr_expect_eq(strstr(text, formed("line %d\n", line)) != NULL, line >= (int)levels[i], "%d of: %s", line, text);
   }
-  close(ends[0]), close(ends[1]), close(kept);
 }
 
 /* --------------------------------------------------------------------------------------------------------- recorder */
 
-static char path[64];
+static struct flight flight;
+static flight_report report;
 
 /* What a run would read that finds this one dead: the thread was hit in a function, where one was under way. */
-static void read_left(struct flight *flight, flight_report *report) {
+static void read_left(void) {
   static flight_counts counts;
   static flight_poisons poisons;
   size_t size;
-  flight->head->call.hit = 1;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  flight.head->call.hit = 1;
+  int file = open(path_of("recorder"), O_RDONLY | O_CLOEXEC);
   cr_assert_geq(file, 0);
-  void *bytes = flight_file_load(file, &size);
-  cr_assert(bytes && flight_file_read(bytes, size, report, &counts, &poisons) == MUSTER_OK, "%s", muster_last_error());
-  free(bytes), close(file);
+  SCOPED(free_memory) void *bytes = flight_file_load(file, &size);
+  cr_assert(bytes && flight_file_read(bytes, size, &report, &counts, &poisons) == MUSTER_OK, "%s", muster_last_error());
+  close(file);
 }
 
 Test(notices, of_a_recorder_are_of_what_is_under_way_alone_each_time) {
-  static struct flight flight;
-  static flight_report report;
   unsigned char digest[KEYS_DIGEST_BYTES];
-  snprintf(path, sizeof path, "/tmp/musterd-recorder-%d", (int)getpid());
-  cr_assert_eq(flight_open(&flight, path, 3), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(flight_open(&flight, path_of("recorder"), 3), MUSTER_OK, "%s", muster_last_error());
   for (uint32_t i = 1; i < FLIGHT_FUNCTIONS; i++) {
-    char world[NAME_BYTES], key[16];
-    snprintf(world, sizeof world, "world%u", i), snprintf(key, sizeof key, "key%u", i);
+    const char *world = formed("world%u", i), *key = formed("key%u", i);
     memset(digest, (int)i, sizeof digest);
-    read_left(&flight, &report);
+    read_left();
     cr_expect(!report.clean && !report.call.function && !*report.request.key, "nothing is under way");
     flight_request_begin(world, key, digest);
-    read_left(&flight, &report);
+    read_left();
     cr_expect(!report.call.function && strcmp(report.request.key, key) == 0 &&
               strcmp(report.request.world, world) == 0);
     cr_expect_eq(memcmp(report.request.digest, digest, sizeof digest), 0);
     flight_call_begin(world, "module", (flight_function)i);
-    read_left(&flight, &report);
+    read_left();
     cr_expect(report.call.function == i && strcmp(report.call.world, world) == 0 && *report.request.key);
     flight_call_end();
-    read_left(&flight, &report);
+    read_left();
     cr_expect(!report.call.function && *report.request.key, "the function is over, and not the request");
     flight_request_end();
   }
-  read_left(&flight, &report);
+  read_left();
   cr_expect(!report.clean && !report.call.function && !*report.request.key);
   flight_end(&flight);
-  read_left(&flight, &report);
+  read_left();
   cr_expect(report.clean);
   flight_close(&flight);
-  unlink(path);
 }

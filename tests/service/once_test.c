@@ -1,27 +1,16 @@
 /* Clients send requests with keys, and lose answers, while the process of their world dies again and again: each
  * request is carried out exactly once. */
-#include "control.h"
+#include "served.h"
 
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <uv.h>
 
-#define WORLD "/v1/worlds/main"
-
+enum { REQUESTS = 1000, CLIENTS = 8, CRASHES = 20 };
 enum {
-  REQUESTS = 1000,
-  CLIENTS = 8,
-  CRASHES = 20,
   LOST_OF = 3,       /* of so many first tries one is sent by a client that does not wait for its answer */
   PAUSE_US = 5000,   /* before a request is sent again */
   MOMENT_US = 20000, /* at most, from a number of requests to the crash */
   TRIES_MAX = 4000   /* of one request: then the world will not come back */
 };
-
-static musterd service;
 
 /* What all clients share. */
 static struct {
@@ -30,18 +19,11 @@ static struct {
   char trouble[512]; /* an answer that should not be */
 } shared;
 
-/* ---------------------------------------------------------------------------------------------------------- clients */
-
 typedef struct client {
   uv_thread_t thread;
   uint64_t random;
   daemon_reply reply;
 } client;
-
-static uint64_t draw(client *self) {
-  self->random ^= self->random << 13, self->random ^= self->random >> 7, self->random ^= self->random << 17;
-  return self->random;
-}
 
 /* Requests with an even number spawn an agent at that place, the others count it. */
 static const char *describe(uint32_t number, char body[128]) {
@@ -51,13 +33,6 @@ static const char *describe(uint32_t number, char body[128]) {
   }
   snprintf(body, 128, "%u", number);
   return WORLD "/module/count";
-}
-
-/* As by a client whose connection breaks, before or after the request is carried out. */
-static void send_and_leave(client *self, const char *path, const char *key, const char *body) {
-  int connection = daemon_begin_once(&service, "POST", path, key, body);
-  usleep((useconds_t)(draw(self) % (2 * MOMENT_US)));
-  close(connection);
 }
 
 static bool is_answered(client *self, const char *path, const char *key, const char *body, bool *replayed) {
@@ -79,7 +54,12 @@ static void carry_out(client *self, uint32_t number) {
   uint32_t tries = 0;
   const char *path = describe(number, body);
   snprintf(key, sizeof key, "request-%u", number);
-  if (draw(self) % LOST_OF == 0) send_and_leave(self, path, key, body);
+  if (next_random(&self->random) % LOST_OF == 0) {
+    /* The connection breaks, before or after the request is carried out. */
+    int connection = daemon_begin_once(&service, "POST", path, key, body);
+    usleep((useconds_t)(next_random(&self->random) % (2 * MOMENT_US)));
+    close(connection);
+  }
   while (tries < TRIES_MAX && !is_answered(self, path, key, body, &replayed)) {
     tries++;
     usleep(PAUSE_US);
@@ -104,18 +84,6 @@ static void be_client(void *argument) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- crashes */
-
-/* The process of the world that runs now, as the log tells last. */
-static pid_t process_of_main(void) {
-  static const char text[] = "world main runs in process ";
-  int process = 0;
-  char *log = daemon_log(&service);
-  for (const char *at = log; (at = strstr(at, text)) != NULL;) process = atoi(at += strlen(text));
-  free(log);
-  return process;
-}
-
 /* False: something is wrong already. */
 static bool await_done(uint32_t wanted) {
   for (;;) {
@@ -131,42 +99,32 @@ static bool await_done(uint32_t wanted) {
 
 /* From outside, or inside a callback. The answer to that is of no interest. */
 static void crash(client *chance, uint32_t number) {
-  usleep((useconds_t)(draw(chance) % MOMENT_US));
+  usleep((useconds_t)(next_random(&chance->random) % MOMENT_US));
   if (number % 2)
     daemon_ask_once(&service, "POST", WORLD "/module/strike", NULL, "now", &chance->reply);
   else
-    kill(process_of_main(), SIGKILL);
+    kill(control_pid_of(&service, "main"), SIGKILL);
 }
-
-/* ----------------------------------------------------------------------------------------------------------- counts */
 
 static uint32_t times[REQUESTS];
 
 static void count_marks(void) {
-  json_t *page = control_ask(&service, "GET", WORLD "/agents?type=mark&limit=1000", NULL, 200), *agent;
-  size_t i;
-  json_array_foreach(control_member(page, "agents"), i, agent) {
+  json_auto_t *page = get(WORLD "/agents?type=mark&limit=1000");
+  CONTROL_EACH(agent, page, "agents") {
     double x = control_number(agent, "position.x");
     cr_assert(x >= 0 && x < REQUESTS, "an agent stands at %g", x);
     times[(uint32_t)x]++;
   }
-  json_decref(page);
 }
 
 static void count_counted(void) {
-  json_t *counts = control_ask(&service, "POST", WORLD "/module/counts", NULL, 200), *count;
-  size_t i;
-  json_array_foreach(counts, i, count) {
-    if (i < REQUESTS) times[i] += (uint32_t)json_integer_value(count);
+  json_auto_t *counts = ask("POST", WORLD "/module/counts", NULL, 200);
+  CONTROL_EACH(count, counts, "") {
+    if (count_index < REQUESTS) times[count_index] += (uint32_t)json_integer_value(count);
   }
-  json_decref(counts);
 }
 
-static double starts_of_main(void) {
-  return daemon_metric(&service, "muster_world_process_starts_total{world=\"main\"}");
-}
-
-Test(once, each_request_is_carried_out_exactly_once_through_twenty_crashes, .init = daemon_expect_deaths,
+Test(once, each_request_is_carried_out_exactly_once_through_twenty_crashes, .init = daemon_expect_deaths, .fini = stop,
      .timeout = 240) {
   static client clients[CLIENTS + 1];
   daemon_start(&service, "--isolation process --snapshot-file @/snapshot --crash-limit 0 --crash-window 1s "
@@ -178,7 +136,7 @@ Test(once, each_request_is_carried_out_exactly_once_through_twenty_crashes, .ini
   await_done(REQUESTS);
   for (uint32_t i = 0; i < CLIENTS; i++) uv_thread_join(&clients[i].thread);
   cr_assert(!*shared.trouble, "%s\n%s", shared.trouble, daemon_log(&service));
-  control_await_count(&service, WORLD, "frames", 2);
+  await_count(WORLD, "frames", 2);
   count_marks();
   count_counted();
   for (uint32_t i = 0; i < REQUESTS; i++) cr_expect_eq(times[i], 1, "request %u was carried out %u times", i, times[i]);
@@ -186,5 +144,4 @@ Test(once, each_request_is_carried_out_exactly_once_through_twenty_crashes, .ini
   cr_expect(shared.replayed > 0, "no request was sent again that had been carried out: nothing was tried here");
   printf("%u requests, %u sent again, %u of them answered from before, %g starts\n", shared.done, shared.sent_again,
          shared.replayed, starts_of_main());
-  daemon_stop(&service);
 }

@@ -1,18 +1,18 @@
 /* The service's part in journals, beside worlds that this test runs itself: after every frame it is written down what
  * must come back with that frame, and a world that died has all of it, in each of two worlds. And what becomes of a
  * journal that the system refuses, and of losses. */
+#include "room.h"
 #include "service/frames.h"
 #include "service/held.h"
 #include "service/hosting.h"
 #include "service/journals_pieces.h"
 #include "service/publish.h"
 #include "service/service.h"
-
-#include "base/clock.h"
 #include "support/journals.h"
 
+#include "base/clock.h"
+
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { WORLDS = 2, FRAMES_MAX = 160, KEYS = 40, WATCHERS = 6, LIVES = 6, PATIENCE = 20000 };
 
@@ -22,8 +22,7 @@ static journal_place place;
 static uint64_t state;
 
 static uint32_t below(uint32_t bound) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return (uint32_t)(state >> 16) % bound;
+  return (uint32_t)(next_random(&state) >> 16) % bound;
 }
 
 /* -------------------------------------------------------------------------------------------------------- a module */
@@ -63,11 +62,9 @@ static uint64_t skip(void *instance, uint64_t sim_now_ns) {
   return sim_now_ns / 1000000 % 7 ? 0 : 3000000;
 }
 
-static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}};
-
 static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
-  muster_type_def def = type_with(atoms, 1);
-  def.name = "hen";
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_type_def def = WITH(muster_type_def, it.atoms = &atom, it.atom_count = 1, it.name = "hen");
   if (!muster_type_register(world, &def).index) return MUSTER_E_FULL;
   if (count != sizeof(ledger)) return count ? muster_module_fail(MUSTER_E_INPUT, "this is no ledger") : MUSTER_OK;
   memcpy(instance, bytes, count);
@@ -118,14 +115,24 @@ static hosted_world *open_world(uint32_t number, uint64_t budget_ns) {
   return world;
 }
 
-static void open_service(const char *file) {
+static const char *path_of(const char *name) {
+  return formed("%s/%s", place.folder, name);
+}
+
+static void begin(void) {
+  place = place_make();
   service.world_count = WORLDS;
   settings_default(&service.settings);
-  service.settings.world_count = WORLDS;
-  snprintf(service.settings.snapshot_file, sizeof service.settings.snapshot_file, "%s/%s", place.folder, file);
-  strcpy(service.settings.worlds[0].name, "west"), strcpy(service.settings.worlds[1].name, "east");
+  settings_add_world(&service.settings, "west"), settings_add_world(&service.settings, "east");
+  strcpy(service.settings.snapshot_file, path_of("state"));
   cr_assert_eq(uv_mutex_init(&service.snapshots.mutex), 0);
 }
+
+static void end(void) {
+  place_remove(&place);
+}
+
+TestSuite(own_journals, .init = begin, .fini = end, .timeout = 120);
 
 static void close_worlds(void) {
   for (uint32_t i = 0; i < WORLDS; i++) {
@@ -134,17 +141,6 @@ static void close_worlds(void) {
     little_world_destroy(&little[i]);
   }
 }
-
-static void begin(void) {
-  place = place_make();
-  open_service("state");
-}
-
-static void end(void) {
-  place_remove(&place);
-}
-
-TestSuite(own_journals, .init = begin, .fini = end, .timeout = 120);
 
 /* ------------------------------------------------------------------------------------------------------- come back */
 
@@ -163,13 +159,16 @@ static struct {
   uint64_t safe[WORLDS], last[WORLDS], seed;
 } * told;
 
-static void name_key(uint32_t number, char key[KEY_BYTES_MAX + 1]) {
-  snprintf(key, KEY_BYTES_MAX + 1, "key-%u", number);
+/* For processes that die as well, which make no checks of the test's. */
+static const char *key_of(uint32_t number) {
+  static char key[KEY_BYTES_MAX + 1];
+  snprintf(key, sizeof key, "key-%u", number);
+  return key;
 }
 
 static void carry_out(hosted_world *world) {
   key_entry entry = {.status = (uint16_t)(200 + below(300)), .body_kind = KEY_BODY_JSON, .frame = world->frames + 1};
-  name_key(below(KEYS), entry.key);
+  strcpy(entry.key, key_of(below(KEYS)));
   cr_assert(keys_begin(&world->keys));
   keys_forget(&world->keys, entry.key);
   keys_finish(&world->keys, &entry);
@@ -186,59 +185,32 @@ static void give_command(hosted_world *world) {
 
 static void change_something(hosted_world *world, const muster_observer *watchers) {
   muster_observer watcher = watchers[below(WATCHERS)];
-  switch (below(12)) {
-  case 0:
-    world->budget_ns = 1000000 * (1 + below(9)), world->period_ns = 10000000 * (1 + below(9));
-    break;
-  case 1:
-    world->paused = true, world->steps_left = 1 + below(6);
-    break;
-  case 2:
-    world->paused = false, world->steps_left = 0;
-    break;
-  case 3:
+  const uint32_t what = below(12);
+  if (what == 0) world->budget_ns = 1000000 * (1 + below(9)), world->period_ns = 10000000 * (1 + below(9));
+  if (what == 1) world->paused = true, world->steps_left = 1 + below(6);
+  if (what == 2) world->paused = false, world->steps_left = 0;
+  if (what == 3)
     must(holds_put(&world->holds, watcher, (muster_position){below(100), below(100), 0}) == MUSTER_OK, "no hold");
-    break;
-  case 4:
-    holds_drop(&world->holds, watcher);
-    break;
-  case 5:
-  case 6:
-    give_command(world);
-    break;
-  case 7:
-  case 8:
-    carry_out(world);
-  }
+  if (what == 4) holds_drop(&world->holds, watcher);
+  if (what == 5 || what == 6) give_command(world);
+  if (what == 7 || what == 8) carry_out(world);
 }
 
-static void write_down(uint32_t number) {
+static written_down write_down(uint32_t number) {
   const hosted_world *world = &service.worlds[number];
-  written_down *now = &told->worlds[number][world->frames];
-  char key[KEY_BYTES_MAX + 1];
-  *now = (written_down){.budget_ns = world->budget_ns,
-                        .period_ns = world->period_ns,
-                        .sim_now_ns = world->sim_now_ns,
-                        .hash = muster_world_hash(world->world),
-                        .steps_left = world->steps_left,
-                        .paused = world->paused,
-                        .ledger = ledgers[number],
-                        .holds = world->holds};
+  written_down now = {.budget_ns = world->budget_ns,
+                      .period_ns = world->period_ns,
+                      .sim_now_ns = world->sim_now_ns,
+                      .hash = muster_world_hash(world->world),
+                      .steps_left = world->steps_left,
+                      .paused = world->paused,
+                      .ledger = ledgers[number],
+                      .holds = world->holds};
   for (uint32_t i = 0; i < KEYS; i++) {
-    name_key(i, key);
-    const key_entry *known = keys_find(&world->keys, key);
-    now->statuses[i] = known ? known->status : 0;
+    const key_entry *known = keys_find(&world->keys, key_of(i));
+    now.statuses[i] = known ? known->status : 0;
   }
-  told->last[number] = world->frames;
-}
-
-static void turn(void) {
-  journals_turn(&service, 1000000);
-  for (uint32_t i = 0; i < WORLDS; i++) {
-    muster_journal_status status = muster_journal_status_default();
-    must(muster_journal_status_read(service.worlds[i].journal, &status) == MUSTER_OK && status.runs, "it runs no more");
-    told->safe[i] = status.frames_safe;
-  }
+  return now;
 }
 
 /* A life of both worlds that ends in the middle. */
@@ -266,9 +238,16 @@ static void live(void *unused) {
     must(hosting_run_frame(world) == MUSTER_OK, "no frame");
     world->frames++;
     if (world->paused) world->steps_left--;
-    write_down(number);
+    told->worlds[number][world->frames] = write_down(number);
+    told->last[number] = world->frames;
     if (!below(40)) must(journals_snapshot(world) == MUSTER_OK, "no snapshot");
-    turn();
+    journals_turn(&service, 1000000);
+    for (uint32_t k = 0; k < WORLDS; k++) {
+      muster_journal_status status = muster_journal_status_default();
+      muster_result result = muster_journal_status_read(service.worlds[k].journal, &status);
+      must(result == MUSTER_OK && status.runs, "it runs no more");
+      told->safe[k] = status.frames_safe;
+    }
   }
 }
 
@@ -276,28 +255,23 @@ static void live(void *unused) {
 static void expect_back(uint32_t number, bool same) {
   hosted_world *world = open_world(number, same ? 5000000 : 6000000);
   bool back = false;
-  char key[KEY_BYTES_MAX + 1];
   cr_assert_eq(journals_bring_back(&service, world, NULL, NULL, &back), MUSTER_OK, "%s", muster_last_error());
   cr_assert(back, "%s does not come back", world->name);
   uint64_t frame = world->kept.recovered_frame;
   cr_assert(frame >= told->safe[number] && frame <= told->last[number] && world->kept.goes_on, "frame %lu of %lu",
             frame, told->last[number]);
   if (frame == 0) return;
-  const written_down *was = &told->worlds[number][frame];
-  cr_expect_eq(muster_world_hash(world->world), was->hash, "frame %lu", frame);
-  cr_expect_eq(memcmp(&ledgers[number], &was->ledger, sizeof(ledger)), 0, "%lu instead of %lu commands",
-               ledgers[number].commands, was->ledger.commands);
-  cr_expect_eq(world->sim_now_ns, was->sim_now_ns);
-  cr_expect_eq(world->budget_ns, same ? was->budget_ns : 6000000);
-  cr_expect_eq(world->period_ns, same ? was->period_ns : settings_period_ns(world->settings.rate));
-  cr_expect(world->paused == was->paused && world->steps_left == was->steps_left, "%u instead of %u steps left",
-            world->steps_left, was->steps_left);
-  cr_expect_eq(memcmp(&world->holds, &was->holds, sizeof was->holds), 0, "%u instead of %u are held",
-               world->holds.count, was->holds.count);
+  const written_down *was = &told->worlds[number][frame], is = write_down(number);
+  cr_expect_eq(is.hash, was->hash, "frame %lu", frame);
+  cr_expect_eq(memcmp(&is.ledger, &was->ledger, sizeof is.ledger), 0, "%lu commands", is.ledger.commands);
+  cr_expect_eq(is.sim_now_ns, was->sim_now_ns);
+  cr_expect_eq(is.budget_ns, same ? was->budget_ns : 6000000);
+  cr_expect_eq(is.period_ns, same ? was->period_ns : settings_period_ns(world->settings.rate));
+  cr_expect(is.paused == was->paused && is.steps_left == was->steps_left, "%u steps left", is.steps_left);
+  cr_expect_eq(memcmp(&is.holds, &was->holds, sizeof is.holds), 0, "%u are held", is.holds.count);
   for (uint32_t i = 0; i < KEYS; i++) {
-    name_key(i, key);
-    const key_entry *known = keys_find(&world->keys, key);
-    cr_expect_eq(known ? known->status : 0, was->statuses[i], "%s", key);
+    const key_entry *known = keys_find(&world->keys, key_of(i));
+    cr_expect_eq(is.statuses[i], was->statuses[i], "key %u", i);
     cr_expect(!known || !known->held);
   }
 }
@@ -329,40 +303,24 @@ static bool is_on(hosted_world *world) {
   return published.on;
 }
 
-/* How long it waits for the next try, in parts of `pause_ns`: that, less a quarter by chance. */
-static void expect_pause(const hosted_world *world, uint64_t before_ns, uint64_t pause_ns) {
-  uint64_t least_ns = before_ns + pause_ns * 3 / 4, most_ns = clock_system() + pause_ns;
-  cr_expect(world->kept.again_ns >= least_ns && world->kept.again_ns <= most_ns, "%lu ns instead of %lu",
-            world->kept.again_ns - before_ns, pause_ns);
-  cr_expect_eq(world->kept.again_after_ns, pause_ns);
-}
-
-static void run_world(hosted_world *world, uint32_t frames) {
-  for (uint32_t i = 0; i < frames; i++) {
-    cr_assert_eq(hosting_run_frame(world), MUSTER_OK, "%s", muster_last_error());
-    world->frames++;
-    journals_turn(&service, 1000000);
-  }
-}
-
-static void populate(uint32_t number) {
-  const hosted_world *world = &service.worlds[number];
-  cr_assert_eq(resume(world->instance, world->world, NULL, 0), MUSTER_OK);
-  little[number].type = (muster_type){1};
-  spawn_at(&little[number], 1);
+static void wait_a_turn(void) {
+  usleep(1000);
+  journals_turn(&service, 1000000);
 }
 
 /* Where the folder is not there yet: the pauses double up to ten seconds, and begin anew for the next refusal; what
  * was promised before is no matter of the new journal. */
-static void expect_refused(uint32_t number, const char *folder) {
-  hosted_world *world = &service.worlds[number];
+static void expect_refused(hosted_world *world, const char *folder) {
   uint64_t pause_ns = 500000000, before_ns = clock_system();
   journals_begin(&service);
   cr_assert(!world->journal && *world->kept.why && world->kept.broken && !is_on(world), "%s", world->kept.why);
   for (int tries = 0; tries < 7; tries++, pause_ns = pause_ns < 5000000000 ? 2 * pause_ns : 10000000000) {
-    expect_pause(world, before_ns, pause_ns);
-    cr_expect_geq(journals_next_turn_ns(&service, UINT64_MAX), world->kept.again_ns);
-    cr_expect_leq(journals_next_turn_ns(&service, UINT64_MAX), world->kept.again_ns);
+    const uint64_t again_ns = world->kept.again_ns; /* a pause, less a quarter by chance */
+    cr_expect_geq(again_ns, before_ns + pause_ns * 3 / 4, "%lu ns of %lu", again_ns - before_ns, pause_ns);
+    cr_expect_leq(again_ns, clock_system() + pause_ns, "%lu ns of %lu", again_ns - before_ns, pause_ns);
+    cr_expect_eq(world->kept.again_after_ns, pause_ns);
+    cr_expect_geq(journals_next_turn_ns(&service, UINT64_MAX), again_ns);
+    cr_expect_leq(journals_next_turn_ns(&service, UINT64_MAX), again_ns);
     world->kept.again_ns = UINT64_MAX;
     journals_turn(&service, 0);
     cr_expect(world->kept.again_ns == UINT64_MAX && world->kept.again_after_ns == pause_ns, "it is not time yet");
@@ -374,65 +332,61 @@ static void expect_refused(uint32_t number, const char *folder) {
   cr_assert_eq(mkdir(folder, 0700), 0);
   be_due(world);
   journals_turn(&service, 0);
-  cr_assert(world->journal && world->kept.anew && world->kept.broken && !is_on(world), "it promises nothing yet: %s",
-            world->kept.why);
+  cr_assert(world->journal && world->kept.anew && world->kept.broken && !is_on(world), "%s", world->kept.why);
   held_until until = held_begin(world);
   cr_expect(held_is_over(world, &until), "nothing is waited for meanwhile");
-  for (int i = 0; i < PATIENCE && world->kept.anew; i++) {
-    usleep(1000);
-    journals_turn(&service, 1000000);
-  }
+  for (int i = 0; i < PATIENCE && world->kept.anew; i++) wait_a_turn();
   cr_assert(!world->kept.anew && is_on(world) && !world->kept.broken, "its first snapshot does not come");
   cr_expect_str_empty(world->kept.why);
   cr_expect(!world->kept.again_ns && !world->kept.again_after_ns);
   world->paused = true;
   until = held_begin(world);
   bool over = false;
-  for (int i = 0; i < PATIENCE && !(over = held_is_over(world, &until)); i++) {
-    usleep(1000);
-    journals_turn(&service, 1000000);
-  }
+  for (int i = 0; i < PATIENCE && !(over = held_is_over(world, &until)); i++) wait_a_turn();
   cr_expect(over, "a change of a paused world is never safe");
 }
 
 /* Of two worlds the one that is said is refused: the other has its journal. */
 static void refuse_one(uint32_t number) {
-  char folder[160], other[192];
-  snprintf(folder, sizeof folder, "%s/later%u", place.folder, number);
-  for (uint32_t i = 0; i < WORLDS; i++) open_world(i, 5000000), populate(i);
-  snprintf(service.settings.journal_folder, sizeof service.settings.journal_folder, "%s", folder);
-  hosted_world *rests = &service.worlds[1 - number];
+  const char *folder = path_of(number ? "later1" : "later0");
+  for (uint32_t i = 0; i < WORLDS; i++) {
+    const hosted_world *world = open_world(i, 5000000);
+    cr_assert_eq(resume(world->instance, world->world, NULL, 0), MUSTER_OK);
+    little[i].type = (muster_type){1};
+    spawn_at(&little[i], 1);
+  }
+  strcpy(service.settings.journal_folder, folder);
+  hosted_world *world = &service.worlds[number], *rests = &service.worlds[1 - number];
   strcpy(rests->kept.why, "none is wanted"); /* so that it has none, and begins none */
-  journals_find_lost(&service.settings, &service.worlds[number]);
-  expect_refused(number, folder);
+  journals_find_lost(&service.settings, world);
+  expect_refused(world, folder);
   cr_expect(!rests->journal && !rests->kept.broken && !rests->kept.again_ns);
-  run_world(&service.worlds[number], 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    cr_assert_eq(hosting_run_frame(world), MUSTER_OK, "%s", muster_last_error());
+    world->frames++;
+    journals_turn(&service, 1000000);
+  }
   close_worlds();
-  snprintf(other, sizeof other, "rm -r %s", folder);
-  cr_expect_eq(system(other), 0);
+  cr_expect_eq(system(formed("rm -r %s", folder)), 0);
 }
 
 Test(own_journals, begin_again_when_the_system_lets_them_whichever_world_it_is) {
-  refuse_one(0);
-  refuse_one(1);
+  for (uint32_t number = 0; number < WORLDS; number++) refuse_one(number);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- losses */
 
 static void expect_lost(const hosted_world *world, uint64_t losses, uint64_t frames, const char *words) {
-  hosted_world *later = calloc(1, sizeof *later);
-  const journal_lost *lost = &world->kept.lost;
-  cr_assert_not_null(later);
-  strcpy(later->name, world->name);
-  journals_find_lost(&service.settings, later);
+  static hosted_world later;
+  const journal_lost *lost = &world->kept.lost, *known = &later.kept.lost;
+  memset(&later, 0, sizeof later);
+  strcpy(later.name, world->name);
+  journals_find_lost(&service.settings, &later);
   cr_expect(lost->losses == losses && lost->frames == frames && strcmp(lost->words, words) == 0, "%lu, %lu, %s",
             lost->losses, lost->frames, lost->words);
-  const journal_lost *known = &later->kept.lost;
-  cr_expect(known->losses == losses && known->frames == frames && known->at_s == lost->at_s,
-            "the next run knows of %lu", known->losses);
+  cr_expect(known->losses == losses && known->frames == frames && known->at_s == lost->at_s, "%lu", known->losses);
   cr_expect_str_eq(known->words, words);
   if (losses) cr_expect(lost->at_s <= clock_real() / 1000000000u && lost->at_s + 60 > clock_real() / 1000000000u);
-  free(later);
 }
 
 Test(own_journals, lose_what_is_summed_until_it_is_known_in_each_world) {
@@ -459,17 +413,8 @@ Test(own_journals, lose_what_is_summed_until_it_is_known_in_each_world) {
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
-static bool is_there(const char *name) {
-  char path[PLACE_BYTES];
-  snprintf(path, sizeof path, "%s/%s", place.folder, name);
-  return access(path, F_OK) == 0;
-}
-
 static void make_file(const char *name) {
-  char path[PLACE_BYTES];
-  snprintf(path, sizeof path, "%s/%s", place.folder, name);
-  FILE *file = fopen(path, "we");
-  cr_assert(file && fputs(name, file) >= 0 && fclose(file) == 0);
+  file_write(path_of(name), name, strlen(name));
 }
 
 /* A start that is cut short is no death of any world's frames; the journals stay. */
@@ -478,34 +423,30 @@ Test(own_journals, of_every_world_may_be_tried_again_behind_a_start_that_was_cut
                            *const others[] = {"state.west-7.snapshot", "state.east-3.journal",
                                               "state.weste-3.replaying", "state.west-.replaying",
                                               "state.west-7.replaying-1"};
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) make_file(marks[i]);
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) make_file(others[i]);
+  for (size_t i = 0; i < COUNT_OF(marks); i++) make_file(marks[i]);
+  for (size_t i = 0; i < COUNT_OF(others); i++) make_file(others[i]);
   journals_cut_short(&service.settings);
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) cr_expect(!is_there(marks[i]), "%s", marks[i]);
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) cr_expect(is_there(others[i]), "%s", others[i]);
+  for (size_t i = 0; i < COUNT_OF(marks); i++) cr_expect(access(path_of(marks[i]), F_OK), "%s", marks[i]);
+  for (size_t i = 0; i < COUNT_OF(others); i++) cr_expect(!access(path_of(others[i]), F_OK), "%s", others[i]);
 }
 
 /* In whatever order a folder is read: the newest has the greatest number, and those of other worlds do not count. */
 Test(own_journals, count_incidents_by_their_numbers) {
-  char path[PLACE_BYTES], name[64];
+  char path[PLACE_BYTES];
   uint64_t newest = 1;
   snprintf(path, sizeof path, "%s/state.west", place.folder);
   cr_expect(journals_count_incidents(path, &newest) == 0 && newest == 0);
-  state = 88172645463325252u;
   uint64_t most = 0;
   for (uint32_t i = 1; i <= 40; i++) {
     uint64_t number = 1 + (i * 7919u) % 4001; /* all different */
-    snprintf(name, sizeof name, "state.west-incident-%lu.journal", number);
-    make_file(name);
-    snprintf(name, sizeof name, "state.west-incident-%lu.snapshot", number + 5000);
-    make_file(name);
-    snprintf(name, sizeof name, "state.west2-incident-%lu.journal", number + 6000);
-    make_file(name);
+    make_file(formed("state.west-incident-%lu.journal", number));
+    make_file(formed("state.west-incident-%lu.snapshot", number + 5000));
+    make_file(formed("state.west2-incident-%lu.journal", number + 6000));
     if (number > most) most = number;
     cr_expect_eq(journals_count_incidents(path, &newest), i);
     cr_expect_eq(newest, most);
   }
-  cr_expect(journals_put_aside(path, "other") == false, "incidents are nobody's journal in force");
+  cr_expect(!journals_put_aside(path, "other"), "incidents are nobody's journal in force");
   cr_expect_eq(journals_count_incidents(path, &newest), 40);
   cr_assert_eq(chdir(place.folder), 0);
   cr_expect(journals_count_incidents("state.west", &newest) == 40 && newest == most, "in the folder that it runs in");

@@ -1,45 +1,20 @@
 /* musterd as root among paths that are no regular files, in a root of its own: nothing outside its folder changes, it
  * answers throughout, and it ends when it is told to. */
-#include "daemon.h"
-#include "support/skip.h"
+#include "served.h"
 
-#include <criterion/criterion.h>
 #include <ftw.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-static musterd service;
 static char root[64];
 
 /* A command of the shell, in which @ stands for the folder of the service. */
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int run(const char *format, ...) {
-  char text[512], command[2048];
-  size_t length = 0;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  for (const char *at = text; *at; at++)
-    length +=
-        (size_t)(*at == '@' ? sprintf(command + length, "%s", service.folder) : sprintf(command + length, "%c", *at));
-  return system(command);
+static int run(const char *command) {
+  return system(in_folder(command));
 }
 
 static void must_run(const char *command) {
-  cr_assert_eq(run("%s", command), 0, "%s", command);
+  cr_assert_eq(run(command), 0, "%s", command);
 }
-
-/* ------------------------------------------------------------------------------------------------- what is outside */
 
 static FILE *description;
 
@@ -60,8 +35,6 @@ static char *describe(void) {
   return text;
 }
 
-/* ---------------------------------------------------------------------------------------------------- begin and end */
-
 static char *outside; /* as it was */
 
 static void make_root(void) {
@@ -72,9 +45,9 @@ static void make_root(void) {
   setenv("OWN_ROOT_PROGRAM", getenv("MUSTERD"), 1);
   setenv("OWN_ROOT_FOLDER", service.folder, 1);
   setenv("MUSTERD", MUSTER_SOURCE_DIR "/tests/support/own_root", 1);
-  int status = geteuid() == 0 ? run("%s --make", getenv("MUSTERD")) : 125 << 8;
+  int status = geteuid() == 0 ? run("$MUSTERD --make") : 125 << 8;
   if (status) {
-    run("rm -rf %s @", root);
+    run("rm -rf $OWN_ROOT @");
     cr_assert(geteuid() != 0 || WEXITSTATUS(status) == 125, "own_root ended with %d", status);
     SKIP_TEST("a root of its own needs root, and a system that allows namespaces and devices");
   }
@@ -86,20 +59,17 @@ static void make_root(void) {
 
 /* It is killed with the test if it does not end. */
 static void remove_root(void) {
-  char *now = describe();
+  SCOPED(free_memory) char *now = describe();
   cr_expect_str_eq(now, outside, "something outside of its folder has changed");
   daemon_clear(&service);
-  run("rm -rf --one-file-system %s", root);
-  free(now);
+  run("rm -rf --one-file-system $OWN_ROOT");
   free(outside);
 }
 
 TestSuite(own_root, .init = make_root, .fini = remove_root, .timeout = 200);
 
 static void expect_answers(void) {
-  static daemon_reply reply;
-  daemon_ask(&service, "GET", "/healthz", NULL, &reply);
-  cr_expect_eq(reply.status, 200);
+  cr_expect_eq(fetch("GET", "/healthz", NULL)->status, 200);
 }
 
 /* The time that it took is reported, not judged: musterd waits for processors as the test does. */
@@ -114,41 +84,31 @@ static void expect_end(int status, const char *after) {
   cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
 }
 
-/* ------------------------------------------------------------------------------------------------------------ start */
-
 static void expect_refused(const char *flags, int wanted, const char *says) {
   run("rm -f @/log");
   daemon_launch(&service, flags);
   int status = daemon_wait(&service);
-  char *log = daemon_log(&service);
+  SCOPED(free_memory) char *log = daemon_log(&service);
   cr_expect(status == wanted && strstr(log, says), "%s: status %d instead of %d: %s", flags, status, wanted, log);
-  free(log);
+}
+
+static void expect_no_start(const char *setting, const char *says) {
+  const char *flags = formed("--modules @/m --world main=wildlife --agents 50 %s", setting);
+  expect_refused(flags, 2, says);
+  expect_refused(formed("%s --check", flags), 2, says);
 }
 
 Test(own_root, a_start_with_files_that_are_none_is_refused) {
-  static const char *const settings[][2] = {
-      {"--snapshot-file /dev/null", "snapshot_file: /dev/null: it is a device, not a regular file"},
-      {"--snapshot-file /dev/zero", "it is a device"},
-      {"--snapshot-file @/fifo", "it is a FIFO"},
-      {"--snapshot-file @/link", "link: it is a symbolic link"},
-      {"--snapshot-file @/kept", "kept.previous: it is a device"},
-      {"--snapshot-file /precious", "it is a folder"},
-      {"--flight-file /dev/null", "flight_file: /dev/null: it is a device"},
-      {"--flight-file @/link", "it is a symbolic link"},
-      {"--flight-file @/fifo", "it is a FIFO"},
-      {"--token-file /dev/zero", "token_file: /dev/zero: it is a device"},
-      {"--token-file @/fifo", "it is a FIFO"},
-      {"--config /dev/zero", "it is a device"},
-      {"--config @/fifo", "it is a FIFO"},
-  };
-  char flags[512];
   must_run("mkfifo @/fifo && ln -s /precious/file @/link && mknod @/kept.previous c 1 3");
-  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    snprintf(flags, sizeof flags, "--modules @/m --world main=wildlife --agents 50 %s", settings[i][0]);
-    expect_refused(flags, 2, settings[i][1]);
-    strcat(flags, " --check");
-    expect_refused(flags, 2, settings[i][1]);
-  }
+  EACH_PAIR(
+      expect_no_start, {"--snapshot-file /dev/null", "snapshot_file: /dev/null: it is a device, not a regular file"},
+      {"--snapshot-file /dev/zero", "it is a device"}, {"--snapshot-file @/fifo", "it is a FIFO"},
+      {"--snapshot-file @/link", "link: it is a symbolic link"},
+      {"--snapshot-file @/kept", "kept.previous: it is a device"}, {"--snapshot-file /precious", "it is a folder"},
+      {"--flight-file /dev/null", "flight_file: /dev/null: it is a device"},
+      {"--flight-file @/link", "it is a symbolic link"}, {"--flight-file @/fifo", "it is a FIFO"},
+      {"--token-file /dev/zero", "token_file: /dev/zero: it is a device"}, {"--token-file @/fifo", "it is a FIFO"},
+      {"--config /dev/zero", "it is a device"}, {"--config @/fifo", "it is a FIFO"});
   expect_refused("--modules @/m --world main=population --path @/fifo", 1, "fifo: it is a FIFO");
   must_run("rm @/m/wildlife.so && mkfifo -m 600 @/m/wildlife.so");
   expect_refused("--modules @/m --world main=wildlife", 1, "it is a FIFO");
@@ -159,60 +119,49 @@ Test(own_root, a_snapshot_of_a_hundred_gigabytes_of_nothing_is_kept_aside) {
   must_run("truncate -s 100G @/state");
   daemon_launch(&service, "--modules @/m --config @/conf --snapshot-file @/state");
   cr_assert(daemon_await(&service, "READY=1"), "%s", daemon_log(&service));
-  daemon_await_log(&service, "it is kept as ");
+  await_log("it is kept as ");
   expect_answers();
   expect_end(0, "a sparse snapshot");
 }
 
-/* -------------------------------------------------------------------------------------------------------------- run */
-
 /* Puts something in the place of a file, sends a signal, and expects words and an answer. */
 static void attack(const char *command, int signal, const char *says) {
-  must_run(": >@/log");
-  must_run(command);
+  EACH(must_run, ": >@/log", command);
   daemon_signal(&service, signal);
   expect_answers();
-  daemon_await_log(&service, says);
+  await_log(says);
   if (signal == SIGHUP) cr_expect(daemon_await(&service, "STATUS=reloaded")); /* unread notices would hold it up */
   expect_answers();
 }
 
 static void attack_modules(const char *command, const char *says) {
-  static daemon_reply reply;
   must_run(command);
-  daemon_ask(&service, "POST", "/v1/modules", "{\"module\": \"bad\"}", &reply);
+  fetch("POST", "/v1/modules", "{\"module\": \"bad\"}");
   cr_expect(reply.status == 409 && strstr(reply.body, says), "%s: %s", command, reply.text);
   must_run("rm -r @/m/bad.so");
   expect_answers();
 }
 
 static void expect_frames(void) {
-  static daemon_reply reply;
   unsigned long long first = 0, now = 0;
   while (now < first + 10 || first == 0) {
-    daemon_ask(&service, "GET", "/v1/worlds/main", NULL, &reply);
+    fetch("GET", WORLD, NULL);
     const char *frames = strstr(reply.body, "\"frames\": ");
     cr_assert(frames && sscanf(frames, "%*s %llu", &now) == 1, "%s", reply.text);
     if (first == 0) first = now;
   }
 }
 
-static void start_good(void) {
+Test(own_root, a_service_that_runs_bears_with_files_that_become_none) {
   daemon_launch(&service, "--modules @/m --config @/conf --snapshot-file @/state --snapshot-interval 3600s "
                           "--flight-file @/flight");
   cr_assert(daemon_await(&service, "READY=1"), "%s", daemon_log(&service));
-}
-
-static void attack_settings(void) {
   attack("rm @/token && mkfifo -m 600 @/token", SIGHUP, "token: it is a FIFO");
   attack("rm @/token && mknod -m 600 @/token c 1 5", SIGHUP, "token: it is a device");
   attack("rm @/token && mkdir @/token", SIGHUP, "token: it is a folder");
   attack("cp @/conf @/conf.good && rm @/conf && mkfifo @/conf", SIGHUP, "conf: it is a FIFO");
   attack("rm @/conf && ln -s /dev/zero @/conf", SIGHUP, "conf: it is a device");
   must_run("rm @/conf && mv @/conf.good @/conf && rmdir @/token");
-}
-
-static void attack_snapshots(void) {
   attack("mkfifo @/state.new", SIGUSR1, "state.new: it is a FIFO");
   attack("rm @/state.new && ln -s /precious/file @/state.new", SIGUSR1, "state.new: it is a symbolic link");
   attack("rm @/state.new && mknod @/state.new c 1 3", SIGUSR1, "state.new: it is a device");
@@ -220,12 +169,6 @@ static void attack_snapshots(void) {
   attack("rm @/state && mknod @/state c 1 3", SIGUSR1, "state: it is a device");
   attack("rm @/state && mkfifo @/state.previous", SIGUSR1, "state.previous: it is a FIFO");
   attack("rm @/state.previous", SIGUSR1, "snapshot 1: ");
-}
-
-Test(own_root, a_service_that_runs_bears_with_files_that_become_none) {
-  start_good();
-  attack_settings();
-  attack_snapshots();
   attack_modules("head -c 20000 @/m/wildlife.so >@/m/bad.so && chmod 600 @/m/bad.so", "it is cut");
   attack_modules("head -c 4096 @/m/wildlife.so >@/m/bad.so && chmod 600 @/m/bad.so && "
                  "truncate -r @/m/wildlife.so @/m/bad.so",

@@ -6,12 +6,6 @@
 #include "control.h"
 #include "service/http.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 typedef struct own_server {
   musterd asked; /* what asks it knows the socket alone */
   uv_loop_t loop;
@@ -33,20 +27,26 @@ static void own_server_run(void *loop) {
   uv_run(loop, UV_RUN_DEFAULT);
 }
 
+/* A socket of a server at a path. */
+static inline int own_server_listen(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  cr_assert(descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
+                listen(descriptor, 16) == 0,
+            "%s: %s", path, strerror(errno));
+  return descriptor;
+}
+
 /* Makes loop and socket; the test then makes `http`, which listens at `descriptor`. */
 static inline void own_server_prepare(own_server *server) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
   cr_assert(uv_loop_init(&server->loop) == 0 && uv_async_init(&server->loop, &server->stop, own_server_end) == 0);
   server->stop.data = server;
   char folder[] = "/tmp/muster-own-server-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
-  snprintf(server->asked.folder, sizeof server->asked.folder, "%s", folder);
+  strcpy(server->asked.folder, folder);
   snprintf(server->asked.socket, sizeof server->asked.socket, "%s/socket", folder);
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", server->asked.socket);
-  server->descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  cr_assert(server->descriptor >= 0 && bind(server->descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
-                listen(server->descriptor, 16) == 0,
-            "%s", strerror(errno));
+  server->descriptor = own_server_listen(server->asked.socket);
 }
 
 static inline void own_server_begin(own_server *server) {

@@ -9,16 +9,14 @@ TestSuite(own_shown, .init = start, .fini = stop, .timeout = 120);
 /* ----------------------------------------------------------------------------------------------------------- types */
 
 static void expect_message(const char *path, const char *words) {
-  json_t *refusal = ask("POST", path, NULL, 404);
-  cr_expect(strstr(control_text(refusal, "error.message"), words), "no '%s' in: %s", words,
-            control_text(refusal, "error.message"));
-  json_decref(refusal);
+  json_auto_t *refusal = ask("POST", path, NULL, 404);
+  expect_in(control_text(refusal, "error.message"), words);
 }
 
 Test(own_shown, name_the_type_that_was_meant_or_all) {
-  expect_message("/v1/worlds/east/types/henn/reinstate", "world east has no type 'henn'; did you mean 'hen'?");
-  expect_message("/v1/worlds/east/types/foxx/reinstate", "did you mean 'fox'?");
-  expect_message("/v1/worlds/west/types/zebra/reinstate", "world west has no type 'zebra'; there are: hen, fox");
+  expect_message(EAST "/types/henn/reinstate", "world east has no type 'henn'; did you mean 'hen'?");
+  expect_message(EAST "/types/foxx/reinstate", "did you mean 'fox'?");
+  expect_message(WEST "/types/zebra/reinstate", "world west has no type 'zebra'; there are: hen, fox");
 }
 
 /* Crashes of a type are those of its world alone. */
@@ -31,7 +29,7 @@ Test(own_shown, forget_the_crashes_of_the_type_that_is_reinstated) {
     strcpy(counts->counts[i].type, types[i % 2]);
   }
   counts->count = 4;
-  tell("POST", "/v1/worlds/east/types/hen/reinstate", NULL, 200);
+  tell("POST", EAST "/types/hen/reinstate", NULL, 200);
   cr_assert_eq(counts->count, 3);
   cr_expect_null(flight_counts_find(counts, "east", "hen"));
   cr_expect_eq(flight_counts_find(counts, "west", "hen")->crashes, 3);
@@ -39,8 +37,7 @@ Test(own_shown, forget_the_crashes_of_the_type_that_is_reinstated) {
   cr_expect_eq(flight_counts_find(counts, "east", "fox")->crashes, 6);
 }
 
-/* -------------------------------------------------------------------------------------------------- carried out once
- */
+/* ----------------------------------------------------------------------------------------------- carried out once */
 
 static long long frame_of(const daemon_reply *answer) {
   char value[24];
@@ -58,28 +55,26 @@ Test(own_shown, say_of_which_frame_each_answer_is) {
                                       "/types",   "/agents", "/agents/0.1",
                                       "/history", "/module", "/agents/0.1/explain",
                                       "/ranking"};
-  char path[96];
-  for (int i = 0; i < 3; i++) run_frame_of(1);
+  run_frames_of(1, 3);
   for (size_t i = 0; i < COUNT_OF(reads); i++) {
-    snprintf(path, sizeof path, "/v1/worlds/east%s", reads[i]);
-    daemon_ask(&server.asked, "GET", path, NULL, &reply);
-    cr_expect(reply.status == 200 && frame_of(&reply) == 3, "%s: %d, %lld", path, reply.status, frame_of(&reply));
+    daemon_ask(&server.asked, "GET", path_to(1, reads[i]), NULL, &reply);
+    cr_expect(reply.status == 200 && frame_of(&reply) == 3, "%s: %d, %lld", reads[i], reply.status, frame_of(&reply));
   }
-  daemon_ask_once(&server.asked, "POST", "/v1/worlds/east/agents/1.1/wake", "up", NULL, &reply);
+  daemon_ask_once(&server.asked, "POST", EAST "/agents/1.1/wake", "up", NULL, &reply);
   cr_expect(reply.status == 200 && frame_of(&reply) == 4 && !is_replayed(&reply), "%s", reply.text);
-  for (int i = 0; i < 3; i++) run_frame_of(1);
+  run_frames_of(1, 3);
   for (int i = 0; i < 2; i++) {
-    daemon_ask_once(&server.asked, "POST", "/v1/worlds/east/agents/1.1/wake", "up", NULL, &again);
+    daemon_ask_once(&server.asked, "POST", EAST "/agents/1.1/wake", "up", NULL, &again);
     cr_expect(again.status == 200 && frame_of(&again) == 4 && is_replayed(&again), "%s", again.text);
     cr_expect_str_eq(again.body, reply.body);
   }
-  daemon_ask_once(&server.asked, "POST", "/v1/worlds/west/agents/1.1/wake", "up", NULL, &reply);
+  daemon_ask_once(&server.asked, "POST", WEST "/agents/1.1/wake", "up", NULL, &reply);
   cr_expect(reply.status == 200 && frame_of(&reply) == 1 && !is_replayed(&reply), "another world: %s", reply.text);
 }
 
 /* While the first request is under way its key is that of no other one; and it may be asked for again in a second. */
 Test(own_shown, refuse_the_key_of_a_request_that_is_under_way) {
-  static const char path[] = "/v1/worlds/east/observers", body[] = "{\"position\": {\"x\": 1, \"y\": 2}}";
+  static const char path[] = EAST "/observers", body[] = "{\"position\": {\"x\": 1, \"y\": 2}}";
   char value[16];
   daemon_ask_once(&server.asked, "POST", path, "one", body, &reply);
   cr_assert_eq(reply.status, 201, "%s", reply.text);
@@ -95,9 +90,8 @@ Test(own_shown, refuse_the_key_of_a_request_that_is_under_way) {
   daemon_ask_once(&server.asked, "POST", path, "one", body, &again);
   cr_expect(again.status == 201 && is_replayed(&again) && strcmp(again.body, reply.body) == 0, "%s", again.text);
   run_frame_of(1);
-  json_t *list = ask("GET", path, NULL, 200);
-  cr_expect_eq(json_array_size(control_member(list, "observers")), 1);
-  json_decref(list);
+  json_auto_t *watching = control_get(&server.asked, path);
+  cr_expect_eq(control_size(watching, "observers"), 1);
 }
 
 /* What each command answers, and that it is answered alike, with the same kind of body, and given once. */
@@ -111,9 +105,9 @@ Test(own_shown, answer_commands_as_their_module_did_and_give_each_once) {
                  {"odd", 200, "application/json", "\"odd\""},
                  {"twice", 201, "text/plain; charset=utf-8", "the first"},
                  {"fail", 409, "application/json", "it is not the time"}};
-  char path[96], type[64], first[1024];
+  char type[64], first[1024];
   for (size_t i = 0; i < COUNT_OF(answers); i++) {
-    snprintf(path, sizeof path, "/v1/worlds/east/module/%s", answers[i].name);
+    const char *path = formed(EAST "/module/%s", answers[i].name);
     for (int turns = 0; turns < 3; turns++) {
       daemon_ask_once(&server.asked, "POST", path, answers[i].name, NULL, &again);
       cr_expect_eq(again.status, answers[i].status, "%s: %s", path, again.text);
@@ -134,10 +128,8 @@ Test(own_shown, answer_commands_as_their_module_did_and_give_each_once) {
 Test(own_shown, tell_the_metrics_of_their_modules_as_they_are_now) {
   for (uint32_t turns = 0; turns < 2; turns++)
     for (uint32_t number = 0; number < WORLDS; number++) {
-      char path[64];
-      snprintf(path, sizeof path, "/v1/worlds/%s/module", service.worlds[number].name);
       eggs_laid += 100;
-      json_t *module = ask("GET", path, NULL, 200);
+      json_auto_t *module = get(path_to(number, "/module"));
       cr_expect_str_eq(control_text(module, "world"), service.worlds[number].name);
       cr_expect_str_eq(control_text(module, "instances.0.metrics.0.metric"), "eggs");
       cr_expect_str_eq(control_text(module, "instances.0.metrics.0.kind"), "gauge");
@@ -145,8 +137,7 @@ Test(own_shown, tell_the_metrics_of_their_modules_as_they_are_now) {
       cr_expect_str_eq(control_text(module, "instances.0.metrics.1.metric"), "eaten_total");
       cr_expect_str_eq(control_text(module, "instances.0.metrics.1.kind"), "counter");
       cr_expect_eq(control_number(module, "instances.0.metrics.1.value"), turns ? 100 + HENS + FOXES : 100);
-      cr_expect_eq(json_array_size(control_member(module, "instances.0.commands")), COUNT_OF(commands) - 1);
-      json_decref(module);
+      cr_expect_eq(control_size(module, "instances.0.commands"), COUNT_OF(commands) - 1);
       run_frame_of(number);
     }
 }
@@ -161,53 +152,43 @@ Test(own_shown, take_back_what_was_set_where_0_is_said) {
                  {"{\"period_ns\": 60000000, \"period_max_ns\": 700000000}", 60000000, 700000000},
                  {"{\"period_ns\": 0, \"period_max_ns\": 0}", 50000000, 1000000000}};
   static const uint32_t workers[][2] = {{1, 1}, {0, 2}, {2, 2}, {1, 1}, {0, 2}};
-  char body[64];
   for (size_t i = 0; i < COUNT_OF(periods); i++) {
-    json_t *told = ask("PUT", "/v1/worlds/east/types/hen/periods", periods[i].body, 200);
+    tell("PUT", EAST "/types/hen/periods", periods[i].body, 200);
     run_frame_of(1);
-    json_t *types = ask("GET", "/v1/worlds/east/types", NULL, 200);
+    json_auto_t *types = get(EAST "/types");
     cr_expect_eq(control_count(types, "types.0.period_ns"), periods[i].period_ns, "%s", periods[i].body);
     cr_expect_eq(control_count(types, "types.0.period_max_ns"), periods[i].period_max_ns, "%s", periods[i].body);
     cr_expect_eq(control_count(types, "types.1.period_ns"), 30000000);
-    json_decref(told), json_decref(types);
   }
   for (size_t i = 0; i < COUNT_OF(workers); i++) {
-    snprintf(body, sizeof body, "{\"workers\": %u}", workers[i][0]);
-    json_t *told = ask("PATCH", "/v1/worlds/east", body, 200);
+    const char *body = formed("{\"workers\": %u}", workers[i][0]);
+    json_auto_t *told = ask("PATCH", EAST, body, 200);
     cr_expect_eq(control_count(told, "workers"), workers[i][1], "%s", body);
     cr_expect_eq(muster_world_workers(service.worlds[1].world), workers[i][1], "%s", body);
     cr_expect_eq(muster_world_workers(service.worlds[0].world), 2, "%s", body);
-    json_decref(told);
   }
 }
 
 /* What types take is what all agents take, whichever are listed; and who is in quarantine is not awaited. */
 Test(own_shown, rank_one_type_and_tell_the_loads_of_all) {
-  char path[96];
-  for (int i = 0; i < 30; i++) run_frame_of(1);
+  run_frames_of(1, 30);
   muster_agent late = agents[1][3];
   cr_assert_eq(muster_agent_quarantine(little[1].world, late), MUSTER_OK, "%s", muster_last_error());
   run_frame_of(1);
   service.worlds[1].sim_now_ns += 10000000000u; /* all that have a period are late */
-  json_t *all = ask("GET", "/v1/worlds/east/ranking?limit=100", NULL, 200);
-  cr_expect_eq(json_array_size(control_member(all, "delayed")), HENS + FOXES - 1);
-  for (size_t i = 0; i < json_array_size(control_member(all, "delayed")); i++) {
-    snprintf(path, sizeof path, "delayed.%zu.agent", i);
-    cr_expect_str_neq(control_text(all, path), api_id_of(muster_agent_index(late), 1).text);
-  }
-  json_t *foxes = ask("GET", "/v1/worlds/east/ranking?limit=100&type=fox", NULL, 200);
-  cr_expect_eq(json_array_size(control_member(foxes, "delayed")), FOXES);
-  cr_expect_eq(json_array_size(control_member(foxes, "expensive")), FOXES);
+  json_auto_t *all = get(EAST "/ranking?limit=100"), *foxes = get(EAST "/ranking?limit=100&type=fox");
+  cr_expect_eq(control_size(all, "delayed"), HENS + FOXES - 1);
+  for (size_t i = 0; i < control_size(all, "delayed"); i++)
+    cr_expect_str_neq(control_text(all, formed("delayed.%zu.agent", i)), api_id_of(muster_agent_index(late), 1).text);
+  cr_expect_eq(control_size(foxes, "delayed"), FOXES);
+  cr_expect_eq(control_size(foxes, "expensive"), FOXES);
   cr_expect(json_equal(control_member(all, "types"), control_member(foxes, "types")), "the loads are of all");
   cr_expect_eq(control_count(foxes, "looked"), HENS + FOXES);
   uint32_t shown = 0;
   for (uint32_t type = 0; type < 2; type++)
-    for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
-      snprintf(path, sizeof path, "types.%u.levels.%u.agents", type, level);
-      shown += (uint32_t)control_count(foxes, path);
-    }
+    for (uint32_t level = 0; level < WORLD_LEVELS; level++)
+      shown += (uint32_t)control_count(foxes, formed("types.%u.levels.%u.agents", type, level));
   cr_expect_eq(shown, HENS + FOXES);
-  json_decref(all), json_decref(foxes);
 }
 
 typedef struct map_head {
@@ -246,11 +227,10 @@ Test(own_shown, have_maps_of_what_was_asked_for) {
               {"?x0=0&y0=0&x1=10&y1=1.5", 1, 0, 0, 0, 1, 0, 0, 10, 1.5},
               {"?x0=0&y0=0&x1=10&y1=1", 1, 0, 0, 0, 0, 0, 0, 10, 1},
               {"?x0=0&y0=0&x1=31&y1=1.5", 1, 0, 0, 0, 2, 0, 0, 31, 1.5}};
-  char path[128];
-  run_frame_of(0), run_frame_of(1), run_frame_of(1);
+  run_frame_of(0), run_frames_of(1, 2);
   for (int turns = 0; turns < 2; turns++)
     for (size_t i = 0; i < COUNT_OF(maps); i++) {
-      snprintf(path, sizeof path, "/v1/worlds/east/map%s", maps[i].query);
+      const char *path = formed(EAST "/map%s", maps[i].query);
       map_head head = ask_map(path);
       cr_expect(memcmp(head.magic, "MMAP", 4) == 0 && head.version == 2 && head.kind == maps[i].kind, "%s", path);
       cr_expect(head.columns == maps[i].columns && head.rows == maps[i].rows, "%s", path);
@@ -261,16 +241,15 @@ Test(own_shown, have_maps_of_what_was_asked_for) {
       for (uint32_t side = 0; side < 4; side++)
         cr_expect_float_eq(shown[side], wanted[side], 1e-9, "%s: %g", path, shown[side]);
     }
-  map_head other = ask_map("/v1/worlds/west/map");
+  map_head other = ask_map(WEST "/map");
   cr_expect(fabs(other.y0 + 0.75) < 1e-9 && other.frame == 1, "another world: %g", other.y0);
 }
 
 Test(own_shown, show_no_rectangle_without_a_height_or_a_width) {
   static const char *const whats[] = {"map", "cells", "herds"};
-  char flat[96], thin[96];
   for (size_t i = 0; i < COUNT_OF(whats); i++) {
-    snprintf(flat, sizeof flat, "/v1/worlds/east/%s?x0=0&y0=5&x1=1&y1=5", whats[i]);
-    snprintf(thin, sizeof thin, "/v1/worlds/east/%s?x0=1&y0=5&x1=1&y1=6", whats[i]);
+    const char *flat = formed(EAST "/%s?x0=0&y0=5&x1=1&y1=5", whats[i]);
+    const char *thin = formed(EAST "/%s?x0=1&y0=5&x1=1&y1=6", whats[i]);
     CONTROL_EXPECT_REFUSALS(&server.asked, {"GET", flat, NULL, 400, "out_of_range", "x1"},
                             {"GET", thin, NULL, 400, "out_of_range", "x1"});
   }
@@ -289,13 +268,10 @@ Test(own_shown, measure_each_frame_at_once) {
 
 /* However many frames there are, a page gets as many a second as it has asked for. */
 Test(own_shown, stream_no_more_frames_a_second_than_are_asked_for) {
-  static const char request[] = "GET /v1/worlds/east/stream?hz=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
   static char text[1 << 20];
   size_t length = 0;
-  uint32_t events = 0;
-  int page = daemon_connect(&server.asked);
   const uint64_t begin_ns = clock_system(), enough_ns = 350000000;
-  cr_assert_eq(write(page, request, sizeof request - 1), (ssize_t)sizeof request - 1);
+  int page = control_send(&server.asked, "GET " EAST "/stream?hz=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   while (clock_system() - begin_ns < enough_ns || !strstr(text, "event: frame\n")) {
     cr_assert_lt(clock_system() - begin_ns, 60000000000u, "no frame is told: %s", text);
     run_frame_of(1);
@@ -304,7 +280,7 @@ Test(own_shown, stream_no_more_frames_a_second_than_are_asked_for) {
   }
   uint64_t passed_ns = clock_system() - begin_ns;
   text[length] = '\0';
-  for (const char *at = text; (at = strstr(at, "event: frame\n")) != NULL; at++) events++;
+  const uint32_t events = count_in(text, "event: frame\n");
   cr_expect(events >= 1 && events <= 1 + (passed_ns + 100000000) / 1000000000u, "%u in %lu ms", events,
             passed_ns / 1000000);
   close(page);
@@ -321,34 +297,31 @@ Test(own_shown, tell_no_more_of_a_loss_that_is_acknowledged) {
     snprintf(kept->lost.words, sizeof kept->lost.words, "lost by world %u", i);
     publish_pace(&service.worlds[i]);
   }
-  json_t *known = ask("POST", "/v1/worlds/east/acknowledge", NULL, 200);
+  json_auto_t *known = ask("POST", EAST "/acknowledge", NULL, 200);
   cr_expect(control_count(known, "losses") == 3 && control_count(known, "lost_frames") == 31);
   cr_expect_str_eq(control_text(known, "lost"), "lost by world 1");
-  json_t *west = ask("GET", "/v1/worlds/west", NULL, 200), *east = ask("GET", "/v1/worlds/east", NULL, 200);
+  json_auto_t *west = get(WEST), *east = get(EAST);
   cr_expect(control_count(west, "journal.losses") == 2 && control_count(west, "journal.lost_frames") == 30);
   cr_expect_eq(control_count(east, "journal.losses"), 0);
   cr_expect_str_empty(control_text(east, "journal.lost"));
-  json_decref(known), json_decref(west), json_decref(east);
 }
 
 /* The reasons of /readyz of a world, as "CODE: MESSAGE" lines. */
-static void reasons_of(const char *world, char text[1024]) {
-  json_t *answer = ask("GET", "/readyz", NULL, 200), *reason;
-  size_t i, length = 0;
-  *text = '\0';
-  json_array_foreach(control_member(answer, "reasons"), i, reason) {
-    if (strcmp(control_text(reason, "world"), world) != 0) continue;
-    length += (size_t)snprintf(text + length, 1024 - length, "%s: %s\n", control_text(reason, "code"),
-                               control_text(reason, "message"));
+static const char *reasons_of(const char *world) {
+  json_auto_t *answer = get("/readyz");
+  const char *text = "";
+  for (size_t i = 0; i < control_size(answer, "reasons"); i++) {
+    json_t *reason = json_array_get(control_member(answer, "reasons"), i);
+    if (strcmp(control_text(reason, "world"), world) == 0)
+      text = formed("%s%s: %s\n", text, control_text(reason, "code"), control_text(reason, "message"));
   }
-  json_decref(answer);
+  return text;
 }
 
 /* A world that has no journal since none is wanted, or can be, is well; and of the history the last ten seconds count.
  */
 Test(own_shown, are_ready_and_say_what_is_the_matter_all_the_same) {
   uint64_t now_s = clock_system() / 1000000000u;
-  char text[1024];
   for (uint32_t i = 0; i < WORLDS; i++) {
     hosted_world *world = &service.worlds[i];
     strcpy(world->kept.why, i ? "a full disk" : "its module has no save");
@@ -359,11 +332,10 @@ Test(own_shown, are_ready_and_say_what_is_the_matter_all_the_same) {
     world->history.count = world->history.next = 3;
     publish_pace(world);
   }
-  reasons_of("west", text);
-  cr_expect_str_empty(text, "%s", text);
-  reasons_of("east", text);
-  cr_expect(strstr(text, "degraded: ") && strstr(text, "a full disk"), "%s", text);
-  cr_expect(strstr(text, "idle: in 10 s 2 frames left budget") && strstr(text, "were mended 4 times"), "%s", text);
+  const char *west = reasons_of("west"), *east = reasons_of("east");
+  cr_expect_str_empty(west, "%s", west);
+  expect_in(east, "degraded: "), expect_in(east, "a full disk");
+  expect_in(east, "idle: in 10 s 2 frames left budget"), expect_in(east, "were mended 4 times");
 }
 
 /* --------------------------------------------------------------------------------------------------- large answers */
@@ -378,7 +350,7 @@ Test(own_shown, send_a_single_answer_however_large_it_is) {
   service.http->options.answers_bytes_max = 1000;
   for (int turns = 0; turns < 3; turns++) {
     http_counts counts;
-    daemon_ask(&server.asked, "GET", "/v1/worlds/west/history", NULL, &reply);
+    daemon_ask(&server.asked, "GET", WEST "/history", NULL, &reply);
     cr_expect(reply.status == 200 && reply.length > 65536, "%d: %zu bytes", reply.status, reply.length);
     AWAIT((http_count(service.http, &counts), counts.answers_waiting == 0));
   }
@@ -386,10 +358,8 @@ Test(own_shown, send_a_single_answer_however_large_it_is) {
 
 /* A stream that has nothing to send may sleep for as long as it has nothing. */
 Test(own_shown, stream_to_pages_that_may_wait_for_ever) {
-  static const char request[] = "GET /v1/worlds/east/stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
   char text[4096];
-  int page = daemon_connect(&server.asked);
-  cr_assert_eq(write(page, request, sizeof request - 1), (ssize_t)sizeof request - 1);
+  int page = control_send(&server.asked, "GET " EAST "/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   cr_assert_gt(recv(page, text, sizeof text, 0), 0);
   const volatile http_connection *connection = LIST_FIRST(&service.http->connections);
   AWAIT(connection->deadline_ms == UINT64_MAX);
@@ -417,17 +387,14 @@ Test(own_shown, refuse_a_bulk_of_positions_for_any_axis_that_is_none) {
   }
   for (uint32_t i = 0; i < 4 * 3 * RECORDS; i++) {
     double *axis = &body.records[i % RECORDS].axes[i / RECORDS % 3], before = *axis;
-    char field[32];
+    const char *field = formed("records[%u].%c", i % RECORDS, "xyz"[i / RECORDS % 3]);
     *axis = wrong[i / RECORDS / 3];
-    snprintf(field, sizeof field, "records[%u].%c", i % RECORDS, "xyz"[i / RECORDS % 3]);
-    daemon_ask_bytes(&server.asked, "POST", "/v1/worlds/east/positions", "application/octet-stream", &body, sizeof body,
-                     &reply);
+    daemon_ask_bytes(&server.asked, "POST", EAST "/positions", "application/octet-stream", &body, sizeof body, &reply);
     cr_expect(reply.status == 400 && strstr(reply.body, field), "%s: %s", field, reply.text);
     *axis = before;
     cr_expect_eq(info_of(&little[1], agents[1][0]).position.x, 0);
   }
-  daemon_ask_bytes(&server.asked, "POST", "/v1/worlds/east/positions", "application/octet-stream", &body, sizeof body,
-                   &reply);
+  daemon_ask_bytes(&server.asked, "POST", EAST "/positions", "application/octet-stream", &body, sizeof body, &reply);
   cr_expect(reply.status == 200 && strstr(reply.body, "\"moved\": 3"), "%s", reply.text);
   run_frame_of(1);
   for (uint32_t i = 0; i < RECORDS; i++) {

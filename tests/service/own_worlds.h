@@ -11,7 +11,6 @@
 #include "service/live.h"
 #include "service/metrics.h"
 #include "service/publish.h"
-#include "support/await.h"
 #include "support/little_world.h"
 
 #include "base/clock.h"
@@ -19,9 +18,10 @@
 #include <muster/overruns.h>
 #include <muster/tune.h>
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
+
+#define WEST "/v1/worlds/west"
+#define EAST "/v1/worlds/east"
 
 enum { WORLDS = 2, HENS = 40, FOXES = 20, ROOM = 400, IDS_MAX = HENS + FOXES, MANY_TYPES = 66 };
 
@@ -35,8 +35,7 @@ static uint32_t agent_count[WORLDS];
 static uint64_t state = 88172645463325252u;
 
 static inline uint32_t below(uint32_t bound) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return (uint32_t)(state >> 16) % bound;
+  return (uint32_t)(next_random(&state) >> 16) % bound;
 }
 
 /* ------------------------------------------------------------------------------------------ a module, and worlds */
@@ -94,13 +93,11 @@ static const muster_module farm = {.size = sizeof farm,
                                    .metrics = metrics,
                                    .read_metrics = read_metrics};
 
-static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}};
+static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
 
 static inline void register_named(uint32_t number, const char *name, uint64_t period_ns) {
-  muster_type_def def = type_with(atoms, 1);
-  def.name = name;
-  def.period_ns = period_ns;
-  def.period_max_ns = 20 * period_ns;
+  muster_type_def def = WITH(muster_type_def, it.atoms = &atom, it.atom_count = 1, it.name = name,
+                             it.period_ns = period_ns, it.period_max_ns = 20 * period_ns);
   register_type(&little[number], &def);
 }
 
@@ -117,11 +114,8 @@ static inline void populate(uint32_t number) {
 static inline void make_world(uint32_t number) {
   static const char *const names[] = {"west", "east"};
   hosted_world *world = &service.worlds[number];
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = 2 * ROOM;
-  def.limits.types_max = MANY_TYPES + 2;
-  def.limits.observers_max = 256;
+  muster_world_def def = WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.limits.agents_max = 2 * ROOM,
+                              it.limits.types_max = MANY_TYPES + 2, it.limits.observers_max = 256);
   little[number] = little_world_create(2, &def);
   little[number].provokes_idle = true;
   world->settings = *settings_add_world(&service.settings, names[number]);
@@ -206,12 +200,25 @@ static inline void run_frame_of(uint32_t number) {
   uv_sem_destroy(&one.done);
 }
 
+static inline void run_frames_of(uint32_t number, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; i++) run_frame_of(number);
+}
+
+/* Of a world by its number, and of what is in it, such as "/agents". */
+static inline const char *path_to(uint32_t number, const char *end) {
+  return formed("/v1/worlds/%s%s", service.worlds[number].name, end);
+}
+
 static inline json_t *ask(const char *method, const char *path, const char *body, int status) {
   return control_ask(&server.asked, method, path, body, status);
 }
 
+static inline json_t *get(const char *path) {
+  return control_get(&server.asked, path);
+}
+
 static inline void tell(const char *method, const char *path, const char *body, int status) {
-  json_decref(ask(method, path, body, status));
+  json_decref(control_ask(&server.asked, method, path, body, status));
 }
 
 #endif

@@ -24,60 +24,56 @@ static bool passes(const agent_filter *filter, const muster_agent_info *info) {
          (!filter->near || dx * dx + dy * dy <= filter->radius_m * filter->radius_m);
 }
 
-static void write_query(const agent_filter *filter, char query[256]) {
-  int length = snprintf(query, 256, "?limit=%u", filter->limit);
-  if (filter->type) length += sprintf(query + length, "&type=%s", filter->type);
-  if (filter->level >= 0) length += sprintf(query + length, "&level=%d", filter->level);
-  if (filter->partition >= 0) length += sprintf(query + length, "&partition=%d", filter->partition);
-  if (filter->importance >= 0) length += sprintf(query + length, "&min_importance=%.17g", filter->importance);
-  if (filter->near) sprintf(query + length, "&near=%.17g,%.17g,%.17g", filter->x, filter->y, filter->radius_m);
+static const char *query_of(const agent_filter *filter) {
+  return formed("%s%s%s%s%s", filter->type ? formed("&type=%s", filter->type) : "",
+                filter->level < 0 ? "" : formed("&level=%d", filter->level),
+                filter->partition < 0 ? "" : formed("&partition=%d", filter->partition),
+                filter->importance < 0 ? "" : formed("&min_importance=%.17g", filter->importance),
+                filter->near ? formed("&near=%.17g,%.17g,%.17g", filter->x, filter->y, filter->radius_m) : "");
 }
 
-/* All pages of a list hold those that pass, each once and in the order of their indices, and no page more than asked
- * for. */
-static void expect_list(uint32_t number, const agent_filter *filter) {
-  char query[256], path[512], cursor[32] = "0";
-  uint32_t next = 0;
-  write_query(filter, query);
+/* All pages of a list as one; no page has more than was asked for. */
+static json_t *read_pages(uint32_t number, const char *list, uint32_t limit, const char *query) {
+  json_t *all = json_array();
+  char cursor[32] = "0";
   for (bool more = true; more;) {
-    snprintf(path, sizeof path, "/v1/worlds/%s/agents%s&cursor=%s", service.worlds[number].name, query, cursor);
-    json_t *page = ask("GET", path, NULL, 200), *one, *list = control_member(page, "agents");
-    size_t i;
-    cr_assert_leq(json_array_size(list), filter->limit, "%s", path);
-    json_array_foreach(list, i, one) {
-      while (next < agent_count[number]) {
-        muster_agent_info info = info_of(&little[number], agents[number][next]);
-        if (passes(filter, &info)) break;
-        next++;
-      }
-      cr_assert_lt(next, agent_count[number], "%s: one too many", path);
-      muster_agent agent = agents[number][next++];
-      cr_assert_str_eq(control_text(one, "agent"),
-                       api_id_of(muster_agent_index(agent), muster_agent_generation(agent)).text, "%s", path);
-    }
+    json_auto_t *page =
+        get(formed("%s?limit=%u%s&cursor=%s", path_to(number, formed("/%s", list)), limit, query, cursor));
+    cr_assert_leq(control_size(page, list), limit, "%s of %u: %s", list, limit, query);
+    json_array_extend(all, control_member(page, list));
     const char *behind = json_string_value(json_object_get(page, "next"));
     more = behind != NULL;
     if (more) snprintf(cursor, sizeof cursor, "%s", behind);
-    json_decref(page);
   }
-  for (; next < agent_count[number]; next++) {
-    muster_agent_info info = info_of(&little[number], agents[number][next]);
-    cr_assert_not(passes(filter, &info), "%s: agent %u is missing", query, next);
+  return all;
+}
+
+/* A list holds those that pass, each once and in the order of their indices. */
+static void expect_list(uint32_t number, const agent_filter *filter) {
+  const char *query = query_of(filter);
+  json_auto_t *list = read_pages(number, "agents", filter->limit, query);
+  size_t shown = 0;
+  for (uint32_t i = 0; i < agent_count[number]; i++) {
+    const muster_agent agent = agents[number][i];
+    muster_agent_info info = info_of(&little[number], agent);
+    if (!passes(filter, &info)) continue;
+    cr_assert_lt(shown, json_array_size(list), "%s: agent %u is missing", query, i);
+    cr_assert_str_eq(control_text(json_array_get(list, shown++), "agent"),
+                     api_id_of(muster_agent_index(agent), muster_agent_generation(agent)).text, "%s", query);
   }
+  cr_assert_eq(shown, json_array_size(list), "%s: too many", query);
 }
 
 static void watch(uint32_t number, double x, uint32_t partition) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position.x = x;
-  def.partition = partition;
-  def.near_m = 5, def.far_m = 80;
+  muster_observer_def def =
+      WITH(muster_observer_def, it.position.x = x, it.partition = partition, it.near_m = 5, it.far_m = 80);
   cr_assert_not(muster_observer_is_null(muster_observer_add(little[number].world, &def)));
 }
 
 Test(own_worlds, list_the_agents_that_pass_each_once_on_whatever_pages) {
   for (uint32_t number = 0; number < WORLDS; number++) {
     watch(number, 10 * number, 0), watch(number, 30, 2);
-    for (int i = 0; i < 5; i++) run_frame_of(number);
+    run_frames_of(number, 5);
   }
   for (uint32_t round = 0; round < 150; round++) {
     static const double radii[] = {0, 5, 10, 11.180339887498949, 20, 1000};
@@ -102,18 +98,14 @@ Test(own_worlds, list_the_agents_that_pass_each_once_on_whatever_pages) {
 Test(own_worlds, have_nothing_behind_the_last_index) {
   static const char *const cursors[] = {"60",         "61",         "4294967294",          "4294967295",
                                         "4294967296", "4294967300", "18446744073709551615"};
-  char path[128];
   run_frame_of(0);
-  json_t *last = ask("GET", "/v1/worlds/west/agents?cursor=59", NULL, 200);
-  cr_expect_eq(json_array_size(control_member(last, "agents")), 1);
-  cr_expect(json_is_null(control_member(last, "next")));
-  json_decref(last);
+  json_auto_t *last = get(WEST "/agents?cursor=59");
+  cr_expect_eq(control_size(last, "agents"), 1);
+  cr_expect(control_is_null(last, "next"));
   for (size_t i = 0; i < COUNT_OF(cursors); i++) {
-    snprintf(path, sizeof path, "/v1/worlds/west/agents?cursor=%s", cursors[i]);
-    json_t *none = ask("GET", path, NULL, 200);
-    cr_expect_eq(json_array_size(control_member(none, "agents")), 0, "%s", path);
-    cr_expect(json_is_null(control_member(none, "next")), "%s", path);
-    json_decref(none);
+    json_auto_t *none = get(formed(WEST "/agents?cursor=%s", cursors[i]));
+    cr_expect_eq(control_size(none, "agents"), 0, "%s", cursors[i]);
+    cr_expect(control_is_null(none, "next"), "%s", cursors[i]);
   }
 }
 
@@ -132,61 +124,51 @@ static watcher watchers[WORLDS][WATCHERS];
 static uint32_t held_count[WORLDS];
 
 static void expect_watchers(uint32_t number) {
-  char path[128], cursor[32] = "0";
-  uint32_t seen = 0, there = 0, limit = 1 + below(90);
-  for (bool more = true; more;) {
-    snprintf(path, sizeof path, "/v1/worlds/%s/observers?limit=%u&cursor=%s", service.worlds[number].name, limit,
-             cursor);
-    json_t *page = ask("GET", path, NULL, 200), *one, *list = control_member(page, "observers");
-    size_t i;
-    cr_assert_leq(json_array_size(list), limit);
-    json_array_foreach(list, i, one) {
-      const watcher *known = watchers[number];
-      while (known < watchers[number] + WATCHERS &&
-             !(known->there && strcmp(known->id, control_text(one, "observer")) == 0))
-        known++;
-      cr_assert_lt(known, watchers[number] + WATCHERS, "nobody is %s", control_text(one, "observer"));
-      cr_assert(control_number(one, "position.x") == known->x && control_number(one, "position.y") == known->y &&
-                    control_number(one, "position.z") == known->z,
-                "%s is at %g", known->id, control_number(one, "position.x"));
-      cr_assert(control_number(one, "near_m") == known->near_m && control_number(one, "far_m") == known->far_m);
-      cr_assert_eq(control_count(one, "partition"), known->partition);
-      cr_assert_eq(control_is_true(one, "held"), known->held, "%s", known->id);
-      seen++;
-    }
-    const char *behind = json_string_value(json_object_get(page, "next"));
-    more = behind != NULL;
-    if (more) snprintf(cursor, sizeof cursor, "%s", behind);
-    json_decref(page);
+  uint32_t there = 0, limit = 1 + below(90);
+  json_auto_t *list = read_pages(number, "observers", limit, "");
+  json_t *one;
+  size_t i;
+  json_array_foreach(list, i, one) {
+    const watcher *known = watchers[number];
+    while (known < watchers[number] + WATCHERS &&
+           !(known->there && strcmp(known->id, control_text(one, "observer")) == 0))
+      known++;
+    cr_assert_lt(known, watchers[number] + WATCHERS, "nobody is %s", control_text(one, "observer"));
+    cr_assert(control_number(one, "position.x") == known->x && control_number(one, "position.y") == known->y &&
+                  control_number(one, "position.z") == known->z,
+              "%s is at %g", known->id, control_number(one, "position.x"));
+    cr_assert(control_number(one, "near_m") == known->near_m && control_number(one, "far_m") == known->far_m);
+    cr_assert_eq(control_count(one, "partition"), known->partition);
+    cr_assert_eq(control_is_true(one, "held"), known->held, "%s", known->id);
   }
-  for (uint32_t i = 0; i < WATCHERS; i++) there += watchers[number][i].there;
-  cr_assert_eq(seen, there, "%u instead of %u", seen, there);
+  for (uint32_t k = 0; k < WATCHERS; k++) there += watchers[number][k].there;
+  cr_assert_eq(json_array_size(list), there, "%zu instead of %u", json_array_size(list), there);
 }
 
 static void add_watcher(uint32_t number, watcher *one) {
-  char path[64], body[256];
   *one = (watcher){.there = true, .x = below(100), .y = below(100), .z = below(100), .near_m = below(10)};
   one->far_m = one->near_m + 1 + below(50), one->partition = below(3);
-  snprintf(path, sizeof path, "/v1/worlds/%s/observers", service.worlds[number].name);
-  snprintf(body, sizeof body,
-           "{\"position\": {\"x\": %g, \"y\": %g, \"z\": %g}, \"near_m\": %g, \"far_m\": %g, \"partition\": %u}",
-           one->x, one->y, one->z, one->near_m, one->far_m, one->partition);
-  json_t *added = ask("POST", path, body, 201);
+  const char *body =
+      formed("{\"position\": {\"x\": %g, \"y\": %g, \"z\": %g}, \"near_m\": %g, \"far_m\": %g, \"partition\": %u}",
+             one->x, one->y, one->z, one->near_m, one->far_m, one->partition);
+  json_auto_t *added = ask("POST", path_to(number, "/observers"), body, 201);
   snprintf(one->id, sizeof one->id, "%s", control_text(added, "observer"));
-  json_decref(added);
+}
+
+static const char *watcher_path(uint32_t number, const watcher *one, const char *end) {
+  return formed("%s/%s%s", path_to(number, "/observers"), one->id, end);
 }
 
 /* Moves one, or holds it, at another place: where no more may be held it stays where it is. */
 static void place_watcher(uint32_t number, watcher *one, bool hold) {
-  char path[96], body[128];
   double x = below(100), y = below(100), z = below(100);
   bool room = !hold || one->held || held_count[number] < HOLDS_MAX;
-  snprintf(path, sizeof path, "/v1/worlds/%s/observers/%s/%s", service.worlds[number].name, one->id,
-           hold ? "hold" : "position");
-  snprintf(body, sizeof body, "{\"position\": {\"x\": %g, \"y\": %g, \"z\": %g}}", x, y, z);
-  json_t *answer = ask("PUT", path, body, !one->there ? 404 : room ? 200 : 429);
+  json_auto_t *answer = ask("PUT", watcher_path(number, one, hold ? "/hold" : "/position"),
+                            formed("{\"position\": {\"x\": %g, \"y\": %g, \"z\": %g}}", x, y, z),
+                            !one->there ? 404
+                            : room      ? 200
+                                        : 429);
   if (one->there && room) cr_assert_str_eq(control_text(answer, "observer"), one->id);
-  json_decref(answer);
   if (!one->there || !room) return;
   if (one->held && !hold) return; /* the frame puts it back */
   one->x = x, one->y = y, one->z = z;
@@ -195,10 +177,7 @@ static void place_watcher(uint32_t number, watcher *one, bool hold) {
 }
 
 static void leave_watcher(uint32_t number, watcher *one, bool drop) {
-  char path[96];
-  snprintf(path, sizeof path, "/v1/worlds/%s/observers/%s%s", service.worlds[number].name, one->id,
-           drop ? "/hold" : "");
-  tell("DELETE", path, NULL, one->there ? 200 : 404);
+  tell("DELETE", watcher_path(number, one, drop ? "/hold" : ""), NULL, one->there ? 200 : 404);
   if (!one->there) return;
   held_count[number] -= one->held;
   one->held = false;
@@ -229,13 +208,12 @@ Test(own_worlds, have_observers_that_come_walk_are_held_and_go) {
 Test(own_worlds, refuse_observers_that_see_nothing_and_places_beyond_all) {
   static const char wrong[] = "{\"position\": {\"x\": 1, \"y\": 2}, \"near_m\": 7, \"far_m\": 7}";
   CONTROL_EXPECT_REFUSALS(
-      &server.asked, {"POST", "/v1/worlds/east/observers", wrong, 400, "out_of_range", "far_m"},
-      {"POST", "/v1/worlds/east/observers", "{\"position\": {\"x\": 1, \"y\": 2, \"z\": 1.1e9}}", 400, "out_of_range",
+      &server.asked, {"POST", EAST "/observers", wrong, 400, "out_of_range", "far_m"},
+      {"POST", EAST "/observers", "{\"position\": {\"x\": 1, \"y\": 2, \"z\": 1.1e9}}", 400, "out_of_range",
        "position.z"},
-      {"POST", "/v1/worlds/east/observers", "{\"position\": {\"x\": 1, \"z\": 2}}", 400, "unknown_field", "position"},
-      {"PATCH", "/v1/worlds/east/agents/0.1", "{\"derive_elasticity\": true, \"elasticity\": 0}", 400, "conflict",
-       "elasticity"},
-      {"PATCH", "/v1/worlds/east/agents/0.1", "{\"elasticity\": -1}", 400, "out_of_range", "elasticity"});
+      {"POST", EAST "/observers", "{\"position\": {\"x\": 1, \"z\": 2}}", 400, "unknown_field", "position"},
+      {"PATCH", EAST "/agents/0.1", "{\"derive_elasticity\": true, \"elasticity\": 0}", 400, "conflict", "elasticity"},
+      {"PATCH", EAST "/agents/0.1", "{\"elasticity\": -1}", 400, "out_of_range", "elasticity"});
   run_frame_of(1);
   expect_watchers(1);
 }
@@ -249,18 +227,15 @@ typedef struct wanted_pace {
 
 static void expect_pace(uint32_t number, const wanted_pace *wanted, const char *after) {
   const hosted_world *world = &service.worlds[number];
-  char path[64];
   cr_expect(world->budget_ns == wanted->budget_ns && world->period_ns == wanted->period_ns, "%s: %lu per %lu", after,
             world->budget_ns, world->period_ns);
   cr_expect(world->paused == wanted->paused && world->steps_left == wanted->steps_left, "%s: %d, %u steps", after,
             world->paused, world->steps_left);
-  snprintf(path, sizeof path, "/v1/worlds/%s", world->name);
-  json_t *shown = ask("GET", path, NULL, 200);
+  json_auto_t *shown = get(path_to(number, ""));
   cr_expect_eq(control_count(shown, "budget_ns"), (long long)wanted->budget_ns, "%s", after);
   cr_expect_eq(control_count(shown, "period_ns"), (long long)wanted->period_ns, "%s", after);
   cr_expect_eq(control_count(shown, "steps_left"), (long long)wanted->steps_left, "%s", after);
   cr_expect_eq(control_is_true(shown, "paused"), wanted->paused, "%s", after);
-  json_decref(shown);
 }
 
 /* What each change leaves of both worlds: together they may take nine tenths, of which a world's own part is none when
@@ -286,10 +261,9 @@ Test(own_worlds, have_the_pace_that_they_were_told_last_and_the_other_has_its_ow
       {0, "", "{\"paused\": true}", 200, {5000000, 25000000, 0, true}},
   };
   wanted_pace wanted[WORLDS] = {{5000000, 100000000, 0, true}, {5000000, 100000000, 0, true}};
-  char path[64];
   for (size_t i = 0; i < COUNT_OF(changes); i++) {
-    snprintf(path, sizeof path, "/v1/worlds/%s%s", service.worlds[changes[i].number].name, changes[i].end);
-    tell(*changes[i].end ? "POST" : "PATCH", path, changes[i].body, changes[i].status);
+    tell(*changes[i].end ? "POST" : "PATCH", path_to(changes[i].number, changes[i].end), changes[i].body,
+         changes[i].status);
     wanted[changes[i].number] = changes[i].wanted;
     for (uint32_t k = 0; k < WORLDS; k++) expect_pace(k, &wanted[k], changes[i].body);
   }
@@ -300,25 +274,24 @@ Test(own_worlds, are_due_at_once_behind_a_pause_and_soon_at_a_new_pace) {
   hosted_world *world = &service.worlds[1];
   const uint64_t far_ns = clock_system() + 3600000000000u;
   world->due_ns = far_ns;
-  tell("PATCH", "/v1/worlds/east", "{\"hz\": 20}", 200);
+  tell("PATCH", EAST, "{\"hz\": 20}", 200);
   cr_expect_leq(world->due_ns, clock_system() + 50000000);
   world->due_ns = 1;
-  tell("PATCH", "/v1/worlds/east", "{\"hz\": 10}", 200);
+  tell("PATCH", EAST, "{\"hz\": 10}", 200);
   cr_expect_eq(world->due_ns, 1, "a frame that is late is not put off");
   uint64_t before_ns = clock_system();
-  tell("POST", "/v1/worlds/east/step", "{\"frames\": 1}", 200);
+  tell("POST", EAST "/step", "{\"frames\": 1}", 200);
   cr_expect(world->due_ns >= before_ns && world->due_ns <= clock_system(), "steps begin now");
   world->due_ns = 1;
   before_ns = clock_system();
-  tell("PATCH", "/v1/worlds/east", "{\"paused\": false}", 200);
+  tell("PATCH", EAST, "{\"paused\": false}", 200);
   cr_expect(world->due_ns >= before_ns && world->due_ns <= clock_system(), "what was missed in a pause is no delay");
   world->due_ns = far_ns;
-  tell("PATCH", "/v1/worlds/east", "{\"paused\": false}", 200);
+  tell("PATCH", EAST, "{\"paused\": false}", 200);
   cr_expect_eq(world->due_ns, far_ns, "it was not paused");
 }
 
-/* ---------------------------------------------------------------------------------------------------------- spawning
- */
+/* ------------------------------------------------------------------------------------------------------- spawning */
 
 static char spawn_body[1 << 16];
 
@@ -336,19 +309,22 @@ static const char *spawns_of(uint32_t count, uint32_t types, double x) {
   return spawn_body;
 }
 
-static void expect_agents(uint32_t number, uint32_t wanted) {
+static muster_frame_report report_of(uint32_t number) {
   muster_frame_report report = muster_frame_report_default();
-  for (int i = 0; i < 40; i++) run_frame_of(number);
   muster_frame_report_read(little[number].world, &report);
-  cr_expect_eq(report.agents, wanted);
-  cr_expect_eq(report.spawns_waiting, 0);
+  return report;
 }
 
-enum { FIRST = 300 };
+static void expect_agents(uint32_t number, uint32_t wanted) {
+  run_frames_of(number, 40);
+  cr_expect_eq(report_of(number).agents, wanted);
+  cr_expect_eq(report_of(number).spawns_waiting, 0);
+}
 
 /* Those that wait to come in have their room, too. */
 Test(own_worlds, take_new_agents_up_to_their_room_all_or_none) {
-  static const char path[] = "/v1/worlds/east/agents";
+  static const char path[] = EAST "/agents";
+  enum { FIRST = 300, REST = ROOM - HENS - FOXES - FIRST };
   expect_agents(1, HENS + FOXES);
   tell("POST", path, spawns_of(10, 0, -1), 400);
   tell("POST", path, spawns_of(ROOM - HENS - FOXES + 1, 0, 1), 409);
@@ -357,38 +333,31 @@ Test(own_worlds, take_new_agents_up_to_their_room_all_or_none) {
   service.worlds[1].budget_ns = 10000; /* too short for all of them */
   run_frame_of(1);
   service.worlds[1].budget_ns = 5000000;
-  muster_frame_report report = muster_frame_report_default();
-  muster_frame_report_read(little[1].world, &report);
-  cr_expect_gt(report.spawns_waiting, 0);
-  tell("POST", path, spawns_of(ROOM - HENS - FOXES - FIRST + 1, 0, 1), 409);
-  json_t *spawned = ask("POST", path, spawns_of(ROOM - HENS - FOXES - FIRST, 0, 1), 201);
-  cr_expect_eq(json_array_size(control_member(spawned, "agents")), ROOM - HENS - FOXES - FIRST);
+  cr_expect_gt(report_of(1).spawns_waiting, 0);
+  tell("POST", path, spawns_of(REST + 1, 0, 1), 409);
+  json_auto_t *spawned = ask("POST", path, spawns_of(REST, 0, 1), 201);
+  cr_expect_eq(control_size(spawned, "agents"), REST);
   run_frame_of(1);
   tell("POST", path, spawns_of(1, 0, 1), 409);
   expect_agents(1, ROOM);
   expect_agents(0, HENS + FOXES);
-  json_decref(spawned);
 }
 
 /* The world has fewer ids than the settings promise. */
 Test(own_worlds, that_run_out_of_ids_take_none_of_a_request) {
   expect_agents(0, HENS + FOXES);
   service.worlds[0].needs.agents_max = 10 * ROOM;
-  tell("POST", "/v1/worlds/west/agents", spawns_of(2 * ROOM - HENS - FOXES + 1, 0, 1), 409);
+  tell("POST", WEST "/agents", spawns_of(2 * ROOM - HENS - FOXES + 1, 0, 1), 409);
   expect_agents(0, HENS + FOXES);
-  tell("POST", "/v1/worlds/west/agents", spawns_of(20, 0, 1), 201);
+  tell("POST", WEST "/agents", spawns_of(20, 0, 1), 201);
   expect_agents(0, HENS + FOXES + 20);
 }
 
 Test(own_worlds, take_agents_of_sixty_four_types_at_once_and_no_more) {
-  char name[16];
-  for (uint32_t i = 0; i < MANY_TYPES; i++) {
-    snprintf(name, sizeof name, "t%u", i);
-    register_named(0, name, 50000000);
-  }
-  tell("POST", "/v1/worlds/west/agents", spawns_of(SPAWN_TYPES_MAX + 1, SPAWN_TYPES_MAX + 1, 1), 400);
+  for (uint32_t i = 0; i < MANY_TYPES; i++) register_named(0, formed("t%u", i), 50000000);
+  tell("POST", WEST "/agents", spawns_of(SPAWN_TYPES_MAX + 1, SPAWN_TYPES_MAX + 1, 1), 400);
   expect_agents(0, HENS + FOXES);
   service.worlds[0].needs.agents_max = 2 * ROOM;
-  tell("POST", "/v1/worlds/west/agents", spawns_of(SPAWN_TYPES_MAX + 1, SPAWN_TYPES_MAX, 1), 201);
+  tell("POST", WEST "/agents", spawns_of(SPAWN_TYPES_MAX + 1, SPAWN_TYPES_MAX, 1), 201);
   expect_agents(0, HENS + FOXES + SPAWN_TYPES_MAX + 1);
 }

@@ -5,15 +5,9 @@
 
 #include "base/clock.h"
 
-#include <criterion/criterion.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "own_folder.h"
 
 #define SCRIPTS "MUSTER_TEST_PROCESS_LIVES" /* the folder of the files */
 
@@ -33,14 +27,15 @@ static void write_lines(int count) {
     if (write(STDOUT_FILENO, line, sizeof line) != (ssize_t)sizeof line) _exit(91);
 }
 
-/* A line each: NOTE text, NOTES count, LINES count, COPY, TERM status (which it then answers SIGTERM with), WAIT,
- * DIE signal, END status. */
 static int term_status;
 
 static void end_by_term(int number) {
   (void)number;
   _exit(term_status);
 }
+
+/* A line each: NOTE text, NOTES count, LINES count, COPY, TERM status (which it then answers SIGTERM with), WAIT,
+ * DIE signal, END status. */
 
 static void carry_out(const char *line) {
   if (strncmp(line, "NOTE ", 5) == 0) send_note(line + 5);
@@ -57,11 +52,11 @@ static void carry_out(const char *line) {
 
 __attribute__((constructor)) static void live_as_a_world(void) {
   char path[128], line[SCRIPT_BYTES];
-  const char *folder = getenv(SCRIPTS), *world = orders_world();
-  if (!folder || !world) return;
+  const char *scripts = getenv(SCRIPTS), *world = orders_world();
+  if (!scripts || !world) return;
   signal(SIGSEGV, SIG_DFL), signal(SIGABRT, SIG_DFL); /* a sanitizer's are of no use here */
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  snprintf(path, sizeof path, "%s/%s.script", folder, world);
+  snprintf(path, sizeof path, "%s/%s.script", scripts, world);
   FILE *file = fopen(path, "re");
   while (file && fgets(line, sizeof line, file)) {
     line[strcspn(line, "\n")] = '\0';
@@ -72,16 +67,14 @@ __attribute__((constructor)) static void live_as_a_world(void) {
 
 /* --------------------------------------------------------------------------------------------------- the supervisor */
 
-static uv_loop_t loop;
 static struct settings settings;
 static struct processes processes;
 static world_process *const main_world = &processes.worlds[0], *const forest = &processes.worlds[1];
-static char folder[] = "/tmp/muster-lives-XXXXXX";
 static int alive[2];               /* whoever is alive has the end that is written to */
 static char ended[WORLDS_MAX * 2]; /* names of those that have ended, in this order: their first letters */
-
-static char asked[4]; /* of those that were asked to stop */
+static char asked[4];              /* of those that were asked to stop */
 static size_t asked_count;
+static bool allowed; /* a process starts when the test lets it, and not when a pause is over */
 
 static void note_change(world_process *process, void *user) {
   size_t length = strlen(ended);
@@ -90,24 +83,22 @@ static void note_change(world_process *process, void *user) {
   if (process->state == PROCESS_ENDED && length + 1 < sizeof ended) ended[length] = *process->name;
 }
 
-/* A process starts when the test lets it, and not when a pause is over that it need not wait for. */
-static bool allowed;
-
 static bool may_start(world_process *process, void *user) {
   (void)process, (void)user;
   return allowed;
 }
 
+/* What it does that ends in order, and what is ended by SIGTERM itself. */
+static const char runs[] = "TERM 0\nNOTE READY=1\nWAIT\n", dies_of_term[] = "NOTE READY=1\nWAIT\n";
+
 static void write_script(const char *world, const char *text) {
-  char path[128];
-  snprintf(path, sizeof path, "%s/%s.script", folder, world);
-  FILE *file = fopen(path, "we");
-  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  write_file(formed("%s.script", world), text);
 }
 
 static void begin(void) {
   static char *arguments[] = {"world", NULL};
-  cr_assert(mkdtemp(folder) && setenv(SCRIPTS, folder, 1) == 0 && uv_loop_init(&loop) == 0 && pipe(alive) == 0);
+  folder_begin();
+  cr_assert(setenv(SCRIPTS, folder, 1) == 0 && pipe(alive) == 0);
   unsetenv("NOTIFY_SOCKET");
   settings_default(&settings);
   snprintf(settings.socket, sizeof settings.socket, "%s/s", folder);
@@ -119,33 +110,22 @@ static void begin(void) {
   settings_add_world(&settings, "main"), settings_add_world(&settings, "forest");
   processes = (struct processes){
       .loop = &loop, .settings = &settings, .arguments = arguments, .changed = note_change, .may_start = may_start};
-  write_script("main", "TERM 0\nNOTE READY=1\nWAIT\n");
-  write_script("forest", "TERM 0\nNOTE READY=1\nWAIT\n");
-}
-
-static void close_handle(uv_handle_t *handle, void *user) {
-  (void)user;
-  if (!uv_is_closing(handle)) uv_close(handle, NULL);
+  write_script("forest", runs);
 }
 
 static void end(void) {
-  char path[128];
   processes_close(&processes);
   while (main_world->has_process || forest->has_process) uv_run(&loop, UV_RUN_ONCE);
-  uv_walk(&loop, close_handle, NULL);
-  while (uv_run(&loop, UV_RUN_DEFAULT)) continue;
-  cr_expect_eq(uv_loop_close(&loop), 0);
-  for (uint32_t i = 0; i < settings.world_count; i++) {
-    snprintf(path, sizeof path, "%s/%s.script", folder, settings.worlds[i].name);
-    unlink(path);
-  }
+  loop_end();
+  for (uint32_t i = 0; i < settings.world_count; i++) unlink(path_of(formed("%s.script", settings.worlds[i].name)));
   cr_expect_eq(rmdir(folder), 0, "something is left in %s", folder);
   close(alive[0]);
 }
 
 TestSuite(process_lives, .init = begin, .fini = end, .timeout = 120);
 
-static void open_all(void) {
+static void open_all(const char *script) {
+  write_script("main", script);
   allowed = true;
   cr_assert_eq(processes_open(&processes), MUSTER_OK, "%s", muster_last_error());
   allowed = false;
@@ -181,13 +161,6 @@ static void await(world_process *world, process_state state) {
   }
 }
 
-/* Lets it live once more, by a script, until it has ended so. */
-static void live(const char *script) {
-  write_script("main", script);
-  begin_again(main_world);
-  await_end(main_world);
-}
-
 static void expect_end(process_end how, const char *reason, bool by_code, bool ran) {
   const restart_record *restarts = &main_world->restarts;
   cr_assert_gt(restarts->count, 0);
@@ -198,13 +171,31 @@ static void expect_end(process_end how, const char *reason, bool by_code, bool r
   cr_expect_eq(main_world->state, PROCESS_WAITING);
 }
 
-static const char still[] = "its process ended by itself with status 0";
+/* Lets it live once more, by a script, until it has ended so. */
+static void live(const char *script, process_end how, const char *reason, bool by_code, bool ran) {
+  write_script("main", script);
+  begin_again(main_world);
+  await_end(main_world);
+  expect_end(how, reason, by_code, ran);
+}
+
+static void live_until_killed(const char *why, bool by_code) {
+  write_script("main", dies_of_term);
+  await(main_world, PROCESS_RUNNING);
+  processes_kill(main_world, by_code, why);
+  await_end(main_world);
+  expect_end(PROCESS_END_STUCK, why, by_code, true);
+}
+
+static void end_by(int signal_number) {
+  kill(main_world->process.pid, signal_number);
+  await_end(main_world);
+}
 
 /* The last note is taken before the end is. */
 Test(process_lives, each_end_is_told_as_it_was_and_nothing_of_the_one_before) {
   settings.crash_limit = 0;
-  write_script("main", "NOTE STATUS=no disk\nEND 3\n");
-  open_all();
+  open_all("NOTE STATUS=no disk\nEND 3\n");
   await_end(main_world);
   expect_end(PROCESS_END_STATUS, "its process ended by itself with status 3, no disk", false, false);
   write_script("main", "NOTE STATUS=no room\nEND 3\n");
@@ -212,53 +203,40 @@ Test(process_lives, each_end_is_told_as_it_was_and_nothing_of_the_one_before) {
   uv_poll_stop(&main_world->news); /* so that it is heard behind its end */
   await_end(main_world);
   expect_end(PROCESS_END_STATUS, "its process ended by itself with status 3, no room", false, false);
-  live("END 4\n");
-  expect_end(PROCESS_END_STATUS, "its process ended by itself with status 4", false, false);
-  live("NOTE STATUS-OF-IT=bad\nNOTE STATUSES\nEND 4\n");
-  expect_end(PROCESS_END_STATUS, "its process ended by itself with status 4", false, false);
-  live("NOTE STATUS=it loads\nNOTE READY=1\nNOTE STATUS=it runs\nDIE 11\n");
-  expect_end(PROCESS_END_SIGNAL, "its process died of SIGSEGV", true, true);
-  live("DIE 9\n");
-  expect_end(PROCESS_END_SIGNAL, "its process died of SIGKILL", false, false);
-  write_script("main", "NOTE READY=1\nWAIT\n");
-  await(main_world, PROCESS_RUNNING);
-  processes_kill(main_world, true, "it is stuck");
-  await_end(main_world);
-  expect_end(PROCESS_END_STUCK, "it is stuck", true, true);
-  live("END 0\n");
-  expect_end(PROCESS_END_STATUS, still, false, false);
-  write_script("main", "NOTE READY=1\nWAIT\n");
-  await(main_world, PROCESS_RUNNING);
-  processes_kill(main_world, false, "the machine");
-  await_end(main_world);
-  expect_end(PROCESS_END_STUCK, "the machine", false, true);
+  live("END 4\n", PROCESS_END_STATUS, "its process ended by itself with status 4", false, false);
+  live("NOTE STATUS-OF-IT=bad\nNOTE STATUSES\nEND 4\n", PROCESS_END_STATUS, "its process ended by itself with status 4",
+       false, false);
+  live("NOTE STATUS=it loads\nNOTE READY=1\nNOTE STATUS=it runs\nDIE 11\n", PROCESS_END_SIGNAL,
+       "its process died of SIGSEGV", true, true);
+  live("DIE 9\n", PROCESS_END_SIGNAL, "its process died of SIGKILL", false, false);
+  live_until_killed("it is stuck", true);
+  live("END 0\n", PROCESS_END_STATUS, "its process ended by itself with status 0", false, false);
+  live_until_killed("the machine", false);
   cr_expect_eq(main_world->starts, 9, "%lu", main_world->starts);
   cr_expect(forest->starts == 1 && forest->restarts.count == 0 && !*forest->reason);
 }
 
 Test(process_lives, a_world_that_failed_has_no_socket_until_a_person_starts_it) {
   settings.crash_limit = 1;
-  write_script("main", "NOTE READY=1\nDIE 6\n");
-  open_all();
+  open_all("NOTE READY=1\nDIE 6\n");
   for (uint32_t round = 0; round < 2; round++) {
     await(main_world, PROCESS_FAILED);
     cr_expect(main_world->listener < 0 && main_world->restarts.failed && !main_world->has_process);
     cr_expect_eq(main_world->starts, 2 + 2 * round);
-    write_script("main", "TERM 0\nNOTE READY=1\nWAIT\n");
+    write_script("main", runs);
     allowed = true;
     cr_assert(processes_restart(main_world));
     cr_expect(main_world->restarts.count == 0 && !main_world->restarts.failed && main_world->restarts.troubles == 0);
     await(main_world, PROCESS_RUNNING);
     cr_expect(main_world->listener >= 0 && !main_world->again);
     write_script("main", "NOTE READY=1\nDIE 6\n");
-    if (round == 0) kill(main_world->process.pid, SIGABRT);
-    if (round == 0) await_end(main_world);
+    if (round == 0) end_by(SIGABRT);
   }
   main_world->stays_down = true;
   kill(main_world->process.pid, SIGKILL);
   await(main_world, PROCESS_FAILED);
   cr_expect(main_world->restarts.failed && main_world->restarts.count == 0, "it does not end in the same way again");
-  write_script("main", "TERM 0\nNOTE READY=1\nWAIT\n");
+  write_script("main", runs);
   allowed = true;
   cr_assert(processes_restart(main_world));
   await(main_world, PROCESS_RUNNING);
@@ -266,7 +244,7 @@ Test(process_lives, a_world_that_failed_has_no_socket_until_a_person_starts_it) 
 }
 
 Test(process_lives, one_that_is_stopped_or_replaced_has_not_ended_by_itself) {
-  open_all();
+  open_all(runs);
   await(main_world, PROCESS_RUNNING);
   for (uint32_t round = 0; round < 3; round++) {
     pid_t before = main_world->process.pid;
@@ -282,15 +260,13 @@ Test(process_lives, one_that_is_stopped_or_replaced_has_not_ended_by_itself) {
     cr_expect(main_world->restarts.count == 0 && main_world->last_end == PROCESS_END_NONE && !*main_world->reason);
     cr_expect(!*main_world->stuck);
   }
-  kill(main_world->process.pid, SIGSEGV);
-  await_end(main_world);
+  end_by(SIGSEGV);
   expect_end(PROCESS_END_SIGNAL, "its process died of SIGSEGV", true, true);
 }
 
 /* Copies die with the process, also where it ended by itself. */
 Test(process_lives, nobody_of_a_process_outlives_it) {
-  write_script("main", "COPY\nCOPY\nEND 3\n");
-  open_all();
+  open_all("COPY\nCOPY\nEND 3\n");
   await_end(main_world);
   processes_kill(forest, false, "it has that end, too");
   await_end(forest);
@@ -304,8 +280,7 @@ Test(process_lives, nobody_of_a_process_outlives_it) {
 /* What is taken counts from look to look. */
 Test(process_lives, a_process_waits_that_says_too_much_in_one_look_and_only_then) {
   settings.crash_limit = 0;
-  write_script("main", "NOTE READY=1\nNOTES 600\nLINES 50\nWAIT\n");
-  open_all();
+  open_all("NOTE READY=1\nNOTES 600\nLINES 50\nWAIT\n");
   for (uint32_t life = 0; life < 3; life++) {
     const bool much = life == 1;
     await(main_world, PROCESS_RUNNING);
@@ -321,8 +296,7 @@ Test(process_lives, a_process_waits_that_says_too_much_in_one_look_and_only_then
                                    : "NOTE READY=1\nNOTES 600\nLINES 50\nWAIT\n");
     while (much && main_world->notes_taken < 51) uv_run(&loop, UV_RUN_ONCE);
     cr_expect_eq(main_world->has_process, true);
-    kill(main_world->process.pid, SIGKILL);
-    await_end(main_world);
+    end_by(SIGKILL);
   }
 }
 
@@ -330,8 +304,7 @@ Test(process_lives, a_process_waits_that_says_too_much_in_one_look_and_only_then
 
 Test(process_lives, a_reload_reaches_those_that_run_and_one_that_starts_once_it_runs) {
   settings.crash_limit = 0;
-  write_script("main", "WAIT\n");
-  open_all();
+  open_all("WAIT\n");
   await(forest, PROCESS_RUNNING);
   cr_assert_eq(main_world->state, PROCESS_STARTING);
   processes_reload(&processes);
@@ -340,7 +313,7 @@ Test(process_lives, a_reload_reaches_those_that_run_and_one_that_starts_once_it_
   cr_expect(strstr(forest->reason, "SIGHUP"), "%s", forest->reason);
   processes_kill(main_world, false, "enough");
   await_end(main_world);
-  write_script("main", "TERM 0\nNOTE READY=1\nWAIT\n");
+  write_script("main", runs);
   begin_again(main_world);
   cr_expect(!main_world->reloads, "not of this life");
   await(main_world, PROCESS_RUNNING);
@@ -350,8 +323,8 @@ Test(process_lives, a_reload_reaches_those_that_run_and_one_that_starts_once_it_
 }
 
 Test(process_lives, all_are_asked_to_end_the_last_first) {
-  write_script("forest", "NOTE READY=1\nWAIT\n"); /* SIGTERM itself ends it, which is in order */
-  open_all();
+  write_script("forest", dies_of_term); /* SIGTERM itself ends it, which is in order */
+  open_all(runs);
   await(main_world, PROCESS_RUNNING), await(forest, PROCESS_RUNNING);
   processes_stop(&processes);
   cr_expect(main_world->state == PROCESS_STOPPING && forest->state == PROCESS_STOPPING);
@@ -363,9 +336,8 @@ Test(process_lives, all_are_asked_to_end_the_last_first) {
 }
 
 Test(process_lives, one_that_waits_ends_at_once_and_one_that_fails_to_is_in_disorder) {
-  write_script("main", "TERM 7\nNOTE READY=1\nWAIT\n");
   write_script("forest", "END 3\n");
-  open_all();
+  open_all("TERM 7\nNOTE READY=1\nWAIT\n");
   await(main_world, PROCESS_RUNNING);
   await_end(forest);
   processes_stop(&processes);
@@ -379,7 +351,7 @@ Test(process_lives, one_that_waits_ends_at_once_and_one_that_fails_to_is_in_diso
 /* Each world's files have a folder of their own, for which there has to be a place. */
 Test(process_lives, no_process_starts_where_a_folder_for_its_files_cannot_be_made) {
   char *const files[] = {settings.snapshot_file, settings.flight_file, settings.journal_folder};
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+  for (size_t i = 0; i < COUNT_OF(files); i++) {
     snprintf(files[i], PATH_BYTES, "%s/nowhere/file", folder);
     cr_expect_eq(processes_open(&processes), MUSTER_E_SYSTEM);
     cr_expect(strstr(muster_last_error(), "cannot make the folder /tmp/") && strstr(muster_last_error(), "/nowhere/"),

@@ -1,7 +1,6 @@
 /* The agents that stand out, in order. */
+#include "room.h"
 #include "service/ranking.h"
-
-#include <criterion/criterion.h>
 
 static void offer_all(struct ranking *ranking, uint32_t limit, const double *values, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) ranking_offer(ranking, limit, values[i], muster_agent_make(i, 1));

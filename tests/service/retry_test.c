@@ -1,30 +1,16 @@
 /* Requests that are sent again: with a key each is carried out once, whatever comes in between. */
-#include "control.h"
-#include "tools/program.h"
+#include "printed.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 #include <uv.h>
 
-#define WORLD     "/v1/worlds/main"
 #define OBSERVERS WORLD "/observers"
 #define OBSERVER  "{\"position\": {\"x\": 1, \"y\": 2}}"
 
-enum { SPAWNED = 1500, FRAME_BYTES = 24 };
-
-static musterd service;
-static daemon_reply reply, again;
+enum { SPAWNED = 1500 };
 
 static void start(void) {
   daemon_start(&service, "--agents 200 --agents-max 12000 --world main=wildlife --world other=wildlife");
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
-}
-
-static void stop(void) {
-  daemon_stop(&service);
+  pause_world();
 }
 
 static void start_counter(void) {
@@ -40,65 +26,61 @@ static void ask_once(const char *method, const char *path, const char *key, cons
   cr_expect_eq(answer->status, status, "%s %s with %s: %d: %s", method, path, key, answer->status, answer->body);
 }
 
-static bool is_replayed(const daemon_reply *answer) {
-  char value[16];
-  return daemon_header(answer, "Idempotent-Replayed", value, sizeof value) && strcmp(value, "true") == 0;
+/* Most requests add an observer. */
+static void add_once(const char *key, daemon_reply *answer) {
+  ask_once("POST", OBSERVERS, key, OBSERVER, 201, answer);
 }
 
-static long long frame_of(const daemon_reply *answer) {
-  char value[FRAME_BYTES];
-  cr_assert(daemon_header(answer, "Muster-Frame", value, sizeof value), "%s", answer->text);
-  return atoll(value);
+static const char *add_observer(const char *key) {
+  add_once(key, &reply);
+  json_auto_t *added = json_loads(reply.body, 0, NULL);
+  return formed(OBSERVERS "/%s", control_text(added, "observer"));
+}
+
+static void count_once(const char *key, const char *number, int status, daemon_reply *answer) {
+  ask_once("POST", WORLD "/module/count", key, number, status, answer);
 }
 
 /* Observers come in at the next frame. */
 static size_t count_observers(void) {
-  control_step(&service, 1);
-  json_t *list = control_ask(&service, "GET", OBSERVERS, NULL, 200);
-  size_t count = json_array_size(control_member(list, "observers"));
-  json_decref(list);
-  return count;
+  step(1);
+  return size_at(OBSERVERS, "observers");
 }
 
 static void expect_refusal(const daemon_reply *answer, const char *code, const char *field) {
-  json_t *document = json_loads(answer->body, 0, NULL);
+  json_auto_t *document = json_loads(answer->body, 0, NULL);
   cr_assert_not_null(document, "%s", answer->body);
   cr_expect_str_eq(control_text(document, "error.code"), code);
   cr_expect_str_eq(control_text(document, "error.field"), field);
-  json_decref(document);
 }
 
 /* --------------------------------------------------------------------------------------------------------- replays */
 
 Test(retry, a_change_is_made_once_and_answered_alike) {
   size_t before = count_observers();
-  ask_once("POST", OBSERVERS, "first", OBSERVER, 201, &reply);
+  add_once("first", &reply);
   cr_expect(!is_replayed(&reply));
   for (int i = 0; i < 3; i++) {
-    ask_once("POST", OBSERVERS, "first", OBSERVER, 201, &again);
+    add_once("first", &again);
     cr_expect(is_replayed(&again));
     cr_expect_str_eq(again.body, reply.body);
     cr_expect_eq(frame_of(&again), frame_of(&reply));
   }
   cr_expect_eq(count_observers(), before + 1);
-  ask_once("POST", OBSERVERS, "first", OBSERVER, 201, &again);
+  add_once("first", &again);
   cr_expect_eq(frame_of(&again), frame_of(&reply), "also frames later");
-  ask_once("POST", OBSERVERS, "second", OBSERVER, 201, &again);
+  add_once("second", &again);
   cr_expect(!is_replayed(&again));
   cr_expect_str_neq(again.body, reply.body);
   cr_expect_eq(count_observers(), before + 2);
 }
 
 Test(retry, what_is_gone_meanwhile_is_answered_as_it_was) {
-  char path[128];
   count_observers();
-  ask_once("POST", OBSERVERS, "add", OBSERVER, 201, &reply);
-  json_t *added = json_loads(reply.body, 0, NULL);
-  snprintf(path, sizeof path, OBSERVERS "/%s", control_text(added, "observer"));
-  json_decref(added);
-  control_step(&service, 1);
+  const char *path = add_observer("add");
+  step(1);
   ask_once("DELETE", path, "remove", NULL, 200, &reply);
-  control_step(&service, 1);
+  step(1);
   ask_once("DELETE", path, NULL, NULL, 404, &again);
   ask_once("DELETE", path, "remove", NULL, 200, &again);
   cr_expect(is_replayed(&again));
@@ -107,12 +89,12 @@ Test(retry, what_is_gone_meanwhile_is_answered_as_it_was) {
 
 Test(retry, without_a_key_each_is_a_request_of_its_own) {
   size_t before = count_observers();
-  for (int i = 0; i < 2; i++) ask_once("POST", OBSERVERS, NULL, OBSERVER, 201, &reply);
+  for (int i = 0; i < 2; i++) add_once(NULL, &reply);
   cr_expect_eq(count_observers(), before + 2);
 }
 
 Test(retry, each_world_has_keys_of_its_own) {
-  ask_once("POST", OBSERVERS, "shared", OBSERVER, 201, &reply);
+  add_once("shared", &reply);
   ask_once("POST", "/v1/worlds/other/observers", "shared", OBSERVER, 201, &again);
   cr_expect(!is_replayed(&again));
 }
@@ -120,35 +102,27 @@ Test(retry, each_world_has_keys_of_its_own) {
 /* -------------------------------------------------------------------------------------------------------- refusals */
 
 Test(retry, the_key_of_another_request_is_refused) {
-  ask_once("POST", OBSERVERS, "used", OBSERVER, 201, &reply);
+  add_once("used", &reply);
   ask_once("POST", OBSERVERS, "used", "{\"position\": {\"x\": 1, \"y\": 3}}", 422, &again); /* another body */
   expect_refusal(&again, "key_reused", "Idempotency-Key");
   cr_expect(!is_replayed(&again));
   ask_once("POST", WORLD "/step", "used", "{\"frames\": 1}", 422, &again); /* another path */
   ask_once("PATCH", WORLD, "used", "{\"hz\": 30}", 422, &again);           /* another method */
-  ask_once("POST", OBSERVERS, "used", OBSERVER, 201, &again);
+  add_once("used", &again);
   cr_expect(is_replayed(&again), "the first one is still known");
 }
 
 /* Two requests that differ in one part alone, with one key: what is answered is not the other one's answer. */
 Test(retry, the_key_of_a_request_that_differs_in_one_part_is_refused) {
   static const char place[] = "{\"position\": {\"x\": 3, \"y\": 4}}";
-  char paths[2][128], position[160], hold[160];
-  for (int i = 0; i < 2; i++) {
-    ask_once("POST", OBSERVERS, NULL, OBSERVER, 201, &reply);
-    json_t *added = json_loads(reply.body, 0, NULL);
-    snprintf(paths[i], sizeof paths[i], OBSERVERS "/%s", control_text(added, "observer"));
-    json_decref(added);
-  }
+  const char *const paths[] = {add_observer(NULL), add_observer(NULL)};
   size_t before = count_observers();
   ask_once("DELETE", paths[0], "gone", NULL, 200, &reply);
   ask_once("DELETE", paths[1], "gone", NULL, 422, &again); /* the id in the path */
   expect_refusal(&again, "key_reused", "Idempotency-Key");
   cr_expect_eq(count_observers(), before - 1, "the other is still there");
-  snprintf(position, sizeof position, "%s/position", paths[1]);
-  snprintf(hold, sizeof hold, "%s/hold", paths[1]);
-  ask_once("PUT", position, "there", place, 200, &reply);
-  ask_once("PUT", hold, "there", place, 422, &again); /* the end of the path */
+  ask_once("PUT", formed("%s/position", paths[1]), "there", place, 200, &reply);
+  ask_once("PUT", formed("%s/hold", paths[1]), "there", place, 422, &again); /* the end of the path */
   ask_once("POST", WORLD "/types/hare/reinstate", "type", NULL, 200, &reply);
   ask_once("POST", WORLD "/types/fox/reinstate", "type", NULL, 422, &again); /* the name of a type */
   ask_once("POST", WORLD "/types/hare/reinstate", "type", NULL, 200, &again);
@@ -159,7 +133,7 @@ Test(retry, what_is_no_key_is_refused_and_nothing_is_done) {
   static const char *const wrong[] = {"two words", "schl\303\274ssel", "\"\t\"",
                                       "a-key-of-65-bytes-0123456789012345678901234567890123456789012345x"};
   size_t before = count_observers();
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     ask_once("POST", OBSERVERS, wrong[i], OBSERVER, 400, &reply);
     expect_refusal(&reply, "bad_key", "Idempotency-Key");
   }
@@ -173,21 +147,21 @@ Test(retry, what_is_no_key_is_refused_and_nothing_is_done) {
 Test(retry, a_refusal_is_not_kept_so_that_the_request_can_be_corrected) {
   ask_once("POST", OBSERVERS, "corrected", "{\"position\": 1}", 400, &reply);
   ask_once("DELETE", OBSERVERS "/4294967295.7", "corrected", NULL, 404, &reply);
-  ask_once("POST", OBSERVERS, "corrected", OBSERVER, 201, &reply);
+  add_once("corrected", &reply);
   cr_expect(!is_replayed(&reply));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
 Test(retry, answers_say_of_which_frame_they_are) {
-  daemon_ask(&service, "GET", WORLD, NULL, &reply);
+  fetch("GET", WORLD, NULL);
   daemon_ask(&service, "GET", WORLD "/agents?limit=1", NULL, &again);
   cr_expect_eq(frame_of(&reply), frame_of(&again));
-  ask_once("POST", OBSERVERS, NULL, OBSERVER, 201, &again);
+  add_once(NULL, &again);
   cr_expect_eq(frame_of(&again), frame_of(&reply) + 1, "the frame after it makes it safe");
   long long before = frame_of(&reply);
-  control_step(&service, 3);
-  daemon_ask(&service, "GET", WORLD, NULL, &reply);
+  step(3);
+  fetch("GET", WORLD, NULL);
   cr_expect_eq(frame_of(&reply), before + 3);
   daemon_ask(&service, "GET", WORLD "/agents/4294967295.7", NULL, &again);
   cr_expect(again.status == 404 && frame_of(&again) == before + 3);
@@ -197,16 +171,8 @@ Test(retry, answers_say_of_which_frame_they_are) {
 
 /* Of type 'mark', which stay where they are; spawns are spread over frames. */
 static long long count_marks(void) {
-  long long count = 0, cursor = 0;
-  for (bool more = true; more;) {
-    char path[128];
-    snprintf(path, sizeof path, WORLD "/agents?type=mark&limit=1000&cursor=%lld", cursor);
-    json_t *page = control_ask(&service, "GET", path, NULL, 200), *next = json_object_get(page, "next");
-    count += (long long)json_array_size(control_member(page, "agents"));
-    more = json_is_string(next);
-    if (more) cursor = atoll(json_string_value(next));
-    json_decref(page);
-  }
+  long long count = 0;
+  EACH_PAGE(page, WORLD "/agents?type=mark&limit=1000") count += (long long)control_size(page, "agents");
   return count;
 }
 
@@ -223,19 +189,13 @@ Test(retry_counted, of_a_long_answer_the_status_is_kept) {
   cr_expect(is_replayed(&again));
   cr_expect(strstr(again.body, "\"left_out\"") && !strstr(reply.body, "\"left_out\""), "%s", again.body);
   while (count_marks() < SPAWNED) continue;
-  json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
-  control_await_count(&service, WORLD, "frames", control_count(world, "frames") + 3);
-  json_decref(world);
+  pass_frames(3);
   cr_expect_eq(count_marks(), SPAWNED);
 }
 
 static long long times_counted(const char *number) {
-  char path[32];
-  json_t *counts = control_ask(&service, "POST", WORLD "/module/counts", NULL, 200);
-  snprintf(path, sizeof path, "%s", number);
-  long long times = control_count(counts, path);
-  json_decref(counts);
-  return times;
+  json_auto_t *counts = ask("POST", WORLD "/module/counts", NULL, 200);
+  return control_count(counts, number);
 }
 
 Test(retry_counted, one_key_on_sixty_connections_is_carried_out_once) {
@@ -258,9 +218,9 @@ Test(retry_counted, one_key_on_sixty_connections_is_carried_out_once) {
 Test(retry_counted, twelve_thousand_keys_leave_the_newest_known) {
   enum { MANY = 12000, TOGETHER = 100 }; /* a world has 128 wait at most */
   int connections[TOGETHER];
-  char key[32];
+  const char *key = NULL;
   for (int i = 0; i < MANY; i++) {
-    snprintf(key, sizeof key, "key-%d", i);
+    key = formed("key-%d", i);
     connections[i % TOGETHER] =
         daemon_begin_once(&service, "POST", WORLD "/module/count", key, i + 1 < MANY ? "10" : "11");
     for (int k = 0; k < TOGETHER && (i + 1) % TOGETHER == 0; k++) {
@@ -268,20 +228,19 @@ Test(retry_counted, twelve_thousand_keys_leave_the_newest_known) {
       cr_assert_eq(reply.status, 200, "%s", reply.text);
     }
   }
-  ask_once("POST", WORLD "/module/count", key, "11", 200, &again);
+  count_once(key, "11", 200, &again);
   cr_expect(is_replayed(&again));
   cr_expect_eq(times_counted("11"), 1);
-  ask_once("POST", WORLD "/module/count", "key-0", "11", 200, &again);
+  count_once("key-0", "11", 200, &again);
   cr_expect(!is_replayed(&again));
 }
 
 /* As JSON and as text, the same bytes are two requests: a command may take either. */
 Test(retry_counted, the_key_of_a_body_of_another_type_is_refused) {
   static const char *const types[] = {"text/plain", "text/plain; charset=utf-8", "application/json"};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    char head[64];
-    snprintf(head, sizeof head, "%s\r\nIdempotency-Key: typed", types[i]);
-    daemon_ask_bytes(&service, "POST", WORLD "/module/count", head, "[7]", 3, &reply); /* which it takes for 0 */
+  for (size_t i = 0; i < COUNT_OF(types); i++) {
+    daemon_ask_bytes(&service, "POST", WORLD "/module/count", formed("%s\r\nIdempotency-Key: typed", types[i]), "[7]",
+                     3, &reply); /* which it takes for 0 */
     cr_expect_eq(reply.status, i < 2 ? 200 : 422, "%s: %s", types[i], reply.body);
     cr_expect_eq(is_replayed(&reply), i == 1, "%s", types[i]);
   }
@@ -289,8 +248,8 @@ Test(retry_counted, the_key_of_a_body_of_another_type_is_refused) {
 }
 
 Test(retry_counted, a_command_of_a_module_is_carried_out_once) {
-  ask_once("POST", WORLD "/module/count", "count", "7", 200, &reply);
-  ask_once("POST", WORLD "/module/count", "count", "7", 200, &again);
+  count_once("count", "7", 200, &reply);
+  count_once("count", "7", 200, &again);
   cr_expect(is_replayed(&again));
   cr_expect_str_eq(again.body, "7 was counted 1 times");
   char type[64];
@@ -298,12 +257,12 @@ Test(retry_counted, a_command_of_a_module_is_carried_out_once) {
             again.text);
   cr_expect_eq(times_counted("7"), 1);
   /* It may have changed something before it failed: its error is an answer as any other. */
-  ask_once("POST", WORLD "/module/count", "too-large", "9999", 400, &reply);
-  ask_once("POST", WORLD "/module/count", "too-large", "9999", 400, &again);
+  count_once("too-large", "9999", 400, &reply);
+  count_once("too-large", "9999", 400, &again);
   cr_expect(is_replayed(&again) && !is_replayed(&reply));
   cr_expect_str_eq(again.body, reply.body);
   ask_once("POST", WORLD "/module/no-command", "unknown", "0", 404, &reply);
-  ask_once("POST", WORLD "/module/count", "unknown", "7", 200, &again);
+  count_once("unknown", "7", 200, &again);
   cr_expect(!is_replayed(&again));
   cr_expect_eq(times_counted("7"), 2);
 }
@@ -337,14 +296,13 @@ static void busy_serve(void *given) {
   }
 }
 
-/* It waits for seconds, and not for longer than anybody would: what is to come again later than that is told at once.
- */
+/* It waits for seconds, and not for longer than anybody would: what is to come later is told at once. */
 Test(retry_counted, ctl_waits_as_many_seconds_as_the_daemon_says_or_not_at_all) {
   static const struct {
     uint32_t refusals, after_s, requests;
     int status;
   } cases[] = {{0, 0, 1, 0}, {1, 1, 2, 0}, {1, 11, 1, 1}, {1, 3600, 1, 1}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     busy_server server = {.refusals = cases[i].refusals, .after_s = cases[i].after_s};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     uv_thread_t thread;
@@ -353,13 +311,12 @@ Test(retry_counted, ctl_waits_as_many_seconds_as_the_daemon_says_or_not_at_all) 
     cr_assert(bind(server.socket, (struct sockaddr *)&address, sizeof address) == 0 && listen(server.socket, 16) == 0);
     setenv("MUSTER_SOCKET", address.sun_path, 1);
     cr_assert_eq(uv_thread_create(&thread, busy_serve, &server), 0);
-    program_run *run = program_start("ctl --world main wake 1.1");
+    SCOPED(free_memory) program_run *run = program_start("ctl --world main wake 1.1");
     shutdown(server.socket, SHUT_RDWR);
     uv_thread_join(&thread);
     cr_expect_eq(run->status, cases[i].status, "Retry-After: %u: %s", cases[i].after_s, run->errors);
     cr_expect_eq(strstr(run->errors, "come again") != NULL, cases[i].status == 1, "%s", run->errors);
     cr_expect_eq(server.requests, cases[i].requests, "Retry-After: %u: %u requests", cases[i].after_s, server.requests);
-    free(run);
     close(server.socket);
     unlink(address.sun_path);
   }

@@ -3,9 +3,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "room.h"
 
 typedef enum row_kind { ROW_WHOLE_64 = 0, ROW_WHOLE_32, ROW_FRACTION, ROW_PRECISE, ROW_SWITCH } row_kind;
 
@@ -26,8 +24,6 @@ typedef struct shown_row {
 #define ROW_OF(whole, name, member)                                                                                    \
   { name, ROW_KIND_OF(((whole *)0)->member), offsetof(whole, member) }
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 /* A value that a row of that number has, and no other; exact in the row's kind of number. A switch is off: its two
  * values are tried one switch after the other. */
 static inline double row_value(const shown_row *row, uint64_t number) {
@@ -37,27 +33,23 @@ static inline double row_value(const shown_row *row, uint64_t number) {
 
 static inline void row_put(const shown_row *row, void *whole, double value) {
   void *place = (char *)whole + row->offset;
-  switch (row->kind) {
-  case ROW_WHOLE_64:
-    *(uint64_t *)place = (uint64_t)value;
-    break;
-  case ROW_WHOLE_32:
-    *(uint32_t *)place = (uint32_t)value;
-    break;
-  case ROW_FRACTION:
-    *(float *)place = (float)value;
-    break;
-  case ROW_PRECISE:
-    *(double *)place = value;
-    break;
-  case ROW_SWITCH:
-    *(bool *)place = value != 0;
-  }
+  if (row->kind == ROW_WHOLE_64) *(uint64_t *)place = (uint64_t)value;
+  if (row->kind == ROW_WHOLE_32) *(uint32_t *)place = (uint32_t)value;
+  if (row->kind == ROW_FRACTION) *(float *)place = (float)value;
+  if (row->kind == ROW_PRECISE) *(double *)place = value;
+  if (row->kind == ROW_SWITCH) *(bool *)place = value != 0;
 }
 
 /* Gives the rows the values of the numbers from `first` on. */
 static inline void rows_fill(const shown_row *rows, size_t count, void *whole, uint64_t first) {
   for (size_t i = 0; i < count; i++) row_put(&rows[i], whole, row_value(&rows[i], first + i));
+}
+
+/* A sample of a text of metrics, by its name and labels. */
+static inline void expect_sample(const char *text, double wanted, const char *name) {
+  double value = sample_in(text, name);
+  cr_expect(value >= 0, "there is no %s", name);
+  cr_expect(fabs(value - wanted) <= 1e-12 * fabs(wanted), "%s is %.15g instead of %.15g", name, value, wanted);
 }
 
 #endif

@@ -5,12 +5,6 @@
 #include "service/api.h"
 #include "service/http_parts.h"
 
-#include "support/await.h"
-#include <criterion/criterion.h>
-
-#include <stdlib.h>
-#include <sys/stat.h>
-
 static own_server server;
 static struct settings settings, changed;
 static char token_file[DAEMON_PATH_BYTES + 16];
@@ -94,8 +88,7 @@ Test(serving, forgets_who_has_left_and_waits_for_who_has_not) {
   }
   close(client);
   for (int turns = 0; turns < 3; turns++) {
-    client = daemon_connect(&server.asked);
-    cr_assert_eq(write(client, part, sizeof part - 1), (ssize_t)sizeof part - 1);
+    client = control_send(&server.asked, part);
     AWAIT((http_count(server.http, &counts), counts.bodies_waiting > 0));
     close(client);
     AWAIT((http_count(server.http, &counts), counts.bodies_waiting == 0 && counts.open == 0));
@@ -109,11 +102,9 @@ Test(serving, refuses_bodies_of_another_kind_however_they_come) {
   own_server_begin(&server);
   for (uint32_t i = 0; i < 2; i++) {
     char text[1024];
-    int client = daemon_connect(&server.asked);
-    int length =
-        snprintf(text, sizeof text,
-                 "POST /v1/worlds/west/step HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n%s", ends[i]);
-    cr_assert_eq(write(client, text, (size_t)length), length);
+    int client = control_send(
+        &server.asked,
+        formed("POST /v1/worlds/west/step HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n%s", ends[i]));
     ssize_t got = recv(client, text, sizeof text - 1, 0);
     text[got > 0 ? got : 0] = '\0';
     cr_expect(strncmp(text, "HTTP/1.1 415 ", 13) == 0, "%s", text);

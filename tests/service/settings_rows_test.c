@@ -8,8 +8,6 @@
 #include "service/settings_load.h"
 #include "service/settings_modules.h"
 
-enum { WORDS_MAX = 32 };
-
 static struct settings now, next, wanted;
 static complaints all;
 
@@ -21,8 +19,19 @@ static void read_settings(struct settings *settings, const char *text) {
   cr_assert_eq(all.count, 0, "%s", all.text);
 }
 
-static const char three_worlds[] =
-    "[world a]\nmodule = m\n[world b]\nmodule = m\nmodule.k = 1\n[world c]\nmodule = m\n";
+/* A world of a file of settings. */
+#define WORLD(NAME) "[world " NAME "]\nmodule = m\n"
+
+static const char three_worlds[] = WORLD("a") WORLD("b") "module.k = 1\n" WORLD("c");
+
+/* What has the row: a world, or all settings. */
+static void *section_of(struct settings *settings, const settings_key *key, uint32_t world) {
+  return key->of_world ? (void *)&settings->worlds[world] : settings;
+}
+
+static uint32_t sections_of(const settings_key *key, uint32_t worlds) {
+  return key->of_world ? worlds : 1;
+}
 
 /* Another value, whatever it is of. */
 static void change(const settings_key *key, void *section) {
@@ -47,21 +56,18 @@ static void swap_worlds(struct settings *settings) {
 Test(settings_rows, are_kept_or_taken_over_by_a_reload_in_the_world_that_they_are_of) {
   const settings_key *key;
   for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++)
-    for (uint32_t world = 0; world < (key->of_world ? 3 : 1); world++) {
-      char told[96] = "";
+    for (uint32_t world = 0; world < sections_of(key, 3); world++) {
       read_settings(&now, three_worlds);
+      const char *of = key->of_world ? formed("%s ", now.worlds[world].name) : "";
+      const char *told = key->live ? "" : formed("%s%s: it cannot change", of, key->field.name);
       memcpy(&next, &now, sizeof now), memcpy(&wanted, &now, sizeof now);
-      change(key, key->of_world ? (void *)&next.worlds[world] : &next);
-      if (key->live) change(key, key->of_world ? (void *)&wanted.worlds[world] : &wanted);
-      if (!key->live)
-        snprintf(told, sizeof told, "%s%s%s: it cannot change", key->of_world ? now.worlds[world].name : "",
-                 key->of_world ? " " : "", key->field.name);
+      change(key, section_of(&next, key, world));
+      if (key->live) change(key, section_of(&wanted, key, world));
       swap_worlds(&next);
       all = (complaints){0};
       settings_keep_fixed(&next, &now, complaints_add, &all);
       cr_expect_eq(memcmp(&next, &wanted, sizeof next), 0, "%s of world %u", key->field.name, world);
-      cr_expect(all.count == !key->live && strncmp(all.text, told, strlen(told)) == 0, "%s: %s", key->field.name,
-                all.text);
+      cr_expect(all.count == !key->live && strncmp(all.text, told, strlen(told)) == 0, "%s%s: %s", of, told, all.text);
     }
 }
 
@@ -71,17 +77,14 @@ Test(settings_rows, of_modules_are_kept_by_a_reload_in_the_world_that_they_are_o
     const char *text, *told;
   } changes[] = {
       {three_worlds, ""},
-      {"[world c]\nmodule = m\n[world a]\nmodule = m\n[world b]\nmodule = m\nmodule.k = 1\n", ""},
-      {"[world a]\nmodule = m\n[world b]\nmodule = m\n[world c]\nmodule = m\n", "b module.k: it cannot change"},
-      {"[world a]\nmodule = m\nmodule.k = 1\n[world b]\nmodule = m\nmodule.k = 1\n[world c]\nmodule = m\n",
-       "a module.k: it cannot change"},
-      {"[world c]\nmodule = m\n[world a]\nmodule = m\n[world b]\nmodule = m\nmodule.k = 2\n",
-       "b module.k: it cannot change"},
-      {"[world a]\nmodule = m\n[world b]\nmodule = m\nmodule.k = 1\n", "c: the world is no longer there"},
-      {"[world d]\nmodule = m\n[world a]\nmodule = m\n[world b]\nmodule = m\nmodule.k = 1\n[world c]\nmodule = m\n",
-       "d: the world is new"},
+      {WORLD("c") WORLD("a") WORLD("b") "module.k = 1\n", ""},
+      {WORLD("a") WORLD("b") WORLD("c"), "b module.k: it cannot change"},
+      {WORLD("a") "module.k = 1\n" WORLD("b") "module.k = 1\n" WORLD("c"), "a module.k: it cannot change"},
+      {WORLD("c") WORLD("a") WORLD("b") "module.k = 2\n", "b module.k: it cannot change"},
+      {WORLD("a") WORLD("b") "module.k = 1\n", "c: the world is no longer there"},
+      {WORLD("d") WORLD("a") WORLD("b") "module.k = 1\n" WORLD("c"), "d: the world is new"},
   };
-  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+  for (size_t i = 0; i < COUNT_OF(changes); i++) {
     read_settings(&now, three_worlds);
     read_settings(&next, changes[i].text);
     settings_keep_fixed(&next, &now, complaints_add, &all);
@@ -102,7 +105,7 @@ Test(settings_rows, of_modules_are_kept_by_a_reload_in_the_world_that_they_are_o
 /* ----------------------------------------------------------------------------------------------------------- flags */
 
 static void read_flags(struct settings *settings, const char *line) {
-  char words[512], *arguments[WORDS_MAX] = {"musterd"};
+  char words[512], *arguments[32] = {"musterd"};
   settings_call call = {0};
   int count = 1;
   snprintf(words, sizeof words, "%s", line);
@@ -112,27 +115,23 @@ static void read_flags(struct settings *settings, const char *line) {
 }
 
 /* A value that a row has not by itself, as text. */
-static const char *value_of(const settings_key *key, char text[64]) {
+static const char *value_of(const settings_key *key) {
+  const char *choice = key->usage ? strrchr(key->usage, '|') : NULL;
   switch (key->field.kind) {
   case FIELD_COUNT:
   case FIELD_NUMBER:
-    snprintf(text, 64, "%.0f", key->field.least + 3);
-    break;
+    return formed("%.0f", key->field.least + 3);
   case FIELD_TIME:
-    snprintf(text, 64, "%.0fus", (key->field.most - 1000) / 1000);
-    break;
+    return formed("%.0fus", (key->field.most - 1000) / 1000);
   case FIELD_RATE:
-    snprintf(text, 64, "%g", key->field.most / 2e3);
-    break;
-  case FIELD_CHOICE: {
-    const char *last = strrchr(key->usage, '|');
-    snprintf(text, 64, "%s", last ? last + 1 : key->usage);
-    break;
-  }
+    return formed("%g", key->field.most / 2e3);
+  case FIELD_CHOICE:
+    return choice ? choice + 1 : key->usage;
+  case FIELD_SWITCH:
+    return "yes";
   default:
-    strcpy(text, key->field.kind == FIELD_SWITCH ? "yes" : "x");
+    return "x";
   }
-  return text;
 }
 
 /* A flag before all worlds is for those of the file and for those that flags add; one behind a world is for that alone.
@@ -140,13 +139,12 @@ static const char *value_of(const settings_key *key, char text[64]) {
 Test(settings_rows, are_set_by_a_flag_in_all_worlds_or_in_the_one_before_it) {
   const settings_key *key;
   for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
-    char name[NAME_BYTES], value[64], line[256];
-    void *const sections[] = {&wanted.worlds[0], &wanted.worlds[1], &wanted.worlds[2], &wanted.worlds[3]};
+    char name[NAME_BYTES];
+    const char *value = value_of(key);
     snprintf(name, sizeof name, "%s", key->field.name);
     for (char *at = name; *at; at++)
       if (*at == '_') *at = '-';
-    if (strcmp(name, "module") == 0) continue; /* which --world names */
-    value_of(key, value);
+    if (strcmp(name, "module") == 0) continue;     /* which --world names */
     for (uint32_t which = 0; which < 3; which++) { /* before all, behind the second one, behind one that is new */
       static const char *const lines[] = {"--%s=%s --world b --world d=m", "--world b --%s=%s --world d=m",
                                           "--world b --world d=m --%s=%s"};
@@ -154,17 +152,16 @@ Test(settings_rows, are_set_by_a_flag_in_all_worlds_or_in_the_one_before_it) {
       read_flags(&next, "--world d=m");
       memcpy(&wanted, &next, sizeof next);
       read_settings(&next, three_worlds);
-      snprintf(line, sizeof line, lines[which], name, value);
-      for (uint32_t world = 0; key->of_world && world < 4; world++)
-        if (which == 0 || world == (which == 1 ? 1 : 3)) cr_assert_eq(settings_key_set(key, sections[world], value), 0);
-      if (!key->of_world) cr_assert_eq(settings_key_set(key, &wanted, value), 0, "%s", muster_last_error());
+      const char *line = formed(lines[which], name, value);
+      for (uint32_t world = 0; world < sections_of(key, 4); world++)
+        if (!key->of_world || which == 0 || world == (which == 1 ? 1 : 3))
+          cr_assert_eq(settings_key_set(key, section_of(&wanted, key, world), value), 0, "%s", muster_last_error());
       read_flags(&next, line);
       cr_expect_eq(next.world_count, 4);
       const settings_key *other;
       for (uint32_t k = 0; (other = settings_key_at(k)) != NULL; k++)
-        for (uint32_t world = 0; world < (other->of_world ? 4 : 1); world++)
-          cr_expect(settings_key_equal(other, other->of_world ? (void *)&next.worlds[world] : &next,
-                                       other->of_world ? (void *)&wanted.worlds[world] : &wanted),
+        for (uint32_t world = 0; world < sections_of(other, 4); world++)
+          cr_expect(settings_key_equal(other, section_of(&next, other, world), section_of(&wanted, other, world)),
                     "%s: %s of world %u", line, other->field.name, world);
     }
   }
@@ -180,7 +177,7 @@ Test(settings_rows, of_modules_are_set_by_a_flag_in_all_worlds_or_in_the_one_bef
                {"--world d=m --set k=7", {NULL, "1", NULL, "7"}},
                {"--set k=7 --world d=m --set k=8 --world b --set k=9", {"7", "9", "7", "8"}},
                {"--set module.k=7 --set k=6 --world d=m", {"6", "6", "6", "6"}}};
-  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+  for (size_t i = 0; i < COUNT_OF(flags); i++) {
     read_settings(&next, three_worlds);
     read_flags(&next, flags[i].line);
     cr_assert_eq(next.world_count, 4);
@@ -195,34 +192,29 @@ Test(settings_rows, of_modules_are_set_by_a_flag_in_all_worlds_or_in_the_one_bef
 
 /* Instances are told apart by their whole names. */
 Test(settings_rows, of_modules_are_found_by_the_whole_name_of_their_instance) {
-  static const char *const found[] = {"ab.k", "a.kk"}, *const not_found[] = {"a.k",   "b.k", "abc.k",
-                                                                             "ab.kk", "ab",  ".k"};
+  static const struct {
+    const char *name, *value; /* null = there is none */
+  } settings[] = {{"ab.k", "1"},   {"a.kk", "2"},   {"a.k", NULL}, {"b.k", NULL},
+                  {"abc.k", NULL}, {"ab.kk", NULL}, {"ab", NULL},  {".k", NULL}};
   read_settings(&next, "[world w]\nmodule = a:m ab:m\nab.k = 1\na.kk = 2\n");
-  for (uint32_t i = 0; i < 2; i++) {
-    const module_setting *setting = settings_module_find(&next.worlds[0], found[i]);
-    cr_assert_not_null(setting, "%s", found[i]);
-    cr_expect_str_eq(setting->text, i ? "2" : "1");
+  for (size_t i = 0; i < COUNT_OF(settings); i++) {
+    const module_setting *found = settings_module_find(&next.worlds[0], settings[i].name);
+    cr_expect_eq(found != NULL, settings[i].value != NULL, "%s", settings[i].name);
+    if (found) cr_expect_str_eq(found->text, settings[i].value);
   }
-  for (size_t i = 0; i < sizeof not_found / sizeof *not_found; i++)
-    cr_expect_null(settings_module_find(&next.worlds[0], not_found[i]), "%s", not_found[i]);
 }
 
 /* A key may stand once in each section of its kind, and twice in none. */
 Test(settings_rows, may_stand_once_in_each_section) {
   const settings_key *key;
-  char text[512], value[64];
   for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
-    const char *name = key->field.name;
-    value_of(key, value);
+    const char *row = formed("%s = %s\n", key->field.name, value_of(key));
     for (uint32_t twice = 0; twice < 2; twice++) {
       static struct settings settings;
-      int length = 0;
-      for (uint32_t world = 0; world < (key->of_world ? 3 : 1); world++) {
-        char section[32] = "[server]";
-        if (key->of_world) snprintf(section, sizeof section, "[world w%u]", world);
-        length += sprintf(text + length, "%s\n%s = %s\n", section, name, value);
-      }
-      if (twice) sprintf(text + length, "%s = %s\n", name, value);
+      const char *text = "";
+      for (uint32_t world = 0; world < sections_of(key, 3); world++)
+        text = key->of_world ? formed("%s[world w%u]\n%s", text, world, row) : formed("[server]\n%s", row);
+      if (twice) text = formed("%s%s", text, row);
       all = (complaints){0};
       settings_default(&settings);
       settings_read_text(&settings, "test.conf", text, strlen(text), complaints_add, &all);

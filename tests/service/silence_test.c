@@ -1,15 +1,10 @@
 /* A world that gives no sign of life since its threads get no processor: nobody is blamed, and it has twice as long, a
  * few times. After that it is killed all the same: others wait for its files, and its players for it. */
+#include "room.h"
 #include "service/supervise/silence.h"
 
-#include <criterion/criterion.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 TestSuite(silence, .timeout = 120);
 

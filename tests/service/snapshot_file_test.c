@@ -1,13 +1,9 @@
 /* A file of snapshots is read as a whole or not at all. */
+#include "room.h"
 #include "service/snapshot_file.h"
 #include "support/little_world.h"
-#include "support/skip.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static const unsigned char kept[] = "what the module keeps";
 
@@ -25,20 +21,20 @@ static const muster_module module = {.size = sizeof module, .abi = MUSTER_MODULE
 
 static muster_world *world_of(uint32_t agents) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
+  const muster_world_def def = WITH(muster_world_def, it.clock.kind = MUSTER_CLOCK_VIRTUAL);
   muster_world *world = muster_world_create(&def);
-  muster_type_def type = type_with(atoms, 1);
-  muster_agent_def agent = muster_agent_def_default();
-  agent.type = muster_type_register(world, &type);
+  const muster_type_def type = type_with(atoms, 1);
+  const muster_agent_def agent = WITH(muster_agent_def, it.type = muster_type_register(world, &type));
   for (uint32_t i = 0; i < agents; i++) muster_agent_spawn(world, &agent);
   cr_assert_eq(muster_frame_run(world, &(muster_frame){1000, 1000000}), MUSTER_OK);
   return world;
 }
 
-/* Two worlds in memory, in a file without a name. */
-static unsigned char *write_two(size_t *count) {
-  uint64_t bytes;
+static unsigned char *bytes; /* of two worlds in a file */
+static size_t count;
+static struct snapshot_file file;
+
+static void write_two(void) {
   struct keys keys = {0};
   key_entry entry = {.key = "a-key", .status = 201, .body_kind = KEY_BODY_TEXT, .frame = 7, .body = "done", .bytes = 4};
   cr_assert(keys_begin(&keys));
@@ -46,27 +42,28 @@ static unsigned char *write_two(size_t *count) {
   snapshot_source sources[2] = {{"one", "module", &module, NULL, world_of(5), 1000, NULL},
                                 {"other", "module", &module, NULL, world_of(9), 2000, &keys}};
   int descriptor = memfd_create("snapshot", MFD_CLOEXEC);
-  cr_assert_eq(snapshot_file_write(descriptor, 7, sources, 2, &bytes), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(snapshot_file_write(descriptor, 7, sources, 2, &count), MUSTER_OK, "%s", muster_last_error());
   for (int i = 0; i < 2; i++) muster_world_destroy(sources[i].world);
   keys_close(&keys);
-  unsigned char *text = malloc(bytes);
-  cr_assert_eq(pread(descriptor, text, bytes, 0), (ssize_t)bytes);
+  bytes = malloc(count);
+  cr_assert_eq(pread(descriptor, bytes, count, 0), (ssize_t)count);
   close(descriptor);
-  *count = bytes;
-  return text;
 }
 
-static void forget(struct snapshot_file *file) {
-  for (uint32_t i = 0; i < file->world_count; i++) {
-    free(file->worlds[i].state);
-    free(file->worlds[i].keys);
+static void free_bytes(void) {
+  free(bytes);
+}
+
+TestSuite(snapshot_file, .init = write_two, .fini = free_bytes);
+
+static void forget(void) {
+  for (uint32_t i = 0; i < file.world_count; i++) {
+    free(file.worlds[i].state);
+    free(file.worlds[i].keys);
   }
 }
 
 Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
-  size_t count;
-  unsigned char *bytes = write_two(&count);
-  struct snapshot_file file;
   cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(file.number, 7);
   cr_assert_eq(file.world_count, 2);
@@ -83,41 +80,27 @@ Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
   const key_entry *entry = keys_find(&keys, "a-key");
   cr_assert(entry && entry->status == 201 && entry->bytes == 4 && memcmp(entry->body, "done", 4) == 0);
   keys_close(&keys);
-  forget(&file);
-  free(bytes);
+  forget();
 }
 
 Test(snapshot_file, that_was_cut_anywhere_is_refused) {
-  size_t count;
-  unsigned char *bytes = write_two(&count);
-  struct snapshot_file file;
   for (size_t i = 0; i < count; i++) {
-    unsigned char *cut = malloc(i + 1); /* so that a sanitizer sees what is read behind the end */
-    memcpy(cut, bytes, i);
+    SCOPED(free_memory) unsigned char *cut = exact_copy(bytes, i);
     cr_assert_eq(snapshot_file_read(&file, cut, i), MUSTER_E_INPUT, "%zu of %zu bytes", i, count);
-    free(cut);
   }
-  free(bytes);
 }
 
 Test(snapshot_file, of_which_any_bit_was_flipped_is_refused) {
   enum { FLIPS = 10000 };
-  size_t count;
-  unsigned char *bytes = write_two(&count);
-  struct snapshot_file file;
   uint64_t random = 88172645463325252u;
   for (int i = 0; i < FLIPS; i++) {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
-    size_t bit = random % (count * 8);
-    bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+    size_t bit = next_random(&random) % (count * 8);
+    turn_bit(bytes, bit);
     cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_E_INPUT, "bit %zu of byte %zu", bit % 8, bit / 8);
-    bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+    turn_bit(bytes, bit);
   }
   cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_OK);
-  forget(&file);
-  free(bytes);
+  forget();
 }
 
 /* Of this process: also what is mapped and was looked at. */
@@ -128,7 +111,6 @@ static long most_memory_kb(void) {
 }
 
 static void expect_refused(const char *path, const char *says) {
-  struct snapshot_file file;
   cr_expect_eq(snapshot_file_open(&file, path), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), says), "%s", muster_last_error());
 }
@@ -137,10 +119,8 @@ Test(snapshot_file, of_a_hundred_gigabytes_of_nothing_is_refused_without_being_r
   const off_t vast = (off_t)100 << 30;
   const long most_kb = 256 << 10;
   char path[] = "/tmp/muster-vast-XXXXXX";
-  size_t count;
   uint64_t end[2];
   int descriptor = mkstemp(path);
-  unsigned char *bytes = write_two(&count);
   memcpy(end, bytes + count - sizeof end, sizeof end);
   const size_t index = count - sizeof end - end[0];
   const uint64_t far[2] = {(uint64_t)vast, ~(uint64_t)vast};
@@ -157,11 +137,10 @@ Test(snapshot_file, of_a_hundred_gigabytes_of_nothing_is_refused_without_being_r
   cr_expect_lt(most_memory_kb() - before_kb, most_kb);
   close(descriptor);
   unlink(path);
-  free(bytes);
 }
 
-static bool refuse(const void *bytes, size_t count, void *user) {
-  (void)bytes, (void)count, (void)user;
+static bool refuse(const void *written, size_t bytes_written, void *user) {
+  (void)written, (void)bytes_written, (void)user;
   return false;
 }
 
@@ -174,7 +153,6 @@ Test(snapshot_file, modules_without_both_functions_are_not_taken) {
 }
 
 Test(snapshot_file, of_an_end_alone_is_told_from_one_that_was_cut) {
-  struct snapshot_file file;
   const uint64_t end[2] = {0, ~0ull};
   cr_assert_eq(snapshot_file_read(&file, end, sizeof end), MUSTER_E_INPUT);
   cr_assert_not(strstr(muster_last_error(), "it is cut"), "%s", muster_last_error());

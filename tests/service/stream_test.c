@@ -1,14 +1,5 @@
 /* Answers without an end, by themselves: server and client take turns on one thread. */
-#include "service/http.h"
-#include "support/await.h"
-
-#include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "loopback.h"
 
 enum { PATIENT_MS = 60000, IMPATIENT_MS = 100 };
 
@@ -55,7 +46,6 @@ static void run_once(void) {
   uv_run(&server.loop, UV_RUN_ONCE);
 }
 
-/* What has arrived. */
 static const char *look(void) {
   size_t length = strlen(seen);
   ssize_t more = recv(client, seen + length, sizeof seen - 1 - length, MSG_DONTWAIT);
@@ -64,27 +54,15 @@ static const char *look(void) {
 }
 
 static void start_by(const char *method, const char *next, uint32_t send_ms) {
-  struct sockaddr_in address = {.sin_family = AF_INET};
-  char request[64];
-  int length = snprintf(request, sizeof request, "%s /stream HTTP/1.1\r\nHost: localhost\r\n\r\n", method);
-  http_options options = http_default_options();
-  options.tables = tables;
-  options.send_ms = send_ms;
+  const http_options options = WITH(http_options, it.tables = tables, it.send_ms = send_ms);
   server = (test_server){.next = next};
   *seen = '\0';
   uv_loop_init(&server.loop);
   server.http = http_create(&server.loop, &options);
-  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
-  address.sin_port = htons(http_port(server.http));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  cr_assert_eq(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-  cr_assert_eq(send(client, request, (size_t)length, 0), (ssize_t)length);
+  loopback_listen(server.http);
+  client = loopback_dial(http_port(server.http), 0);
+  loopback_send(client, formed("%s /stream HTTP/1.1\r\nHost: localhost\r\n\r\n", method));
   AWAIT_WITH(run_once(), server.stream);
-}
-
-static void start_with(const char *next, uint32_t send_ms) {
-  start_by("GET", next, send_ms);
 }
 
 static void note_gone(void *user) {
@@ -101,60 +79,64 @@ static void stop(void) {
   close(client);
 }
 
-TestSuite(stream, .timeout = 120);
+TestSuite(stream, .fini = stop, .timeout = 120);
+
+static void await_seen(const char *text) {
+  AWAIT_WITH(run_once(), strstr(look(), text));
+}
+
+/* The client has seen the first that there was to read. */
+static void start_and_read(void) {
+  start_by("GET", "first", PATIENT_MS);
+  await_seen("first");
+}
+
+static void give_more(const char *next) {
+  server.next = next;
+  http_stream_wake(server.stream);
+}
 
 Test(stream, sleeps_while_there_is_nothing_and_goes_on_when_it_is_woken) {
-  start_with("first", PATIENT_MS);
-  AWAIT_WITH(run_once(), strstr(look(), "first"));
+  start_and_read();
   uint32_t reads = server.reads;
   for (uint32_t i = 0; i < 3; i++) run_once(); /* a sweep each */
   cr_expect(server.reads - reads <= 1, "it was asked %u times for nothing", server.reads - reads);
-  server.next = "second";
-  http_stream_wake(server.stream);
-  AWAIT_WITH(run_once(), strstr(look(), "second"));
+  give_more("second");
+  await_seen("second");
   cr_expect_eq(server.closed, 0);
-  stop();
 }
 
 /* What is new is sent by the loop's next turns, without a wait for its clock. */
 Test(stream, reads_at_the_next_turns_of_the_loop_when_it_was_woken) {
-  start_with("first", PATIENT_MS);
-  AWAIT_WITH(run_once(), strstr(look(), "first"));
+  start_and_read();
   AWAIT_WITH(run_once(), server.reads >= 2); /* once for nothing: it sleeps */
   uint32_t reads = server.reads;
-  server.next = "second";
-  http_stream_wake(server.stream);
+  give_more("second");
   for (int i = 0; i < 4; i++) uv_run(&server.loop, UV_RUN_NOWAIT);
   cr_expect_gt(server.reads, reads);
-  stop();
 }
 
 Test(stream, is_ended_by_a_server_that_stops) {
-  start_with(NULL, PATIENT_MS);
-  AWAIT_WITH(run_once(), strstr(look(), "200 OK"));
-  stop();
+  start_by("GET", NULL, PATIENT_MS);
+  await_seen("200 OK");
 }
 
 Test(stream, notices_at_the_next_waking_that_its_client_is_gone) {
-  start_with("first", PATIENT_MS);
-  AWAIT_WITH(run_once(), strstr(look(), "first"));
+  start_and_read();
   close(client);
   client = -1;
   while (!server.closed) {
-    server.next = "more";
-    http_stream_wake(server.stream);
+    give_more("more");
     run_once();
   }
-  stop();
 }
 
 Test(stream, a_client_that_takes_nothing_is_cut) {
   http_counts counts;
-  start_with("*", IMPATIENT_MS);
+  start_by("GET", "*", IMPATIENT_MS);
   AWAIT_WITH(run_once(), server.closed);
   http_count(server.http, &counts);
   cr_expect_eq(counts.cut, 1);
-  stop();
 }
 
 /* What comes after the headers would be the begin of the next answer. */
@@ -164,5 +146,4 @@ Test(stream, has_nothing_after_its_headers_when_only_they_were_asked_for) {
   AWAIT_WITH(run_once(), server.closed && strstr(look(), "\r\n\r\n"));
   AWAIT_WITH(run_once(), recv(client, &end, 1, MSG_PEEK | MSG_DONTWAIT) >= 0);
   cr_expect_str_eq(strstr(look(), "\r\n\r\n"), "\r\n\r\n");
-  stop();
 }

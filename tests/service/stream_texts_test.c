@@ -1,8 +1,6 @@
 /* The texts of streams: made once for all clients that look, and anew when there is something new. */
+#include "room.h"
 #include "service/stream_texts.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 static hosted_world world;
 static stream_texts texts;

@@ -4,7 +4,8 @@
  * action (of the one agent of type 'bomb'), module (in before_frame). The answer names the agent. Beside it, as many
  * sheep as the world's settings say. It can be saved: who the bomb is, with 64 KiB more for each observer that the
  * settings ask for. */
-#include <muster/module.h>
+#include "own_module.h"
+
 #include <muster/record.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,14 +23,8 @@ typedef struct striker {
   uint64_t seed;
 } striker;
 
-static uint32_t recurse(volatile uint32_t depth) {
-  volatile char room[4096];
-  room[depth % sizeof room] = (char)depth;
-  return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (uint32_t)room[0];
-}
-
-/* Until memory is refused; what is refused is written to, as by code that does not look. No compiler leaves such a
- * write out. */
+/* Until memory is refused; what is refused is written to, as by code that does not look. No compiler leaves that out.
+ */
 static void leak(void) {
   enum { PIECE_BYTES = 4 << 20 };
   for (;;) explicit_bzero(malloc(PIECE_BYTES), PIECE_BYTES);
@@ -73,9 +68,7 @@ static muster_atom_result act(muster_update *update) {
 static muster_result open_striker(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   striker *made = calloc(1, sizeof *made);
   if (!made) return muster_module_fail(MUSTER_E_MEMORY, "striker: no memory");
-  made->sheep = options->agents;
-  made->seed = options->seed;
-  made->ballast = options->observers;
+  *made = (striker){.sheep = options->agents, .seed = options->seed, .ballast = options->observers};
   needs->agents = needs->agents_max = options->agents + 1;
   *instance = made;
   return MUSTER_OK;
@@ -85,20 +78,12 @@ static muster_result register_types(void *instance, muster_world *world) {
   static const muster_atom grazing[] = {{graze, MUSTER_ROLE_BEHAVIOUR, 1000}},
                            ticking[] = {{tick, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
   striker *self = instance;
-  muster_type_def def = muster_type_def_default();
-  def.name = "sheep";
-  def.atoms = grazing;
-  def.atom_count = 1;
-  def.state_bytes = 8;
-  def.period_ns = 200000000;
-  muster_type sheep = muster_type_register(world, &def);
-  def.name = "bomb";
-  def.atoms = ticking;
-  def.atom_count = 2;
-  def.user = self;
-  def.period_ns = def.period_max_ns = 1000000;
-  muster_type bomb = muster_type_register(world, &def);
-  return sheep.index && bomb.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
+  const muster_type_def sheep = WITH(muster_type_def, it.name = "sheep", it.atoms = grazing, it.atom_count = 1,
+                                     it.state_bytes = 8, it.period_ns = 200000000),
+                        bomb = WITH(muster_type_def, it.name = "bomb", it.atoms = ticking, it.atom_count = 2,
+                                    it.state_bytes = 8, it.user = self, it.period_ns = it.period_max_ns = 1000000);
+  bool both = muster_type_register(world, &sheep).index && muster_type_register(world, &bomb).index;
+  return both ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
 static muster_result populate(void *instance, muster_world *world) {
@@ -158,22 +143,8 @@ static void close_striker(void *instance) {
   free(instance);
 }
 
-MUSTER_API const muster_module *muster_module_get(void);
+static const muster_module_command commands[] = {{"strike", "brings the world down: HOW WHERE"}, {0}};
 
-const muster_module *muster_module_get(void) {
-  static const muster_module_command commands[] = {{"strike", "brings the world down: HOW WHERE"}, {0}};
-  static const muster_module module = {.size = sizeof module,
-                                       .abi = MUSTER_MODULE_ABI,
-                                       .name = "striker",
-                                       .summary = "brings its world down when it is told to, for tests",
-                                       .open = open_striker,
-                                       .register_types = register_types,
-                                       .populate = populate,
-                                       .save = save,
-                                       .resume = resume,
-                                       .before_frame = before_frame,
-                                       .commands = commands,
-                                       .command = command,
-                                       .close = close_striker};
-  return &module;
-}
+OWN_MODULE(.name = "striker", .summary = "brings its world down when it is told to, for tests", .open = open_striker,
+           .register_types = register_types, .populate = populate, .save = save, .resume = resume,
+           .before_frame = before_frame, .commands = commands, .command = command, .close = close_striker)

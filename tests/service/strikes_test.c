@@ -6,25 +6,10 @@
 #include "base/random.h"
 #include "unlucky.h"
 
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+enum { WORLDS = 2, STRIKES = 20, AGENTS = 1000, RETURN_MOST_S = 30, LOOK_US = 10000, LASTS_MS = 500 };
 enum {
-  WORLDS = 2,
-  STRIKES = 20,
-  STRIKES_MOST = 2000, /* each is a number of counter.c */
-  AGENTS = 1000,
-  RETURN_MOST_S = 30,
-  LOOK_US = 10000,
-  STARTS_SETTLED = 5, /* after so many pauses grow: a person starts the world then, so that the test goes on */
-  LASTS_MS = 500,
+  STRIKES_MOST = 2000,  /* each is a number of counter.c */
+  STARTS_SETTLED = 5,   /* after so many pauses grow: a person starts the world then, so that the test goes on */
   LONG_LASTS_MS = 12000 /* one in sixteen, where there are many: tries come seldom then */
 };
 
@@ -52,7 +37,7 @@ static const kind kinds[] = {
     {"EIO of snapshots", "open:.snapshot 5\n", 0, false},
 };
 
-enum { KINDS = sizeof kinds / sizeof *kinds, AT_ONCE_MOST = 4 };
+enum { KINDS = COUNT_OF(kinds), AT_ONCE_MOST = 4 };
 
 typedef struct strike {
   uint64_t random;
@@ -69,16 +54,10 @@ typedef struct target {
   uint32_t told[STRIKES_MOST], told_count;
 } target;
 
-static musterd service;
 static target worlds[WORLDS] = {{.name = "main"}, {.name = "forest"}};
 static uint32_t struck[KINDS];
 static double slowest_s;
 static bool launched; /* during this strike, by the test, as the system's manager would */
-
-static uint64_t strikes_environment(const char *name, uint64_t otherwise) {
-  const char *given = getenv(name);
-  return given ? strtoull(given, NULL, 10) : otherwise;
-}
 
 static uint32_t draw(strike *now, uint32_t below) {
   now->random = muster_random_mix(now->random + 1);
@@ -98,81 +77,53 @@ static void strikes_launch(void) {
 }
 
 static void write_settings(uint64_t agents) {
-  char text[1024], world[256];
+  char text[1024];
   bool large = agents > 10 * AGENTS; /* what is large takes some seconds to save itself */
   snprintf(text, sizeof text, "[server]\nstuck_kill = 1s\nstop_grace = %ds\n", large ? 10 : 2);
-  for (int i = 0; i < WORLDS; i++) {
-    snprintf(world, sizeof world, "[world %s]\nmodule = counter\nagents = %lu\nhz = 30\nbudget = 4ms\npath = %s/fine\n",
-             worlds[i].name, agents, service.folder);
-    strcat(text, world);
-  }
-  daemon_write(&service, "musterd.conf", text);
-}
-
-static bool has_died(void) {
-  siginfo_t about = {0};
-  return waitid(P_PID, (id_t)service.process, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid;
+  for (int i = 0; i < WORLDS; i++)
+    strcat(text, formed("[world %s]\nmodule = counter\nagents = %lu\nhz = 30\nbudget = 4ms\npath = @/fine\n",
+                        worlds[i].name, agents));
+  configure(text);
 }
 
 static void expect_alive(void) {
-  if (has_died()) cr_assert_fail("the supervisor has ended with %d: %s", daemon_wait(&service), daemon_log(&service));
+  siginfo_t about = {0};
+  bool died = waitid(P_PID, (id_t)service.process, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid;
+  if (died) cr_assert_fail("the supervisor has ended with %d: %s", daemon_wait(&service), daemon_log(&service));
 }
 
 /* --------------------------------------------------------------------------------------------------------- promises */
 
-static daemon_reply reply;
-
 static void ask_module(const target *world, const char *command, const char *body) {
-  char path[64];
-  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", world->name, command);
-  daemon_ask_once(&service, "POST", path, NULL, body, &reply);
+  daemon_ask_once(&service, "POST", formed("/v1/worlds/%s/module/%s", world->name, command), NULL, body, &reply);
   daemon_drop_notices(&service);
 }
 
 static json_t *read_world(const target *world) {
-  char path[64];
-  snprintf(path, sizeof path, "/v1/worlds/%s", world->name);
-  daemon_ask(&service, "GET", path, NULL, &reply);
+  fetch("GET", formed("/v1/worlds/%s", world->name), NULL);
   daemon_drop_notices(&service);
   return reply.status == 200 ? json_loads(reply.body, 0, NULL) : NULL;
 }
 
-static bool has_journal(const target *world) {
-  json_t *document = read_world(world);
-  bool has = document && control_is_true(document, "journal.on");
-  json_decref(document);
-  return has;
-}
-
-static long long frame_of_reply(void) {
-  char value[24];
-  cr_assert(daemon_header(&reply, "Muster-Frame", value, sizeof value), "%s", reply.text);
-  return atoll(value);
-}
-
 /* A change whose answer says that it is safe. */
 static void make_promise(target *world, uint32_t number) {
-  char body[16];
-  snprintf(body, sizeof body, "%u", number);
-  ask_module(world, "count", body);
+  ask_module(world, "count", formed("%u", number));
   cr_assert_eq(reply.status, 200, "%s: %s: %s", world->name, reply.text, daemon_log(&service));
-  world->safe = frame_of_reply();
+  world->safe = frame_of(&reply);
   world->told[world->told_count++] = number;
 }
 
 static void expect_promises_kept(const target *world) {
   ask_module(world, "counts", "");
   cr_assert_eq(reply.status, 200, "%s: %s", world->name, reply.text);
-  cr_assert_gt(frame_of_reply(), world->safe, "a frame of %s was safe, and is lost: %s", world->name,
+  cr_assert_gt(frame_of(&reply), world->safe, "%s: a frame was safe, and is lost: %s", world->name,
                daemon_log(&service));
-  json_t *counts = json_loads(reply.body, 0, NULL);
+  json_auto_t *counts = json_loads(reply.body, 0, NULL);
   for (uint32_t i = 0; i < world->told_count; i++)
     cr_assert_eq(json_integer_value(json_array_get(counts, world->told[i])), 1,
                  "change %u of %s was safe, and is lost: %s", world->told[i], world->name, daemon_log(&service));
-  json_decref(counts);
-  json_t *now = read_world(world);
+  json_auto_t *now = read_world(world);
   cr_assert(now && control_count(now, "journal.losses") == 0, "%s: %s", world->name, daemon_log(&service));
-  json_decref(now);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- strikes */
@@ -204,18 +155,25 @@ static void print_strike(const strike *now, uint32_t number) {
   fprintf(stderr, "\n");
 }
 
+static struct rlimit files_of_supervisor(void) {
+  struct rlimit files;
+  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, NULL, &files), 0);
+  return files;
+}
+
+static void limit_files(rlim_t now, rlim_t most) {
+  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &(struct rlimit){now, most}, NULL), 0);
+}
+
 /* Of all troubles of this strike: they begin together, before or after who is struck. */
 static void begin_troubles(const strike *now) {
   char troubles[192] = "";
-  for (uint32_t i = 0; i < now->count; i++)
-    if (kinds[now->kinds[i]].trouble && strlen(troubles) + strlen(kinds[now->kinds[i]].trouble) < sizeof troubles)
-      strcat(troubles, kinds[now->kinds[i]].trouble);
-  unlucky_set(&service, troubles);
-  if (strike_has(now, FEW_FILES) && !launched) {
-    struct rlimit usual;
-    cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, NULL, &usual), 0);
-    cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &(struct rlimit){now->files, usual.rlim_max}, NULL), 0);
+  for (uint32_t i = 0; i < now->count; i++) {
+    const char *trouble = kinds[now->kinds[i]].trouble;
+    if (trouble && strlen(troubles) + strlen(trouble) < sizeof troubles) strcat(troubles, trouble);
   }
+  set_trouble(troubles);
+  if (strike_has(now, FEW_FILES) && !launched) limit_files(now->files, files_of_supervisor().rlim_max);
 }
 
 static void begin_signals(strike *now) {
@@ -236,29 +194,25 @@ static void begin_signals(strike *now) {
   launched = true;
 }
 
-/* Ends what would not end by itself. */
 static void end_troubles(const strike *now) {
-  struct rlimit usual;
-  unlucky_set(&service, "");
-  cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, NULL, &usual), 0);
-  usual.rlim_cur = usual.rlim_max;
-  if (strike_has(now, FEW_FILES)) cr_assert_eq(prlimit(service.process, RLIMIT_NOFILE, &usual, NULL), 0);
+  set_trouble("");
+  rlim_t most = files_of_supervisor().rlim_max;
+  if (strike_has(now, FEW_FILES)) limit_files(most, most);
   daemon_signal(&service, SIGCONT);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- return */
 
 static bool runs_again(target *world) {
-  json_t *entry = control_process_of(&service, world->name), *process = json_object_get(entry, "process");
-  pid_t now = (pid_t)json_integer_value(process);
+  json_auto_t *entry = control_process_of(&service, world->name);
+  pid_t now = (pid_t)json_integer_value(json_object_get(entry, "process"));
   bool runs = strcmp(control_text(entry, "state"), "running") == 0 && (!world->dies || now != world->process);
   cr_assert_str_neq(control_text(entry, "state"), "failed", "it has given up: %s", daemon_log(&service));
-  long long starts = control_count(entry, "starts");
-  json_decref(entry);
   daemon_drop_notices(&service);
-  if (!runs || !has_journal(world)) return false;
+  json_auto_t *document = runs ? read_world(world) : NULL;
+  if (!document || !control_is_true(document, "journal.on")) return false;
   world->process = now;
-  world->starts = starts;
+  world->starts = control_count(entry, "starts");
   return true;
 }
 
@@ -281,10 +235,8 @@ static void await_daemon(void) {
 }
 
 static void settle(target *world) {
-  char path[64];
   if (world->starts <= STARTS_SETTLED) return;
-  snprintf(path, sizeof path, "/v1/worlds/%s/restart", world->name);
-  json_decref(control_ask(&service, "POST", path, NULL, 202));
+  tell("POST", formed("/v1/worlds/%s/restart", world->name), NULL, 202);
   world->dies = true;
 }
 
@@ -292,7 +244,7 @@ static void settle(target *world) {
 static void strike_once(uint32_t number, uint64_t random, bool many) {
   strike now = draw_strike(random);
   print_strike(&now, number);
-  daemon_write(&service, "log", "");
+  forget_log();
   for (uint32_t i = 0; i < now.count; i++) struck[now.kinds[i]]++;
   for (int i = 0; i < WORLDS; i++) {
     make_promise(&worlds[i], number);
@@ -314,12 +266,12 @@ static void strike_once(uint32_t number, uint64_t random, bool many) {
 }
 
 Test(strikes, every_world_returns_by_itself_and_loses_nothing_that_was_safe, .timeout = 14400) {
-  uint32_t count = (uint32_t)strikes_environment("MUSTER_STRIKES", STRIKES);
-  uint64_t seed = strikes_environment("MUSTER_STRIKE_SEED", clock_system());
+  uint32_t count = (uint32_t)environment_number("MUSTER_STRIKES", STRIKES);
+  uint64_t seed = environment_number("MUSTER_STRIKE_SEED", clock_system());
   cr_assert(count > 0 && count < STRIKES_MOST);
   fprintf(stderr, "MUSTER_STRIKE_SEED=%lu\n", seed);
-  unlucky_prepare(&service);
-  write_settings(strikes_environment("MUSTER_STRIKE_AGENTS", AGENTS));
+  unlucky_prepare();
+  write_settings(environment_number("MUSTER_STRIKE_AGENTS", AGENTS));
   strikes_launch();
   launched = true;
   await_daemon();

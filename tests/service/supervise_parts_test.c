@@ -8,33 +8,19 @@
 #include "service/supervise/silence.h"
 #include "service/supervise/states.h"
 #include "service/supervise/warden.h"
-#include "support/await.h"
-#include "support/log_lines.h"
 
 #include "base/clock.h"
 
-#include <criterion/criterion.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "own_folder.h"
 
 enum { WORLDS = 2, KIB = 1024 };
 
-static uv_loop_t loop;
 static struct settings settings;
 static struct processes processes;
-static char folder[] = "/tmp/muster-parts-XXXXXX";
 static world_process *const first = &processes.worlds[0], *const second = &processes.worlds[1];
 
 static void note_change(world_process *process, void *user) {
@@ -43,8 +29,7 @@ static void note_change(world_process *process, void *user) {
 
 static void begin(void) {
   static const char *const names[WORLDS] = {"main", "forest"};
-  char path[128];
-  cr_assert(mkdtemp(folder) && uv_loop_init(&loop) == 0);
+  folder_begin();
   settings_default(&settings);
   snprintf(settings.socket, sizeof settings.socket, "%s/s", folder);
   snprintf(settings.snapshot_file, sizeof settings.snapshot_file, "%s/worlds", folder);
@@ -52,54 +37,27 @@ static void begin(void) {
   for (uint32_t i = 0; i < WORLDS; i++) {
     world_process *process = &processes.worlds[i];
     *process = (world_process){.all = &processes, .listener = -1, .notify = -1, .heard = -1, .output.pipe = -1};
-    snprintf(process->name, sizeof process->name, "%s", names[i]);
+    strcpy(process->name, names[i]);
     cr_assert(settings_add_world(&settings, names[i]) && uv_timer_init(&loop, &process->timer) == 0);
     process->timer.data = process;
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_assert_eq(mkdir(path_of(names[i]), 0700), 0);
   }
 }
 
-static void close_handle(uv_handle_t *handle, void *user) {
-  (void)user;
-  if (!uv_is_closing(handle)) uv_close(handle, NULL);
-}
-
-static void remove_folder(const char *path) {
-  DIR *entries = opendir(path);
-  for (const struct dirent *entry; entries && (entry = readdir(entries)) != NULL;)
-    unlinkat(dirfd(entries), entry->d_name, 0);
-  if (entries) closedir(entries);
-  rmdir(path);
-}
-
-static void end(void) {
-  char path[128];
-  uv_walk(&loop, close_handle, NULL);
-  uv_run(&loop, UV_RUN_DEFAULT);
-  cr_expect_eq(uv_loop_close(&loop), 0);
-  for (uint32_t i = 0; i < WORLDS; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, processes.worlds[i].name);
-    remove_folder(path);
-  }
-  remove_folder(folder);
-}
-
-TestSuite(supervise_parts, .init = begin, .fini = end, .timeout = 60);
+TestSuite(supervise_parts, .init = begin, .fini = folder_end, .timeout = 60);
 
 static void make_file(const char *name, uint32_t kib) {
   static char bytes[KIB];
-  char path[192];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  int file = open(path_of(name), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
   for (uint32_t i = 0; i < kib; i++) cr_assert_eq(write(file, memset(bytes, 1, KIB), KIB), KIB);
   cr_assert(file >= 0 && close(file) == 0);
 }
 
-static bool is_there(const char *name) {
-  char path[192];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return access(path, F_OK) == 0;
+static void note_begun(world_process *world, pid_t child) {
+  world->process.pid = child;
+  world->has_process = true;
+  world->state = PROCESS_RUNNING;
+  world->stuck[0] = '\0';
 }
 
 /* A process that does nothing, and leads a group of its own. */
@@ -111,10 +69,7 @@ static void begin_process(world_process *world) {
     for (setpgid(0, 0);;) pause();
   }
   setpgid(child, child);
-  world->process.pid = child;
-  world->has_process = true;
-  world->state = PROCESS_RUNNING;
-  world->stuck[0] = '\0';
+  note_begun(world, child);
 }
 
 static void end_process(world_process *world) {
@@ -123,8 +78,7 @@ static void end_process(world_process *world) {
   world->has_process = false;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- looks
- */
+/* ----------------------------------------------------------------------------------------------------------- looks */
 
 /* Each second look is at folders. */
 static void look_twice(void) {
@@ -144,7 +98,7 @@ Test(supervise_parts, what_is_beyond_state_max_counts_at_each_look) {
   for (int looks = 0; looks < 3; looks++) {
     look_twice();
     cr_assert(!*first->stuck && !first->stays_down, "look %d: %s", looks, first->stuck);
-    cr_expect(first->exceeds && !is_there("main/worlds.damaged-1") && is_there("main/worlds"));
+    cr_expect(first->exceeds && !exists("main/worlds.damaged-1") && exists("main/worlds"));
   }
   make_file("main/notes", 40); /* 20 beyond, and these */
   look_twice();
@@ -161,19 +115,17 @@ Test(supervise_parts, each_world_has_its_own_bounds) {
   look_twice();
   cr_expect(!*first->stuck && strstr(second->stuck, "memory_max is 0.004096 MB"), "%s%s", first->stuck, second->stuck);
   cr_expect(second->by_code && !second->stays_down, "the next one may use less");
-  snprintf(second->stuck, sizeof second->stuck, "it was killed before");
+  strcpy(second->stuck, "it was killed before");
   look_twice();
   cr_expect_str_eq(second->stuck, "it was killed before");
   end_process(first), end_process(second);
 }
 
 Test(supervise_parts, a_file_without_a_name_counts_as_one_with_a_name_does) {
-  char path[128];
   settings.worlds[0].disk_max = 48 * KIB;
   make_file("held", 60);
-  snprintf(path, sizeof path, "%s/held", folder);
-  int held = open(path, O_RDONLY | O_CLOEXEC);
-  unlink(path);
+  int held = open(path_of("held"), O_RDONLY | O_CLOEXEC);
+  unlink(path_of("held"));
   look_begin(&processes);
   begin_process(first); /* which has it open, too */
   close(held);
@@ -198,11 +150,8 @@ static void begin_copies(world_process *world, uint32_t copies) {
     for (;;) pause();
   }
   for (uint32_t i = 0; i <= copies; i++) cr_assert_eq(read(begun[0], &byte, 1), 1);
-  close(begun[0]), close(begun[1]);
-  world->process.pid = child;
-  world->has_process = true;
-  world->state = PROCESS_RUNNING;
-  world->stuck[0] = '\0';
+  close_all(begun, 2);
+  note_begun(world, child);
 }
 
 Test(supervise_parts, copies_are_let_be_that_snapshots_need_and_no_more) {
@@ -225,9 +174,9 @@ Test(supervise_parts, what_is_removed_and_what_cannot_be_are_told_as_warnings) {
   look_begin(&processes);
   begin_process(first);
   log_set_level(MUSTER_LOG_WARNING);
-  int before = log_lines_begin();
+  errors_begin();
   look_twice(), look_twice();
-  const char *told = log_lines_end(before), *removed = strstr(told, "musterd: warning: world main: /tmp/"),
+  const char *told = errors_end(), *removed = strstr(told, "musterd: warning: world main: /tmp/"),
              *kept = strstr(told, "musterd: warning: world main: what it goes on from takes 0.04096 MB in ");
   log_set_level(MUSTER_LOG_INFO);
   cr_assert(removed && kept && removed < kept, "%s", told);
@@ -237,8 +186,7 @@ Test(supervise_parts, what_is_removed_and_what_cannot_be_are_told_as_warnings) {
   end_process(first);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ silence
- */
+/* ---------------------------------------------------------------------------------------------------------- silence */
 
 static bool looks_for_signs_of(world_process *world, uint64_t looked_ms_ago, uint64_t sign_ms_ago) {
   uint64_t now_ns = clock_system();
@@ -272,55 +220,44 @@ Test(supervise_parts, a_silence_begins_anew_behind_a_sign_a_late_look_and_a_new_
   end_process(first);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ hearing
- */
-
-static void hear_process(world_process *world, const char *folders) {
-  int ends[2];
-  cr_assert_eq(pipe(ends), 0);
-  hearing_begin(world, ends[0], folders);
-  cr_assert_eq(world->heard, ends[0]);
-  close(ends[1]);
-}
-
-static void end_hearing(world_process *world) {
-  hearing_end(world);
-  while (world->closing) uv_run(&loop, UV_RUN_NOWAIT);
-}
+/* --------------------------------------------------------------------------------------------------------- hearing */
 
 /* All of what one life was refused, and the log has told, but the total. */
 Test(supervise_parts, what_a_process_was_refused_is_of_one_life) {
   for (uint32_t life = 0; life < 2; life++) {
-    hear_process(second, "R/usr\nW/tmp\nP/nowhere/at/all\n");
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    hearing_begin(second, ends[0], "R/usr\nW/tmp\nP/nowhere/at/all\n");
+    cr_assert_eq(second->heard, ends[0]);
+    close(ends[1]);
     cr_expect_str_eq(second->folders, "R/usr\nW/tmp\n");
     cr_expect(second->refused == 0 && second->refused_total == 7 * life && second->file_count == 0);
     cr_expect(second->memories == 0 && second->calls_taken == 0 && !second->held);
-    for (size_t i = 0; i < sizeof second->told / sizeof *second->told; i++) cr_expect_eq(second->told[i], 0);
+    for (size_t i = 0; i < COUNT_OF(second->told); i++) cr_expect_eq(second->told[i], 0);
     second->refused = second->refused_total = second->file_count = second->memories = 7;
     second->calls_taken = 500;
     second->held = true;
     memset(second->told, 0xff, sizeof second->told);
     hearing_go_on(second);
     cr_expect_eq(second->calls_taken, 0, "they count from look to look");
-    end_hearing(second);
+    hearing_end(second);
+    while (second->closing) uv_run(&loop, UV_RUN_NOWAIT);
     cr_expect(second->heard < 0 && !second->folders);
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- output
- */
+/* ---------------------------------------------------------------------------------------------------------- output */
 
 /* All that a process has written stands in the log, also what is longer than a line may be, and what has no end. */
 Test(supervise_parts, nothing_that_a_process_writes_is_lost) {
   enum { LONG = 10000 };
   static world_output output;
   char bytes[LONG];
-  size_t letters = 0;
-  int before = log_lines_begin();
+  memset(bytes, 'Q', sizeof bytes);
+  errors_begin();
   for (int life = 0; life < 2; life++) {
     int pipe_end = output_begin(&output, &loop, "main");
     cr_assert_geq(pipe_end, 0);
-    memset(bytes, 'Q', sizeof bytes);
     cr_assert_eq(write(pipe_end, bytes, sizeof bytes), LONG);
     cr_assert_eq(write(pipe_end, "\nsecond\n\nlast", 14), 14);
     if (life) output_flush(&output);
@@ -328,16 +265,14 @@ Test(supervise_parts, nothing_that_a_process_writes_is_lost) {
     output_end(&output);
     while (output.closing) uv_run(&loop, UV_RUN_NOWAIT);
   }
-  const char *told = log_lines_end(before);
-  for (const char *at = told; *at; at++) letters += *at == 'Q';
-  cr_expect_eq(letters, 2 * LONG);
+  const char *told = errors_end();
+  cr_expect_eq(count_in(told, "Q"), 2 * LONG);
   const char *second_line = strstr(told, "]: second\n"), *last_line = strstr(told, "]: last\n");
   cr_assert(second_line && last_line && second_line < last_line);
   cr_expect(strstr(last_line, "]: second\n") && strstr(last_line + 1, "]: last\n"), "of the second life");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- listener
- */
+/* --------------------------------------------------------------------------------------------------------- listener */
 
 static int connect_to(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -349,10 +284,9 @@ static int connect_to(const char *path) {
 
 /* Over a life that has left it alone, what waits there waits for the next one. */
 Test(supervise_parts, a_socket_is_kept_over_lives_unless_one_has_shut_it_down) {
-  char path[64];
+  const char *path = path_of("s.main");
   struct stat made, now;
   int listener = -1;
-  snprintf(path, sizeof path, "%s/s.main", folder);
   for (int how = 0; how < 3; how++) {
     cr_assert_eq(listener_make(&listener, path), MUSTER_OK, "%s", muster_last_error());
     cr_assert_eq(fstat(listener, &made), 0);
@@ -363,15 +297,14 @@ Test(supervise_parts, a_socket_is_kept_over_lives_unless_one_has_shut_it_down) {
     cr_expect_eq(now.st_ino == made.st_ino, how == 0);
     int later = how ? connect_to(path) : -1, taken = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     cr_expect_geq(taken, 0, "nobody waits");
-    close(taken), close(waits), close(later);
+    close_all((const int[]){taken, waits, later}, 3);
     cr_expect_lt(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0);
   }
   listener_close(&listener);
   cr_expect_eq(listener, -1);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- warden
- */
+/* ----------------------------------------------------------------------------------------------------------- warden */
 
 /* It has no place for more than two for each world; those that have ended give theirs to the next. */
 Test(supervise_parts, no_world_outlives_its_supervisor_however_many_have_ended_before) {
@@ -396,11 +329,10 @@ Test(supervise_parts, no_world_outlives_its_supervisor_however_many_have_ended_b
   cr_assert_eq(waitpid(first->process.pid, &status, 0), first->process.pid);
   cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   first->has_process = false;
-  close(ready[0]), close(ready[1]);
+  close_all(ready, 2);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- states
- */
+/* ----------------------------------------------------------------------------------------------------------- states */
 
 static json_int_t count_of(const json_t *row, const char *name) {
   cr_assert(json_is_integer(json_object_get(row, name)), "%s", name);
@@ -419,7 +351,7 @@ Test(supervise_parts, each_row_of_a_process_tells_its_own) {
     snprintf(world->reason, sizeof world->reason, "reason %u", i);
   }
   first->state = PROCESS_RUNNING, second->state = PROCESS_STOPPING;
-  json_t *list = states_list(&processes);
+  json_auto_t *list = states_list(&processes);
   cr_assert_eq(json_array_size(list), WORLDS);
   for (uint32_t i = 0; i < WORLDS; i++) {
     const json_t *row = json_array_get(list, i);
@@ -434,27 +366,22 @@ Test(supervise_parts, each_row_of_a_process_tells_its_own) {
     if (i == 0) cr_expect(count_of(row, "process") == 41 && json_is_null(json_object_get(row, "words")));
     if (i == 1) cr_expect(json_is_null(json_object_get(row, "process")) && json_object_get(row, "words"));
   }
-  json_decref(list);
-  char *text = NULL, sample[128];
+  SCOPED(free_memory) char *text = NULL;
   size_t bytes = 0;
   FILE *out = open_memstream(&text, &bytes);
   second->state = PROCESS_FAILED, second->last_end = PROCESS_END_UNSTARTED;
   states_write_metrics(&processes, out);
   fclose(out);
-  cr_expect(strstr(text, "{world=\"forest\",state=\"failed\"} 1\n") &&
-            strstr(text, "{world=\"main\",state=\"failed\"} 0\n"));
-  cr_expect(strstr(text, "{world=\"forest\",kind=\"unstarted\"} 1\n") &&
-            strstr(text, "{world=\"main\",kind=\"none\"} 1\n"));
-  for (uint32_t i = 0; i < WORLDS; i++) {
-    const char *name = processes.worlds[i].name;
-    snprintf(sample, sizeof sample, "\nmuster_world_process_refused_calls_total{world=\"%s\"} %u\n", name, 31 + i);
-    cr_expect(strstr(text, sample), "%s", sample);
-    snprintf(sample, sizeof sample, "\nmuster_world_process_starts_total{world=\"%s\"} %u\n", name, 11 + i);
-    cr_expect(strstr(text, sample), "%s", sample);
-    snprintf(sample, sizeof sample, "\nmuster_world_process_ends{world=\"%s\"} %u\n", name, 1 + i);
-    cr_expect(strstr(text, sample), "%s", sample);
-  }
-  free(text);
+  expect_in(text, "{world=\"forest\",state=\"failed\"} 1\n"), expect_in(text, "{world=\"main\",state=\"failed\"} 0\n");
+  expect_in(text, "{world=\"forest\",kind=\"unstarted\"} 1\n"), expect_in(text, "{world=\"main\",kind=\"none\"} 1\n");
+  static const struct {
+    const char *name;
+    uint32_t first;
+  } samples[] = {{"refused_calls_total", 31}, {"starts_total", 11}, {"ends", 1}};
+  for (uint32_t i = 0; i < WORLDS; i++)
+    for (size_t k = 0; k < COUNT_OF(samples); k++)
+      expect_in(text, formed("\nmuster_world_process_%s{world=\"%s\"} %u\n", samples[k].name, processes.worlds[i].name,
+                             samples[k].first + i));
 }
 
 static void never(uv_timer_t *timer) {
@@ -480,20 +407,16 @@ Test(supervise_parts, the_next_start_is_told_where_there_is_one) {
   first->state = PROCESS_WAITING;
   uv_timer_start(&first->timer, never, 5000, 0);
   cr_expect_eq(states_next_start_s(first), 6);
-  json_t *list = states_list(&processes);
+  json_auto_t *list = states_list(&processes);
   cr_expect_eq(count_of(json_array_get(list, 0), "next_start_ns"), 5000000000);
-  json_decref(list);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- division
- */
+/* -------------------------------------------------------------------------------------------------------- division */
 
 /* The names that come into a folder, in their order. */
 static int watch(const char *world) {
-  char path[128];
   int news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  snprintf(path, sizeof path, "%s/%s", folder, world);
-  cr_assert(news >= 0 && inotify_add_watch(news, path, IN_CREATE) >= 0);
+  cr_assert(news >= 0 && inotify_add_watch(news, path_of(world), IN_CREATE) >= 0);
   return news;
 }
 
@@ -510,8 +433,7 @@ static void expect_made(int news, const char *wanted) {
   cr_expect_str_eq(names, wanted);
 }
 
-/* With the newest a part is complete: a division that was cut off is made again. Nothing that is kept is overwritten.
- */
+/* With the newest a part is complete: a division that was cut off is made again. What is kept is not overwritten. */
 Test(supervise_parts, each_world_gets_a_part_of_a_common_snapshot_the_newest_last) {
   make_file("worlds", 1), make_file("worlds.previous", 2);
   make_file("worlds.divided-1", 3);
@@ -520,43 +442,35 @@ Test(supervise_parts, each_world_gets_a_part_of_a_common_snapshot_the_newest_las
   cr_assert_eq(division_make(&settings), MUSTER_OK, "%s", muster_last_error());
   expect_made(main_news, "worlds.previous worlds");
   expect_made(forest_news, "");
-  cr_expect(!is_there("worlds") && !is_there("worlds.previous"));
-  cr_expect(is_there("worlds.divided-1") && is_there("worlds.divided-2") && is_there("worlds.previous.divided-1"));
+  cr_expect(!exists("worlds") && !exists("worlds.previous"));
+  cr_expect(exists("worlds.divided-1") && exists("worlds.divided-2") && exists("worlds.previous.divided-1"));
   struct stat status;
-  char path[128];
   static const struct {
     const char *name;
     off_t kib;
   } kept[] = {{"worlds.divided-1", 3}, {"worlds.divided-2", 1}, {"worlds.previous.divided-1", 2}, {"main/worlds", 1}};
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    snprintf(path, sizeof path, "%s/%s", folder, kept[i].name);
-    cr_expect(stat(path, &status) == 0 && status.st_size == kept[i].kib * KIB, "%s", kept[i].name);
-  }
+  for (size_t i = 0; i < COUNT_OF(kept); i++)
+    cr_expect(stat(path_of(kept[i].name), &status) == 0 && status.st_size == kept[i].kib * KIB, "%s", kept[i].name);
   cr_assert_eq(division_make(&settings), MUSTER_OK, "nothing is left to do");
-  cr_expect(!is_there("worlds.divided-3"));
+  cr_expect(!exists("worlds.divided-3"));
 }
 
 /* Else its worlds would begin anew the next time, or go on from the common one again. */
 Test(supervise_parts, a_common_snapshot_that_cannot_be_put_aside_refuses_the_start) {
-  char name[247], path[300]; /* with what is put behind it, it is longer than a name may be */
+  char name[247] = ""; /* with what is put behind it, it is longer than a name may be */
   memset(name, 'n', sizeof name - 1);
-  name[sizeof name - 1] = '\0';
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  snprintf(settings.snapshot_file, sizeof settings.snapshot_file, "%s", path);
-  int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-  cr_assert(file >= 0 && close(file) == 0);
+  snprintf(settings.snapshot_file, sizeof settings.snapshot_file, "%s", path_of(name));
+  make_file(name, 0);
   cr_expect_eq(division_make(&settings), MUSTER_E_SYSTEM);
   cr_expect(strstr(muster_last_error(), "cannot be renamed: File name too long"), "%s", muster_last_error());
-  cr_expect_eq(access(path, F_OK), 0);
+  cr_expect(exists(name));
 }
 
 /* Else it would begin anew, and the common one would be put aside. */
 Test(supervise_parts, a_world_that_cannot_have_its_part_refuses_the_start) {
-  char path[128];
   make_file("worlds", 1);
-  snprintf(path, sizeof path, "%s/forest", folder);
-  cr_assert_eq(rmdir(path), 0);
+  cr_assert_eq(rmdir(path_of("forest")), 0);
   cr_expect_eq(division_make(&settings), MUSTER_E_SYSTEM);
   cr_expect(strstr(muster_last_error(), "world forest cannot have its part of /tmp/"), "%s", muster_last_error());
-  cr_expect(is_there("worlds") && !is_there("worlds.divided-1"));
+  cr_expect(exists("worlds") && !exists("worlds.divided-1"));
 }

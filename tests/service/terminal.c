@@ -1,16 +1,11 @@
 #include "terminal.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
+#include "room.h"
+
 #include <poll.h>
 #include <pty.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <termios.h>
-#include <unistd.h>
 
 enum { PATIENCE_MS = 60000 };
 
@@ -52,11 +47,6 @@ static void erase_some(struct terminal *terminal, int count) {
   wipe(terminal, terminal->line, terminal->column, end < terminal->columns ? end : terminal->columns);
 }
 
-static void erase_below(struct terminal *terminal) {
-  erase_some(terminal, terminal->columns);
-  for (int line = terminal->line + 1; line < terminal->lines; line++) wipe(terminal, line, 0, terminal->columns);
-}
-
 /* What moves the cursor or changes text; colours and modes change neither. */
 static void obey(struct terminal *terminal, char final, int first, int second) {
   int count = first > 0 ? first : 1;
@@ -71,7 +61,9 @@ static void obey(struct terminal *terminal, char final, int first, int second) {
   if (final == 'C') terminal->column += count;
   if (final == 'D') terminal->column -= count;
   if (final == 'J' && first == 2) wipe_all(terminal);
-  if (final == 'J' && first != 2) erase_below(terminal);
+  if (final == 'J' && first != 2) erase_some(terminal, terminal->columns);
+  for (int line = terminal->line + 1; final == 'J' && first != 2 && line < terminal->lines; line++)
+    wipe(terminal, line, 0, terminal->columns);
   if (final == 'K' && first == 1) wipe(terminal, terminal->line, 0, terminal->column + 1);
   if (final == 'K' && first != 1) erase_some(terminal, terminal->columns);
   if (final == 'X') erase_some(terminal, count);

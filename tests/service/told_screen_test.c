@@ -11,37 +11,23 @@
 #include "told_daemon.h"
 #include "tools/program.h"
 
-enum { TEXT_BYTES = 1 << 17, LINE_BYTES = 1 << 14, PATIENCE_MS = 20000, QUIET_MS = 3000 };
+enum { LINE_BYTES = 1 << 14, PATIENCE_MS = 20000, QUIET_MS = 3000 };
 
-static told_daemon told;
 static struct terminal screen;
 static told_answer answers[TOLD_ANSWERS_MAX];
 static size_t answer_count;
 
-static void start(void) {
-  told_start(&told);
-  setenv("TZ", "UTC", 1);
-  unsetenv("COLUMNS");
-}
-
-static void stop(void) {
-  told_stop(&told);
-}
-
-TestSuite(told_screen, .init = start, .fini = stop, .timeout = 120);
+TestSuite(told_screen, .init = told_start, .fini = told_stop, .timeout = 120);
 
 static void add(char *text, const char *mark, const char *line, size_t bytes) {
-  size_t length = strlen(text);
   while (bytes > 0 && line[bytes - 1] == ' ') bytes--;
-  length += (size_t)snprintf(text + length, TEXT_BYTES - length, "%s%s%.*s\n", mark, bytes && *mark ? " " : "",
-                             (int)bytes, line);
-  cr_assert_lt(length, TEXT_BYTES);
+  told_add(text, mark, line, bytes);
 }
 
 /* What stands on the screen now, behind `text`. */
 static const char *with_screen(char *out, const char *text) {
   int last = screen.lines;
-  snprintf(out, TEXT_BYTES, "%s", text);
+  snprintf(out, TOLD_TEXT_BYTES, "%s", text);
   while (last > 0 && strspn(screen.cells[last - 1], " ") == strlen(screen.cells[last - 1])) last--;
   for (int line = 0; line < last; line++) add(out, "|", screen.cells[line], strlen(screen.cells[line]));
   return out;
@@ -49,7 +35,7 @@ static const char *with_screen(char *out, const char *text) {
 
 /* Reads until the screen is as wanted, or for as long as the program says something. */
 static const char *await_screen(const char *before, const char *wanted, bool writes) {
-  static char is[TEXT_BYTES];
+  static char is[TOLD_TEXT_BYTES];
   struct pollfd there = {.fd = screen.descriptor, .events = POLLIN};
   while (writes || strcmp(with_screen(is, before), wanted) != 0) {
     if (poll(&there, 1, writes ? QUIET_MS : PATIENCE_MS) <= 0) break;
@@ -66,7 +52,7 @@ static void type(const char *keys) {
     const char *sent = one;
     if (*keys == '\\') {
       keys++;
-      for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+      for (size_t i = 0; i < COUNT_OF(named); i++)
         if (*named[i][0] == *keys) sent = named[i][1];
     }
     terminal_type(&screen, sent);
@@ -91,13 +77,13 @@ static void begin(const char *size) {
   char *arguments[] = {(char[]){"muster"}, (char[]){"top"}, (char[]){"--interval"}, (char[]){"3600s"}, NULL};
   char *rest;
   int lines = (int)strtol(size, &rest, 10);
-  told_expect(&told, answers, answer_count);
+  told_expect(answers, answer_count);
   terminal_start(&screen, program_path(), arguments, lines, (int)strtol(rest, NULL, 10), false);
 }
 
 /* A step: what it begins with, and the screen that it must come to. */
 static bool hold_step(FILE *file, char *is_all, char *wanted_all) {
-  static char line[LINE_BYTES], before[TEXT_BYTES];
+  static char line[LINE_BYTES], before[TOLD_TEXT_BYTES];
   bool writes = getenv("TOLD_WRITE") != NULL, any = false;
   *before = *wanted_all = '\0';
   while (fgets(line, sizeof line, file)) {
@@ -114,31 +100,28 @@ static bool hold_step(FILE *file, char *is_all, char *wanted_all) {
   }
   if (!any) return false;
   if (strstr(before, "k q")) {
-    snprintf(is_all, TEXT_BYTES, "%s", before);
+    snprintf(is_all, TOLD_TEXT_BYTES, "%s", before);
     int status = terminal_wait(&screen);
     pthread_mutex_lock(&told.lock);
-    snprintf(is_all + strlen(is_all), TEXT_BYTES - strlen(is_all), "%s= %d\n", told.asked, status);
+    snprintf(is_all + strlen(is_all), TOLD_TEXT_BYTES - strlen(is_all), "%s= %d\n", told.asked, status);
     pthread_mutex_unlock(&told.lock);
   } else {
-    snprintf(is_all, TEXT_BYTES, "%s", await_screen(before, wanted_all, writes));
+    snprintf(is_all, TOLD_TEXT_BYTES, "%s", await_screen(before, wanted_all, writes));
   }
   return true;
 }
 
 static void hold_all(const char *name) {
-  static char is[TEXT_BYTES], wanted[TEXT_BYTES];
-  char path[512];
+  static char is[TOLD_TEXT_BYTES], wanted[TOLD_TEXT_BYTES];
   size_t count = 0;
-  snprintf(path, sizeof path, "%s/tests/service/told/%s.txt", MUSTER_SOURCE_DIR, name);
-  FILE *file = fopen(path, "r"), *out = getenv("TOLD_WRITE") ? fopen(getenv("TOLD_WRITE"), "w") : NULL;
-  cr_assert_not_null(file, "%s", path);
+  FILE *file = told_open(name), *out = getenv("TOLD_WRITE") ? fopen(getenv("TOLD_WRITE"), "w") : NULL;
   for (; hold_step(file, is, wanted); count++) {
     if (out) fprintf(out, "%s\n", is);
     if (!out) cr_assert_str_eq(is, wanted);
   }
   if (out) fclose(out);
   fclose(file);
-  cr_expect_gt(count, 0, "%s", path);
+  cr_expect_gt(count, 0, "%s", name);
 }
 
 Test(told_screen, a_screen_shows_all_of_a_world_after_each_key) {

@@ -15,71 +15,57 @@
 #include "told_daemon.h"
 #include "tools/program.h"
 
-#include <stdint.h>
+enum { LINE_BYTES = 1 << 14 };
 
-enum { TALK_BYTES = 1 << 16, LINE_BYTES = 1 << 14 };
-
-static told_daemon told;
 static char slept[96], token[96];
 
 static void start(void) {
-  told_start(&told);
+  told_start();
   snprintf(slept, sizeof slept, "%s/slept", told.folder);
   snprintf(token, sizeof token, "%s/token", told.folder);
   FILE *file = fopen(token, "w");
-  cr_assert_not_null(file);
-  fputs("open sesame\r\n", file);
-  fclose(file);
+  cr_assert(file && fputs("open sesame\r\n", file) >= 0 && fclose(file) == 0);
   setenv("MUSTER_TEST_SLEPT", slept, 1);
   setenv("TOKEN", token, 1);
-  setenv("TZ", "UTC", 1);
-  unsetenv("COLUMNS");
 }
 
 static void stop(void) {
-  unlink(slept);
-  unlink(token);
-  told_stop(&told);
+  unlink(slept), unlink(token);
+  told_stop();
 }
 
 TestSuite(told, .init = start, .fini = stop, .timeout = 60);
 
 /* One command line, and what came of it. */
 typedef struct told_talk {
-  char line[512], wanted[TALK_BYTES], is[TALK_BYTES];
+  char line[512], wanted[TOLD_TEXT_BYTES], is[TOLD_TEXT_BYTES];
   told_answer answers[TOLD_ANSWERS_MAX];
   size_t answer_count;
 } told_talk;
 
+/* Line by line. */
 static void add(char *text, const char *mark, const char *lines) {
-  size_t length = strlen(text);
-  while (*lines) {
-    size_t bytes = strcspn(lines, "\n");
-    length += (size_t)snprintf(text + length, TALK_BYTES - length, "%s%s%.*s\n", mark, bytes && *mark ? " " : "",
-                               (int)bytes, lines);
-    cr_assert_lt(length, TALK_BYTES);
-    lines += bytes + (lines[bytes] == '\n');
+  for (size_t bytes; *lines; lines += bytes + (lines[bytes] == '\n')) {
+    bytes = strcspn(lines, "\n");
+    told_add(text, mark, lines, bytes);
   }
 }
 
 static void add_pauses(told_talk *talk) {
-  char line[64];
   long count = 0, all_ms = 0, ms;
   FILE *file = fopen(slept, "r");
   if (!file) return;
   for (; fscanf(file, "%ld", &ms) == 1; count++) all_ms += ms;
   fclose(file);
   unlink(slept);
-  snprintf(line, sizeof line, "%ld pauses, %ld ms", count, all_ms);
-  add(talk->is, "~", line);
+  add(talk->is, "~", formed("%ld pauses, %ld ms", count, all_ms));
 }
 
 /* Starts the program without its sleep; a sanitizer need not be the first library then. */
 static program_run *start_sleepless(const char *line) {
   const char *options = getenv("ASAN_OPTIONS");
-  char more[512], words[512], *at;
-  snprintf(more, sizeof more, "%s%sverify_asan_link_order=0", options ? options : "", options ? ":" : "");
-  setenv("ASAN_OPTIONS", more, 1);
+  char words[512], *at;
+  setenv("ASAN_OPTIONS", formed("%s%sverify_asan_link_order=0", options ? options : "", options ? ":" : ""), 1);
   bool narrow = strncmp(line, "narrow ", 7) == 0;
   snprintf(words, sizeof words, "%s", narrow ? line + 7 : line);
   if (narrow) setenv("COLUMNS", "40", 1);
@@ -95,21 +81,18 @@ static program_run *start_sleepless(const char *line) {
 
 /* Requests and answers take turns; the same ones again are counted. */
 static void add_exchanges(told_talk *talk) {
-  char line[LINE_BYTES], times[32];
   size_t i = 0, count = 1;
-  for (const char *asked = told.asked; *asked; asked = strchr(asked, '\n') + 1, i++) {
-    const char *answer = i < talk->answer_count ? talk->answers[i].text : "none was told";
-    const char *next = strchr(asked, '\n') + 1, *next_answer = i + 1 < talk->answer_count ? answer : "";
-    snprintf(line, sizeof line, "%.*s", (int)(next - 1 - asked), asked);
-    if (*next_answer) next_answer = talk->answers[i + 1].text;
+  for (const char *asked = told.asked, *next; *asked; asked = next, i++) {
+    const char *answer = i < talk->answer_count ? talk->answers[i].text : "none was told",
+               *next_answer = i + 1 < talk->answer_count ? talk->answers[i + 1].text : "";
+    next = strchr(asked, '\n') + 1;
     if (strncmp(next, asked, (size_t)(next - asked)) == 0 && strcmp(answer, next_answer) == 0) {
       count++;
       continue;
     }
-    add(talk->is, "", line);
+    told_add(talk->is, "", asked, (size_t)(next - 1 - asked));
     add(talk->is, "<", answer);
-    snprintf(times, sizeof times, "%zu", count);
-    if (count > 1) add(talk->is, "*", times);
+    if (count > 1) add(talk->is, "*", formed("%zu", count));
     count = 1;
   }
   for (; i < talk->answer_count; i++) add(talk->is, "< never asked for:", talk->answers[i].text);
@@ -117,33 +100,28 @@ static void add_exchanges(told_talk *talk) {
 
 /* Where the daemon listens differs from test to test. */
 static const char *without_place(char *text) {
+  const size_t length = strlen(told.socket);
   char *at = strstr(text, told.socket);
-  if (at) {
-    size_t length = strlen(told.socket);
-    memmove(at + strlen("SOCKET"), at + length, strlen(at + length) + 1);
-    memcpy(at, "SOCKET", strlen("SOCKET"));
-  }
+  if (at) memmove(mempcpy(at, "SOCKET", strlen("SOCKET")), at + length, strlen(at + length) + 1);
   return text;
 }
 
 static void hold(told_talk *talk) {
-  char status[16];
-  told_expect(&told, talk->answers, talk->answer_count);
-  program_run *run = start_sleepless(talk->line);
-  snprintf(talk->is, TALK_BYTES, "$ %s\n", talk->line);
+  told_expect(talk->answers, talk->answer_count);
+  SCOPED(free_memory) program_run *run = start_sleepless(talk->line);
+  *talk->is = '\0';
+  add(talk->is, "$", talk->line);
   add_exchanges(talk);
   add_pauses(talk);
   add(talk->is, "|", run->output);
   add(talk->is, "!", without_place(run->errors));
-  snprintf(status, sizeof status, "%d", run->status);
-  add(talk->is, "=", status);
+  add(talk->is, "=", formed("%d", run->status));
   if (getenv("TOLD_WRITE")) {
     FILE *file = fopen(getenv("TOLD_WRITE"), "a");
     fprintf(file, "%s\n", talk->is);
     fclose(file);
   }
   cr_expect_str_eq(talk->is, talk->wanted);
-  free(run);
 }
 
 /* Reads a talk up to its last line; false at the end of the file. */
@@ -168,14 +146,11 @@ static bool read_talk(FILE *file, told_talk *talk) {
 
 static void hold_all(const char *name) {
   static told_talk talk;
-  char path[512];
   size_t count = 0;
-  snprintf(path, sizeof path, "%s/tests/service/told/%s.txt", MUSTER_SOURCE_DIR, name);
-  FILE *file = fopen(path, "r");
-  cr_assert_not_null(file, "%s", path);
+  FILE *file = told_open(name);
   for (; read_talk(file, &talk); count++) hold(&talk);
   fclose(file);
-  cr_expect_gt(count, 0, "%s", path);
+  cr_expect_gt(count, 0, "%s", name);
 }
 
 Test(told, ctl_sends_a_change_again_as_long_as_it_may_help) {

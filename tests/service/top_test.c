@@ -1,237 +1,177 @@
 /* muster top against a real musterd: on a terminal, and without one. */
-#include "control.h"
+#include "printed.h"
 #include "terminal.h"
-#include "tools/program.h"
 
-#include <criterion/criterion.h>
-
-#define WORLD "/v1/worlds/main"
-
-static musterd service;
 static struct terminal screen;
 
 /* Paused: then the figures of the API and those of the screen are of the same frame. */
 static void start(void) {
-  daemon_start(&service, "--world main=wildlife --agents 300 --world other=wildlife --agents 60");
+  serve_paused("--world main=wildlife --agents 300 --world other=wildlife --agents 60", 250);
   setenv("MUSTER_SOCKET", service.socket, 1);
-  control_await_count(&service, WORLD, "agents", 250);
-  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
-}
-
-static void stop(void) {
-  daemon_stop(&service);
 }
 
 TestSuite(top, .init = start, .fini = stop, .timeout = 120);
 
-static void begin(bool unicode) {
+static void await_text(const char *text) {
+  terminal_await(&screen, text);
+}
+
+static void type_keys(const char *keys) {
+  terminal_type(&screen, keys);
+}
+
+static void press(const char *keys, const char *text) {
+  type_keys(keys);
+  await_text(text);
+}
+
+static const char *line_with(const char *text) {
+  return terminal_line(&screen, text);
+}
+
+static void begin_in(bool unicode) {
   char *arguments[] = {"muster", "top", "--interval", "100ms", NULL};
   terminal_start(&screen, program_path(), arguments, 24, 100, unicode);
-  terminal_await(&screen, "muster top - main");
-  terminal_await(&screen, "q quit");
+  EACH(await_text, "muster top - main", "q quit");
+}
+
+static void begin(void) {
+  begin_in(true);
 }
 
 static void quit(void) {
-  terminal_type(&screen, "q");
+  type_keys("q");
   cr_expect_eq(terminal_wait(&screen), 0);
 }
 
 /* Whether the figures of the API stand on the screen, with this text around them. */
-static void await_count(const char *format, const char *path, const char *member) {
-  char text[96];
-  json_t *document = control_ask(&service, "GET", path, NULL, 200);
-  snprintf(text, sizeof text, format, control_count(document, member));
-  terminal_await(&screen, text);
-  json_decref(document);
+static void await_figure(const char *format, const char *member) {
+  await_text(formed(format, count_at(WORLD, member)));
 }
 
-Test(top, shows_the_figures_of_the_api) {
-  begin(true);
-  await_count("frame %lld ", WORLD, "frames");
-  await_count("released %lld ", WORLD, "frame.released");
-  await_count("completed %lld ", WORLD, "frame.completed");
-  await_count("levels 0: %lld ", WORLD, "levels.0");
-  await_count("%lld agents,", WORLD, "agents");
-  terminal_await(&screen, "of 10 ms");
-  terminal_await(&screen, "PAUSED");
-  const char *hares = terminal_line(&screen, "hare ");
+static void await_row(int row, const char *text) {
+  while (strncmp(screen.cells[row], text, strlen(text)) != 0) terminal_read(&screen);
+}
+
+Test(top, shows_the_figures_of_the_api, .init = begin, .fini = quit) {
+  EACH_PAIR(await_figure, {"frame %lld ", "frames"}, {"released %lld ", "frame.released"},
+            {"completed %lld ", "frame.completed"}, {"levels 0: %lld ", "levels.0"}, {"%lld agents,", "agents"});
+  EACH(await_text, "of 10 ms", "PAUSED");
+  const char *hares = line_with("hare ");
   cr_assert_not_null(hares);
-  json_t *types = control_ask(&service, "GET", WORLD "/types", NULL, 200);
+  json_auto_t *types = get(WORLD "/types");
   long long agents = 0, shown = 0;
-  for (size_t i = 0; i < 3; i++) {
-    char path[64];
-    snprintf(path, sizeof path, "types.0.levels.%zu.agents", i);
-    agents += control_count(types, path);
-  }
+  for (size_t i = 0; i < 3; i++) agents += control_count(types, formed("types.0.levels.%zu.agents", i));
   cr_expect_str_eq(control_text(types, "types.0.type"), "hare");
   cr_expect(sscanf(hares, "hare %lld", &shown) == 1 && shown == agents, "%lld: %s", agents, hares);
-  cr_expect_not_null(terminal_line(&screen, "carried   @"), "no sparkline of blocks");
-  json_decref(types);
-  quit();
+  cr_expect_not_null(line_with("carried   @"), "no sparkline of blocks");
 }
 
 Test(top, pauses_goes_on_and_steps_by_keys) {
-  begin(false);
-  json_t *before = control_ask(&service, "GET", WORLD, NULL, 200);
-  terminal_type(&screen, "s");
-  control_await_count(&service, WORLD, "frames", control_count(before, "frames") + 1);
-  terminal_type(&screen, " ");
-  control_await_count(&service, WORLD, "frames", control_count(before, "frames") + 4);
-  while (terminal_line(&screen, "PAUSED")) terminal_read(&screen);
-  json_decref(before);
-  cr_expect_null(terminal_line(&screen, "@"), "blocks on a terminal of ASCII");
+  begin_in(false);
+  json_auto_t *before = get(WORLD);
+  type_keys("s");
+  await_count(WORLD, "frames", control_count(before, "frames") + 1);
+  type_keys(" ");
+  await_count(WORLD, "frames", control_count(before, "frames") + 4);
+  while (line_with("PAUSED")) terminal_read(&screen);
+  cr_expect_null(line_with("@"), "blocks on a terminal of ASCII");
   quit();
 }
 
-Test(top, changes_the_budget_by_keys_and_says_when_that_is_refused) {
-  begin(true);
-  terminal_type(&screen, "+");
-  terminal_await(&screen, "of 11 ms");
-  json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
-  cr_expect_eq(control_count(world, "budget_ns"), 11000000);
-  json_decref(world);
-  terminal_type(&screen, "-");
-  terminal_await(&screen, "of 10 ms");
-  for (int i = 0; i < 12; i++) terminal_type(&screen, "+"); /* beyond what two worlds may have together */
-  terminal_await(&screen, "budget");
-  quit();
+Test(top, changes_the_budget_by_keys_and_says_when_that_is_refused, .init = begin, .fini = quit) {
+  press("+", "of 11 ms");
+  cr_expect_eq(count_at(WORLD, "budget_ns"), 11000000);
+  press("-", "of 10 ms");
+  for (int i = 0; i < 12; i++) type_keys("+"); /* beyond what two worlds may have together */
+  await_text("budget");
 }
 
-Test(top, sorts_by_keys) {
-  begin(true);
-  terminal_type(&screen, "A");
-  terminal_await(&screen, "sort (AGENTS)");
-  while (strncmp(screen.cells[12], "hare ", 5) != 0) terminal_read(&screen);
-  terminal_type(&screen, "N");
-  terminal_await(&screen, "sort (TYPE)");
-  while (strncmp(screen.cells[12], "bobcat ", 7) != 0) terminal_read(&screen);
-  terminal_type(&screen, "R");
-  while (strncmp(screen.cells[12], "javelina ", 9) != 0) terminal_read(&screen);
-  quit();
+Test(top, sorts_by_keys, .init = begin, .fini = quit) {
+  press("A", "sort (AGENTS)");
+  await_row(12, "hare ");
+  press("N", "sort (TYPE)");
+  await_row(12, "bobcat ");
+  type_keys("R");
+  await_row(12, "javelina ");
 }
 
-Test(top, has_help_other_worlds_and_follows_the_window) {
-  begin(true);
-  terminal_type(&screen, "h");
-  terminal_await(&screen, "any key   back");
-  terminal_type(&screen, "h");
-  terminal_await(&screen, "AGENTS");
-  terminal_type(&screen, "w");
-  terminal_await(&screen, "muster top - other");
+Test(top, has_help_other_worlds_and_follows_the_window, .init = begin, .fini = quit) {
+  EACH_PAIR(press, {"h", "any key   back"}, {"h", "AGENTS"}, {"w", "muster top - other"});
   terminal_resize(&screen, 18, 60);
-  terminal_await(&screen, "muster top - other");
-  terminal_await(&screen, "TYPE ");
-  quit();
+  EACH(await_text, "muster top - other", "TYPE ");
 }
 
-Test(top, its_help_ends_with_any_key_and_q_is_one) {
-  begin(true);
-  terminal_type(&screen, "h");
-  terminal_await(&screen, "any key   back");
-  terminal_type(&screen, "q");
-  terminal_await(&screen, "AGENTS");
-  terminal_type(&screen, "A");
-  terminal_await(&screen, "sort (AGENTS)");
-  quit();
+Test(top, its_help_ends_with_any_key_and_q_is_one, .init = begin, .fini = quit) {
+  EACH_PAIR(press, {"h", "any key   back"}, {"q", "AGENTS"}, {"A", "sort (AGENTS)"});
 }
 
-Test(top, shows_bands_of_importance_where_the_window_has_room) {
-  begin(true);
-  terminal_await(&screen, " up to 1 ");
+Test(top, shows_bands_of_importance_where_the_window_has_room, .init = begin, .fini = quit) {
+  await_text(" up to 1 ");
   cr_expect_eq(strncmp(screen.cells[17], "Importance    agents  wanted by rule     got", 44), 0, "%s",
                screen.cells[17]);
   cr_expect_eq(strncmp(screen.cells[22], " 0 ", 3), 0, "%s", screen.cells[22]);
   terminal_resize(&screen, 18, 100);
-  while (terminal_line(&screen, "Importance")) terminal_read(&screen);
-  quit();
+  while (line_with("Importance")) terminal_read(&screen);
 }
 
 /* What does not fit is left out, and not put into the next line. */
-Test(top, fits_a_narrow_terminal) {
-  begin(true);
+Test(top, fits_a_narrow_terminal, .init = begin, .fini = quit) {
   terminal_resize(&screen, 24, 60);
-  terminal_await(&screen, "muster top - main");
-  terminal_await(&screen, "q quit");
+  EACH(await_text, "muster top - main", "q quit");
   cr_expect_eq(strncmp(screen.cells[3], "Frame     [", 11), 0, "%s", screen.cells[3]);
   cr_expect_eq(strspn(screen.cells[16], " "), 60, "below the four types: %s", screen.cells[16]);
-  cr_expect_not_null(terminal_line(&screen, "PAUSED"));
-  terminal_type(&screen, "h");
-  terminal_await(&screen, "Workers   CPU that periods need, and that updates");
-  terminal_type(&screen, "h");
-  quit();
+  cr_expect_not_null(line_with("PAUSED"));
+  press("h", "Workers   CPU that periods need, and that updates");
+  type_keys("h");
 }
 
-Test(top, says_when_the_daemon_is_gone) {
-  begin(true);
+Test(top, says_when_the_daemon_is_gone, .init = begin, .fini = quit) {
   daemon_kill(&service);
-  terminal_await(&screen, "no news for ");
-  terminal_await(&screen, "trying again: no musterd answers");
-  cr_expect_not_null(terminal_line(&screen, "hare "), "the figures are gone");
-  daemon_launch(&service, "--world main=wildlife --agents 300");
-  cr_assert(daemon_await(&service, "READY=1"));
-  while (terminal_line(&screen, "no news for ") || terminal_line(&screen, "PAUSED")) terminal_read(&screen);
-  quit();
+  EACH(await_text, "no news for ", "trying again: no musterd answers");
+  cr_expect_not_null(line_with("hare "), "the figures are gone");
+  launch_ready("--world main=wildlife --agents 300");
+  while (line_with("no news for ") || line_with("PAUSED")) terminal_read(&screen);
 }
 
 /* Taller windows show more: the agents that stand out, and observers. */
-Test(top, fills_a_tall_window_with_lists) {
-  begin(true);
-  cr_expect_null(terminal_line(&screen, "OBSERVER "), "lists where there is no room");
+Test(top, fills_a_tall_window_with_lists, .init = begin, .fini = quit) {
+  cr_expect_null(line_with("OBSERVER "), "lists where there is no room");
   terminal_resize(&screen, 50, 100);
-  terminal_await(&screen, "DELAYED ");
-  terminal_await(&screen, "EXPENSIVE ");
-  terminal_await(&screen, "OBSERVER ");
-  terminal_await(&screen, "20 m      160 m");
-  terminal_await(&screen, "Importance ");
-  json_t *ranking = control_ask(&service, "GET", WORLD "/ranking?limit=1", NULL, 200);
-  terminal_await(&screen, control_text(ranking, "expensive.0.agent"));
-  json_decref(ranking);
-  quit();
+  EACH(await_text, "DELAYED ", "EXPENSIVE ", "OBSERVER ", "20 m      160 m", "Importance ");
+  json_auto_t *ranking = get(WORLD "/ranking?limit=1");
+  await_text(control_text(ranking, "expensive.0.agent"));
 }
 
-Test(top, shows_each_list_in_the_table) {
+Test(top, shows_each_list_in_the_table, .init = begin, .fini = quit) {
   static const char *const heads[] = {"DELAYED ", "EXPENSIVE ", "IMPORTANT ", "OBSERVER ", "TYPE "};
-  begin(true);
-  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-    terminal_type(&screen, "\t");
-    while (strncmp(screen.cells[11], heads[i], strlen(heads[i])) != 0) terminal_read(&screen);
+  for (size_t i = 0; i < COUNT_OF(heads); i++) {
+    type_keys("\t");
+    await_row(11, heads[i]);
   }
-  quit();
 }
 
-Test(top, searches_types_and_ids) {
-  begin(true);
-  terminal_type(&screen, "/bob\r");
-  terminal_await(&screen, "/ search: bob");
-  while (strncmp(screen.cells[12], "bobcat ", 7) != 0) terminal_read(&screen);
-  cr_expect_null(terminal_line(&screen, "hare "));
-  terminal_type(&screen, "\t\t");
-  while (strncmp(screen.cells[11], "EXPENSIVE ", 10) != 0) terminal_read(&screen);
+Test(top, searches_types_and_ids, .init = begin, .fini = quit) {
+  press("/bob\r", "/ search: bob");
+  await_row(12, "bobcat ");
+  cr_expect_null(line_with("hare "));
+  type_keys("\t\t");
+  await_row(11, "EXPENSIVE ");
   while (strncmp(screen.cells[12] + 13, "bobcat ", 7) != 0) terminal_read(&screen);
-  terminal_type(&screen, "/\177\177\177"
-                         "1\r");
-  while (strncmp(screen.cells[11], "FOUND ", 6) != 0) terminal_read(&screen);
+  type_keys("/\177\177\177"
+            "1\r");
+  await_row(11, "FOUND ");
   while (strncmp(screen.cells[12], "1.1 ", 4) != 0 || strncmp(screen.cells[13], "10.1 ", 5) != 0)
     terminal_read(&screen);
-  terminal_type(&screen, "/\177zzz\r");
-  terminal_await(&screen, "(nothing of that name)");
-  terminal_type(&screen, "\033");
-  terminal_await(&screen, "/ search  tab");
-  terminal_await(&screen, "hare ");
-  quit();
+  EACH_PAIR(press, {"/\177zzz\r", "(nothing of that name)"}, {"\033", "/ search  tab"});
+  await_text("hare ");
 }
 
 /* Whether an agent's last update was before this frame, and its next is not due yet. */
 static bool is_between(const char *id) {
-  char path[96];
-  snprintf(path, sizeof path, WORLD "/agents/%s", id);
-  json_t *agent = control_ask(&service, "GET", path, NULL, 200),
-         *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  json_auto_t *agent = get(formed(WORLD "/agents/%s", id)), *world = get(WORLD);
   long long now_ns = control_count(world, "sim_now_ns"), last_ns = control_count(agent, "last_update_ns");
-  bool between = last_ns < now_ns && now_ns < last_ns + control_count(agent, "period_ns");
-  json_decref(agent);
-  json_decref(world);
-  return between;
+  return last_ns < now_ns && now_ns < last_ns + control_count(agent, "period_ns");
 }
 
 /* Of agents that are searched the screen finds out itself how late they are. */
@@ -240,10 +180,10 @@ Test(top, shows_none_of_the_searched_as_late_that_is_on_time) {
   static const char *const ids[] = {"1.1", "10.1"};
   for (int steps = 0; !is_between(ids[0]) || !is_between(ids[1]); steps++) {
     cr_assert_lt(steps, 100, "they are never on time together");
-    control_step(&service, 1);
+    step(1);
   }
-  begin(true);
-  terminal_type(&screen, "/1\r");
+  begin();
+  type_keys("/1\r");
   for (int i = 0; i < 2; i++) {
     char id[32] = "", type[32], late[32];
     const char *row = screen.cells[ROW + i];
@@ -254,57 +194,46 @@ Test(top, shows_none_of_the_searched_as_late_that_is_on_time) {
   quit();
 }
 
-Test(top, says_how_the_world_does) {
-  begin(true);
-  terminal_await(&screen, "paused");
-  terminal_await(&screen, "Resume it, or step frame by frame.");
-  quit();
+Test(top, says_how_the_world_does, .init = begin, .fini = quit) {
+  EACH(await_text, "paused", "Resume it, or step frame by frame.");
 }
 
 Test(top, works_in_a_small_window) {
-  begin(false);
+  begin_in(false);
   terminal_resize(&screen, 24, 80);
-  terminal_await(&screen, "Importance ");
-  terminal_await(&screen, "space pause  s step");
-  cr_expect_not_null(terminal_line(&screen, "hare "));
-  cr_expect_not_null(terminal_line(&screen, "bobcat "));
-  terminal_type(&screen, "?");
-  terminal_await(&screen, "any key   back");
-  terminal_type(&screen, "?");
+  EACH(await_text, "Importance ", "space pause  s step");
+  cr_expect_not_null(line_with("hare "));
+  cr_expect_not_null(line_with("bobcat "));
+  press("?", "any key   back");
+  type_keys("?");
   terminal_resize(&screen, 8, 30);
-  terminal_await(&screen, "muster top - main");
+  await_text("muster top - main");
   terminal_resize(&screen, 24, 80);
-  terminal_await(&screen, "Importance ");
+  await_text("Importance ");
   quit();
 }
 
 Test(top, prints_plain_text_where_there_is_no_terminal) {
-  program_run *run = program_start("top");
+  SCOPED(free_memory) program_run *run = program_start("top");
   cr_expect_eq(run->status, 0, "%s", run->errors);
   cr_expect(strstr(run->output, "world main (wildlife)") && strstr(run->output, "paused"));
   cr_expect(strstr(run->output, "\nhare ") && !strchr(run->output, 27));
   cr_expect(strstr(run->output, "\nImportance ") && strstr(run->output, "\n up to 1 ") && strstr(run->output, "\n 0 "));
-  free(run);
-  run = program_start("top --world other --looks 2 --interval 100ms");
-  const char *first = strstr(run->output, "world other"), *second = first ? strstr(first + 1, "world other") : NULL;
-  cr_expect(run->status == 0 && second && !strstr(second + 1, "world other"), "%s", run->output);
-  free(run);
+  SCOPED(free_memory) program_run *twice = program_start("top --world other --looks 2 --interval 100ms");
+  cr_expect(twice->status == 0 && count_in(twice->output, "world other") == 2, "%s", twice->output);
 }
 
 Test(top, prints_one_object_for_machines) {
-  json_t *top = program_json("top --json"), *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  json_auto_t *top = program_json("top --json"), *world = get(WORLD);
   cr_expect_eq(control_count(top, "frames"), control_count(world, "frames"));
   cr_expect_eq(control_count(top, "agents"), control_count(world, "agents"));
-  cr_expect_eq(json_array_size(control_member(top, "types")), 4);
+  cr_expect_eq(control_size(top, "types"), 4);
   double share = 0;
-  for (size_t i = 0; i < 4; i++)
-    share += json_number_value(json_object_get(json_array_get(control_member(top, "types"), i), "cost_share"));
+  CONTROL_EACH(type, top, "types") share += control_number(type, "cost_share");
   cr_expect(share > 0.999 && share < 1.001);
   cr_expect(
       json_equal(control_member(top, "staleness_by_importance"), control_member(world, "staleness_by_importance")));
-  cr_expect_eq(json_array_size(control_member(top, "staleness_by_importance")), 5);
-  json_decref(top);
-  json_decref(world);
+  cr_expect_eq(control_size(top, "staleness_by_importance"), 5);
 }
 
 Test(top, refuses_what_it_does_not_understand) {

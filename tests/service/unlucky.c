@@ -44,19 +44,16 @@ static bool is_of_world(void) {
   return getenv("MUSTERD_WORLD") != NULL;
 }
 
-FAILS pid_t fork(void);
-FAILS int execvp(const char *file, char *const arguments[]);
-FAILS int posix_fallocate(int file, off_t offset, off_t length);
-FAILS ssize_t write(int file, const void *bytes, size_t count);
-FAILS int fsync(int file);
-FAILS int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-FAILS long syscall(long number, ...);
+FAILS int posix_fallocate(int file, off_t offset, off_t length); /* without the header, which may rename it */
 
 /* Of the library: what is defined here stands before it. */
-static void find_real(const char *name, void *function) {
-  void *found = dlsym(RTLD_NEXT, name);
-  memcpy(function, &found, sizeof found);
-}
+#define REAL(call)                                                                                                     \
+  __extension__({                                                                                                      \
+    __typeof__(&call) real;                                                                                            \
+    void *found = dlsym(RTLD_NEXT, #call);                                                                             \
+    memcpy(&real, &found, sizeof real);                                                                                \
+    real;                                                                                                              \
+  })
 
 static int refused(int trouble) {
   errno = trouble;
@@ -64,54 +61,41 @@ static int refused(int trouble) {
 }
 
 FAILS pid_t fork(void) {
-  pid_t (*real)(void);
   int trouble = is_of_world() ? 0 : trouble_of("fork", NULL);
-  find_real("fork", &real);
-  return trouble ? refused(trouble) : real();
+  return trouble ? refused(trouble) : REAL(fork)();
 }
 
 FAILS int execvp(const char *file, char *const arguments[]) {
-  int (*real)(const char *, char *const *);
   int trouble = trouble_of("execvp", NULL);
-  find_real("execvp", &real);
-  return trouble ? refused(trouble) : real(file, arguments);
+  return trouble ? refused(trouble) : REAL(execvp)(file, arguments);
 }
 
 FAILS int posix_fallocate(int file, off_t offset, off_t length) {
-  int (*real)(int, off_t, off_t);
   int trouble = trouble_of("posix_fallocate", NULL);
-  find_real("posix_fallocate", &real);
-  return trouble ? trouble : real(file, offset, length);
+  return trouble ? trouble : REAL(posix_fallocate)(file, offset, length);
 }
 
 FAILS ssize_t write(int file, const void *bytes, size_t count) {
-  ssize_t (*real)(int, const void *, size_t);
   struct stat status;
   bool regular = is_of_world() && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   int trouble = regular ? trouble_of("write", NULL) : 0;
-  find_real("write", &real);
-  return trouble ? refused(trouble) : real(file, bytes, count);
+  return trouble ? refused(trouble) : REAL(write)(file, bytes, count);
 }
 
 FAILS int fsync(int file) {
-  int (*real)(int);
   struct stat status;
   bool folder = fstat(file, &status) == 0 && S_ISDIR(status.st_mode);
   int trouble = trouble_of(folder ? "fsync_folder" : "fsync", NULL);
-  find_real("fsync", &real);
-  return trouble ? refused(trouble) : real(file);
+  return trouble ? refused(trouble) : REAL(fsync)(file);
 }
 
 FAILS int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument) {
-  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   int trouble = trouble_of("pthread_create", NULL);
-  find_real("pthread_create", &real);
-  return trouble ? trouble : real(thread, attributes, begin, argument);
+  return trouble ? trouble : REAL(pthread_create)(thread, attributes, begin, argument);
 }
 
 /* Muster's files are opened by a call for which the library has no name. */
 FAILS long syscall(long number, ...) {
-  long (*real)(long, ...);
   long given[6];
   va_list arguments;
   va_start(arguments, number);
@@ -120,6 +104,6 @@ FAILS long syscall(long number, ...) {
   int trouble = 0;
   if (number == SYS_openat2) trouble = trouble_of("open:", (const char *)given[1]);
   if (number == SYS_pidfd_open && !is_of_world()) trouble = trouble_of("pidfd_open", NULL);
-  find_real("syscall", &real);
-  return trouble ? refused(trouble) : real(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+  if (trouble) return refused(trouble);
+  return REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4], given[5]);
 }

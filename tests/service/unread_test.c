@@ -1,13 +1,7 @@
 /* Clients that ask for large answers and take nothing: what lies there for them is bounded, and cut in the end; it
  * costs the frames nothing and keeps no other client from small answers. */
-#include "control.h"
-#include "service/http.h"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "loopback.h"
+#include "served.h"
 
 /* ------------------------------------------------------------------------------------------------ the server alone */
 
@@ -15,12 +9,10 @@
 enum { CLIENTS = 10, LARGE_BYTES = 8 << 20, MOST_BYTES = 35 << 20, FITTING = MOST_BYTES / LARGE_BYTES };
 enum { PATIENT_MS = 60000, IMPATIENT_MS = 100 };
 
-typedef struct test_server {
+static struct {
   uv_loop_t loop;
   struct http *http;
-} test_server;
-
-static test_server server;
+} server;
 
 static void give_large(http_request *request) {
   char *body = calloc(1, LARGE_BYTES);
@@ -45,14 +37,11 @@ static const http_route routes[] = {{.method = "GET", .pattern = "/large", .hand
 static const http_route *const tables[] = {routes, NULL};
 
 static void start_alone(uint32_t send_ms) {
-  http_options options = http_default_options();
-  options.tables = tables;
-  options.answers_bytes_max = MOST_BYTES;
-  options.send_ms = send_ms;
-  options.token = "token";
+  const http_options options = WITH(http_options, it.tables = tables, it.answers_bytes_max = MOST_BYTES,
+                                    it.send_ms = send_ms, it.token = "token");
   uv_loop_init(&server.loop);
   server.http = http_create(&server.loop, &options);
-  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+  loopback_listen(server.http);
 }
 
 static void stop_alone(void) {
@@ -69,17 +58,10 @@ static http_counts count(void) {
 
 /* Asks with next to no room for an answer, and returns the connection when the server has made one. */
 static int ask_as(const char *method, const char *path) {
-  char request[160];
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(http_port(server.http))};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 1;
   uint64_t answers = count().answers[2] + count().answers[4];
-  int length =
-      snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token\r\n%s\r\n",
-               method, path, strcmp(method, "GET") == 0 ? "" : "Content-Length: 0\r\n");
-  setsockopt(client, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-  cr_assert_eq(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-  cr_assert_eq(send(client, request, (size_t)length, MSG_NOSIGNAL), length);
+  int client = loopback_dial(http_port(server.http), 1);
+  loopback_send(client, formed("%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token\r\n%s\r\n", method,
+                               path, strcmp(method, "GET") == 0 ? "" : "Content-Length: 0\r\n"));
   while (count().answers[2] + count().answers[4] == answers) uv_run(&server.loop, UV_RUN_ONCE);
   return client;
 }
@@ -96,7 +78,6 @@ static int status_of(int client) {
   return atoi(begin + 9);
 }
 
-/* Takes an answer until it is all there. */
 static void take(int client) {
   static char bytes[1 << 16];
   while (count().answers_waiting > 0) {
@@ -105,7 +86,11 @@ static void take(int client) {
   }
 }
 
-TestSuite(unread, .timeout = 120);
+static void await_none_open(void) {
+  while (count().open > 0) uv_run(&server.loop, UV_RUN_ONCE);
+}
+
+TestSuite(unread, .fini = stop, .timeout = 120);
 
 static void expect_bounded(const char *path) {
   int clients[CLIENTS], small;
@@ -117,9 +102,9 @@ static void expect_bounded(const char *path) {
   cr_expect_eq(count().answers_waiting, FITTING * (uint64_t)LARGE_BYTES);
   small = ask_alone("/small");
   cr_expect_eq(status_of(small), 200, "small answers always go");
-  for (int i = 0; i < CLIENTS; i++) close(clients[i]);
+  close_all(clients, CLIENTS);
   close(small);
-  while (count().open > 0) uv_run(&server.loop, UV_RUN_ONCE);
+  await_none_open();
   cr_expect_eq(count().answers_waiting, 0);
   stop_alone();
 }
@@ -143,8 +128,8 @@ Test(unread, what_a_change_is_answered_and_what_must_be_seen_goes_however_much_w
   clients[FITTING + 2] = ask_alone("/vital");
   cr_expect_eq(status_of(clients[FITTING + 2]), 200);
   cr_expect_eq(count().answers_waiting, (FITTING + 2) * (uint64_t)LARGE_BYTES);
-  for (int i = 0; i < FITTING + 3; i++) close(clients[i]);
-  while (count().open > 0) uv_run(&server.loop, UV_RUN_ONCE);
+  close_all(clients, FITTING + 3);
+  await_none_open();
   stop_alone();
 }
 
@@ -155,7 +140,7 @@ Test(unread, answers_that_nobody_takes_are_cut_and_make_room_for_others) {
   while (count().cut < FITTING || count().open > 0) uv_run(&server.loop, UV_RUN_ONCE);
   cr_expect_eq(count().cut, FITTING);
   cr_expect_eq(count().answers_waiting, 0);
-  for (int i = 0; i < FITTING; i++) close(clients[i]);
+  close_all(clients, FITTING);
   stop_alone();
 }
 
@@ -172,37 +157,15 @@ Test(unread, an_answer_that_was_taken_waits_no_more) {
 
 /* ------------------------------------------------------------------------------------------------------ the service */
 
-#define WORLD "/v1/worlds/main"
-
 /* DEAF answers of 12,000 agents, 32 bytes each, are more than the 128 MiB that may lie there. */
 enum { DEAF = 400, AT_ONCE = 50, FRAMES = 30 };
 
-static musterd service;
-static daemon_reply reply;
-
-/* A value of /metrics, a request that no frame takes part in. */
-static double measured(const char *sample) {
-  double value = daemon_metric(&service, sample);
-  cr_assert(value >= 0, "there is no %s", sample);
-  return value;
-}
-
-static void await_frames(uint32_t more) {
-  double before = measured("muster_frames_total{world=\"main\"}");
-  while (measured("muster_frames_total{world=\"main\"}") < before + more) continue;
-}
-
 /* Asks at once for as many answers as may wait for one map, and counts which come. Their begin is all that is read. */
 static void ask_deaf(const char *path, int deaf[AT_ONCE], uint32_t *given, uint32_t *refused) {
-  char request[256], begin[13] = "";
-  int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+  const char *request = formed("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+  for (int i = 0; i < AT_ONCE; i++) deaf[i] = control_send(&service, request);
   for (int i = 0; i < AT_ONCE; i++) {
-    deaf[i] = daemon_connect(&service);
-    cr_assert_eq(send(deaf[i], request, (size_t)length, MSG_NOSIGNAL), length);
-  }
-  for (int i = 0; i < AT_ONCE; i++) {
-    cr_assert_eq(recv(deaf[i], begin, sizeof begin - 1, MSG_WAITALL), (ssize_t)sizeof begin - 1);
-    int status = atoi(begin + 9);
+    int status = control_status(deaf[i]);
     cr_assert(status == 200 || status == 429, "%s: %d", path, status);
     *(status == 200 ? given : refused) += 1;
   }
@@ -213,7 +176,7 @@ Test(unread, maps_and_cells_that_nobody_reads_are_bounded_and_cost_the_frames_no
   uint32_t given = 0, refused = 0, cells = 0, none = 0;
   /* Without signs of life, which go through the frames' thread, too. */
   daemon_start(&service, "--stuck-kill 0s --world main=wildlife --agents 14000 --observers 4");
-  control_await_count(&service, WORLD, "agents", 12000);
+  await_count(WORLD, "agents", 12000);
   ask_deaf(WORLD "/cells?max=65536", deaf, &cells, &none);
   cr_expect_eq(cells, AT_ONCE);
   for (int i = AT_ONCE; i < DEAF + AT_ONCE; i += AT_ONCE) ask_deaf(WORLD "/map?max=65536", deaf + i, &given, &refused);
@@ -222,12 +185,11 @@ Test(unread, maps_and_cells_that_nobody_reads_are_bounded_and_cost_the_frames_no
       daemon_has_processes() ? "muster_mailbox_requests_total{process=\"main\"}" : "muster_mailbox_requests_total";
   double waiting = measured("muster_http_answers_waiting_bytes"), served = measured(requests);
   cr_expect(waiting > (64 << 20) && waiting <= (128 << 20), "%.0f bytes wait", waiting);
-  await_frames(FRAMES);
+  const char *frames = "muster_frames_total{world=\"main\"}"; /* of /metrics, in which no frame takes part */
+  for (double before = measured(frames); measured(frames) < before + FRAMES;) continue;
   cr_expect_eq(measured(requests), served, "the frames' thread has still something to do for them");
-  json_decref(control_ask(&service, "GET", WORLD, NULL, 200));
-  for (int i = 0; i < DEAF + AT_ONCE; i++) close(deaf[i]);
+  tell("GET", WORLD, NULL, 200);
+  close_all(deaf, DEAF + AT_ONCE);
   while (measured("muster_http_answers_waiting_bytes") > 0) continue;
-  daemon_ask(&service, "GET", WORLD "/map?max=65536", NULL, &reply);
-  cr_expect_eq(reply.status, 200);
-  daemon_stop(&service);
+  cr_expect_eq(fetch("GET", WORLD "/map?max=65536", NULL)->status, 200);
 }

@@ -3,8 +3,6 @@
 #include "service/zones/zone_parts.h"
 #include "support/little_world.h"
 
-#include <stdlib.h>
-
 /* What is told of an observer, as neighbours send it: see zone_watchers.c. */
 typedef struct told_one {
   uint64_t id;

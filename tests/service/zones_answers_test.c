@@ -10,9 +10,6 @@
 
 #include "service/zones/balancer.h"
 
-#include <math.h>
-#include <stdio.h>
-
 TestSuite(zones_answers, .timeout = 60);
 
 enum { NODES = 3, ZONES = 4, RUNS_HERE = 2 };
@@ -61,8 +58,7 @@ static void make_zones(void) {
   processes.count = holder->count = ZONES;
   for (uint32_t i = 0; i < ZONES; i++) {
     struct holding *holding = &holder->holdings[i];
-    char name[16];
-    snprintf(name, sizeof name, "world%u", i + 1);
+    const char *name = formed("world%u", i + 1);
     world_settings *world = settings_add_world(&holder->settings, name);
     cr_assert_not_null(world);
     world->zone = i + 1;
@@ -141,15 +137,6 @@ static void stop(void) {
 
 /* --------------------------------------------------------------------------------------------------------- metrics */
 
-static void expect_metric(const char *text, const char *name, double wanted) {
-  char sample[96];
-  snprintf(sample, sizeof sample, "\n%s ", name);
-  const char *found = strstr(text, sample);
-  cr_assert(found, "there is no %s", name);
-  double value = strtod(found + strlen(sample), NULL);
-  cr_expect(fabs(value - wanted) <= 1e-8 * fabs(wanted), "%s is %.9g instead of %.9g", name, value, wanted);
-}
-
 /* A holder that is null has none. */
 static char *write_metrics(const struct holder *of) {
   char *text = NULL;
@@ -161,116 +148,83 @@ static char *write_metrics(const struct holder *of) {
   return text;
 }
 
+static const char *const names[] = {"muster_nodes", "muster_node_capacity",
+                                    /* of those that run */
+                                    "muster_node_load", "muster_node_pressure", "muster_node_drains", "muster_balancer",
+                                    "muster_balancer_moves_total", "muster_balancer_moves_failed_total"};
+
 Test(zones_answers, metrics_tell_each_number_by_its_name, .init = start, .fini = stop) {
-  char *text = write_metrics(holder);
-  expect_metric(text, "muster_nodes", NODES);
-  expect_metric(text, "muster_node_capacity", 8);
-  expect_metric(text, "muster_node_load", 4); /* of those that run */
-  expect_metric(text, "muster_node_pressure", 0.5);
-  expect_metric(text, "muster_node_drains", 0);
-  expect_metric(text, "muster_balancer", 0);
-  expect_metric(text, "muster_balancer_moves_total", 41);
-  expect_metric(text, "muster_balancer_moves_failed_total", 17);
-  free(text);
+  static const double values[] = {NODES, 8, 4, 0.5, 0, 0, 41, 17};
+  SCOPED(free_memory) char *text = write_metrics(holder);
+  for (size_t i = 0; i < COUNT_OF(names); i++) expect_sample(text, values[i], names[i]);
   holder->balancer->drains = true;
-  text = write_metrics(holder);
-  expect_metric(text, "muster_node_drains", 1);
-  expect_metric(text, "muster_balancer", 0);
-  free(text);
+  SCOPED(free_memory) char *draining = write_metrics(holder);
+  expect_sample(draining, 1, "muster_node_drains");
+  expect_sample(draining, 0, "muster_balancer");
   holder->balancer->drains = false;
   holder->balancer->leased = true;
   holder->balancer->leased_ns = clock_boot();
   holder->settings.lease_ttl_ns = UINT64_MAX;
-  text = write_metrics(holder);
-  expect_metric(text, "muster_node_drains", 0);
-  expect_metric(text, "muster_balancer", 1);
-  free(text);
+  SCOPED(free_memory) char *leading = write_metrics(holder);
+  expect_sample(leading, 0, "muster_node_drains");
+  expect_sample(leading, 1, "muster_balancer");
 }
 
 Test(zones_answers, metrics_of_no_cluster_are_zero) {
-  static const char *const names[] = {"muster_nodes",
-                                      "muster_node_capacity",
-                                      "muster_node_load",
-                                      "muster_node_pressure",
-                                      "muster_node_drains",
-                                      "muster_balancer",
-                                      "muster_balancer_moves_total",
-                                      "muster_balancer_moves_failed_total"};
-  char *text = write_metrics(NULL);
-  for (size_t i = 0; i < COUNT_OF(names); i++) expect_metric(text, names[i], 0);
-  free(text);
+  SCOPED(free_memory) char *text = write_metrics(NULL);
+  for (size_t i = 0; i < COUNT_OF(names); i++) expect_sample(text, 0, names[i]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
 Test(zones_answers, nodes_tell_each_number_by_its_name, .init = start, .fini = stop) {
-  json_t *all = control_ask(&server.asked, "GET", "/v1/nodes", NULL, 200);
-  char path[64];
-  cr_expect_str_eq(control_text(all, "cluster"), "land");
-  cr_expect_str_eq(control_text(all, "node"), "a");
-  cr_expect(json_is_null(control_member(all, "problem")));
-  cr_expect_str_eq(control_text(all, "balancer.node"), "b");
-  cr_expect(json_is_null(control_member(all, "balancer.words")));
-  cr_assert_eq(json_array_size(control_member(all, "nodes")), NODES);
+  json_auto_t *all = control_get(&server.asked, "/v1/nodes");
+  control_expect(all,
+                 "{'cluster': 'land', 'node': 'a', 'problem': null, 'balancer.node': 'b', 'balancer.words': null}");
+  cr_assert_eq(control_size(all, "nodes"), NODES);
   for (uint32_t i = 0; i < NODES; i++) {
     json_t *row = json_array_get(control_member(all, "nodes"), i);
     double load = nodes[i].loads[0] + nodes[i].loads[1];
-    cr_expect_str_eq(control_text(row, "node"), nodes[i].name);
-    cr_expect_eq(control_number(row, "capacity"), nodes[i].capacity);
-    cr_expect_eq(control_number(row, "load"), load, "node %s: %g", nodes[i].name, control_number(row, "load"));
-    cr_expect_eq(control_number(row, "pressure"), load / nodes[i].capacity);
-    cr_expect_eq(control_is_true(row, "drains"), nodes[i].drains);
-    cr_expect_eq(control_is_true(row, "balances"), nodes[i].balances);
-    cr_expect_eq(control_number(row, "clock_off_s"), (double)(nodes[i].wall_ns - nodes[0].wall_ns) / 1e9);
+    control_expect(row, formed("{'node': '%s', 'capacity': %g, 'load': %g, 'pressure': %g, 'drains': %s, "
+                               "'balances': %s, 'clock_off_s': %g}",
+                               nodes[i].name, nodes[i].capacity, load, load / nodes[i].capacity,
+                               nodes[i].drains ? "true" : "false", nodes[i].balances ? "true" : "false",
+                               (double)(nodes[i].wall_ns - nodes[0].wall_ns) / 1e9));
     cr_expect_eq(json_is_string(control_member(row, "clock")), i == 2, "c is off");
     cr_expect_geq(control_count(row, "heard_ns"), 0);
     cr_expect_lt(control_count(row, "heard_ns"), 3600000000000);
     for (uint32_t k = 0; k < RUNS_HERE && nodes[i].zones[k]; k++) {
-      snprintf(path, sizeof path, "zones.%u.zone", k);
-      cr_expect_eq(control_count(row, path), nodes[i].zones[k]);
-      snprintf(path, sizeof path, "zones.%u.load", k);
-      cr_expect_eq(control_number(row, path), nodes[i].loads[k]);
-      char name[16];
-      snprintf(name, sizeof name, "world%u", nodes[i].zones[k]);
-      snprintf(path, sizeof path, "zones.%u.world", k);
-      cr_expect_str_eq(control_text(row, path), name);
+      cr_expect_eq(control_count(row, formed("zones.%u.zone", k)), nodes[i].zones[k]);
+      cr_expect_eq(control_number(row, formed("zones.%u.load", k)), nodes[i].loads[k]);
+      cr_expect_str_eq(control_text(row, formed("zones.%u.world", k)), formed("world%u", nodes[i].zones[k]));
     }
   }
-  json_decref(all);
 }
 
 /* World1 may run here alone, and so it stays; of the others there is a node for each. */
 Test(zones_answers, a_drain_tells_what_leaves_and_what_stays, .init = start, .fini = stop) {
-  json_t *answer = control_ask(&server.asked, "POST", "/drain", NULL, 200);
-  cr_expect_str_eq(control_text(answer, "node"), "a");
-  cr_expect(control_is_true(answer, "drains") && holder->balancer->drains);
-  cr_expect_eq(json_array_size(control_member(answer, "zones")), 3, "an idle one is not this node's");
-  cr_expect_str_eq(control_text(answer, "zones.0"), "world1");
-  cr_expect_str_eq(control_text(answer, "zones.2"), "world3");
-  cr_expect_eq(json_array_size(control_member(answer, "staying")), 1);
-  cr_expect_str_eq(control_text(answer, "staying.0"), "world1");
-  json_decref(answer);
-  answer = control_ask(&server.asked, "POST", "/undo", NULL, 200);
-  cr_expect(!control_is_true(answer, "drains") && !holder->balancer->drains);
-  json_decref(answer);
+  json_auto_t *answer = control_ask(&server.asked, "POST", "/drain", NULL, 200);
+  cr_expect(holder->balancer->drains);
+  cr_expect_eq(control_size(answer, "zones"), 3, "an idle one is not this node's");
+  control_expect(answer, "{'node': 'a', 'drains': true, 'zones.0': 'world1', 'zones.2': 'world3', "
+                         "'staying': ['world1']}");
+  json_auto_t *undone = control_ask(&server.asked, "POST", "/undo", NULL, 200);
+  cr_expect(!control_is_true(undone, "drains") && !holder->balancer->drains);
 }
 
 /* Each change once, which is no trouble. */
 Test(zones_answers, a_drain_and_its_end_are_logged, .init = start, .fini = stop) {
   static const char *const paths[] = {"/undo", "/drain", "/drain", "/undo"};
-  int before = log_lines_begin();
-  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-    json_decref(control_ask(&server.asked, "POST", paths[i], NULL, 200));
-  const char *lines = log_lines_end(before),
-             *drains = strstr(lines, "musterd: cluster land: this node drains, as asked: "),
+  errors_begin();
+  for (size_t i = 0; i < COUNT_OF(paths); i++) json_decref(control_ask(&server.asked, "POST", paths[i], NULL, 200));
+  const char *lines = errors_end(), *drains = strstr(lines, "musterd: cluster land: this node drains, as asked: "),
              *over = strstr(lines, "musterd: cluster land: this node drains no longer, as asked\n");
   cr_assert(drains && over && drains < over, "%s", lines);
   cr_expect_null(strstr(strchr(over, '\n'), "this node"), "%s", lines);
   cr_expect_eq(strstr(strchr(drains, '\n'), "this node"), strstr(over, "this node"), "%s", lines);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- moves
- */
+/* ------------------------------------------------------------------------------------------------------------ moves */
 
 static void start_with_broker(void) {
   has_broker = true;
@@ -288,17 +242,15 @@ Test(zones_answers, a_zone_is_moved_to_where_it_may_be_and_is_not, .init = start
              {"/move/world3/b", "state", "world world3 runs on node b already", 409},
              {"/move/world3/c", "brokers", "etcd does not take that zone 3 is to move", 503},
              {"/move/world2/b", "brokers", "etcd does not take that zone 99 is to move", 503}};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    json_t *answer = control_ask(&server.asked, "POST", all[i].path, NULL, all[i].status);
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
+    json_auto_t *answer = control_ask(&server.asked, "POST", all[i].path, NULL, all[i].status);
     cr_expect_str_eq(control_text(answer, "error.code"), all[i].code);
     const char *words = control_text(answer, "error.message");
     cr_expect_eq(strncmp(words, all[i].words, strlen(all[i].words)), 0, "%s: %s", all[i].path, words);
-    json_decref(answer);
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------- standstill
- */
+/* ------------------------------------------------------------------------------------------------------- standstill */
 
 /* A renewal that was sent so long ago may not be the last one that etcd knows: another node may have the lease when all
  * of its time is over, and this one stands still well before. */
@@ -307,8 +259,7 @@ Test(zones_answers, a_zone_stands_still_after_two_thirds_of_its_lease, .init = s
   struct holding *holding = &holder->holdings[0];
   cr_assert_gt(clock_boot(), 0);
   holder->settings.lease_ttl_ns = 3 * hour_ns;
-  holding->leased_ns =
-      clock_boot() - hour_ns - hour_ns / 2; /* the half of it is over; before the machine began, maybe */
+  holding->leased_ns = clock_boot() - 3 * hour_ns / 2; /* half of it is over; before the machine began, maybe */
   cr_expect(!holding_stands_still(holding));
   holding->leased_ns = clock_boot() - 2 * hour_ns - 1;
   cr_expect(holding_stands_still(holding));

@@ -1,14 +1,10 @@
 /* The balance of zones, in virtual time: nine zones, three nodes, and a crowd that walks across the land. What the
  * planner reaches by one move at a time is held against the best of all 3^9 assignments, which are tried. */
+#include "room.h"
 #include "service/zones/balance.h"
 
 #include "base/random.h"
 #include "support/sanitized.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 TestSuite(zones_balance, .timeout = 120);
 
@@ -61,17 +57,11 @@ static double draw(land_walk *walk) {
   return (double)(random_at(walk->seed, 1, 2, walk->drawn++) >> 11) * 0x1p-53;
 }
 
-/* The middle of the crowd walks from corner to corner, to and fro. */
-static void find_crowd(const land_walk *walk, double *x, double *y) {
-  double ways = walk->crowd.crossing_s > 0 ? fmod(walk->now_s / walk->crowd.crossing_s, 2) : 0;
-  double part = ways <= 1 ? ways : 2 - ways, aside = walk->crowd.bow * sin(M_PI * part);
-  *x = SIDE * part + aside;
-  *y = SIDE * part - aside;
-}
-
 static void set_loads(land_walk *walk) {
-  double x, y;
-  find_crowd(walk, &x, &y);
+  /* The middle of the crowd walks from corner to corner, to and fro. */
+  double ways = walk->crowd.crossing_s > 0 ? fmod(walk->now_s / walk->crowd.crossing_s, 2) : 0;
+  double way = ways <= 1 ? ways : 2 - ways, aside = walk->crowd.bow * sin(M_PI * way);
+  double x = SIDE * way + aside, y = SIDE * way - aside;
   for (uint32_t i = 0; i < ZONES; i++) {
     double part = part_in(i % SIDE, x, walk->crowd.spread) * part_in(i / SIDE, y, walk->crowd.spread);
     walk->wanted[i] = walk->crowd.ground * (1 + 0.1 * (i % 4)) + walk->crowd.size * part;
@@ -105,32 +95,22 @@ static void try_assignments(search_state *search, uint32_t zone, double highest)
   }
 }
 
-/* Of all assignments the lowest of the highest pressures. */
-static double best_pressure(const balance_land *land, const double wanted[ZONES]) {
-  search_state search = {.land = land, .wanted = wanted, .best = INFINITY};
-  try_assignments(&search, 0, 0);
-  return search.best;
-}
-
-static double highest_pressure(const balance_land *land, const double wanted[ZONES]) {
-  balance_land truth = *land;
-  double pressures[BALANCE_NODES_MAX], highest = 0;
-  for (uint32_t i = 0; i < ZONES; i++) truth.zones[i].load = wanted[i];
-  balance_pressures(&truth, pressures);
-  for (uint32_t i = 0; i < land->node_count; i++) highest = fmax(highest, pressures[i]);
-  return highest;
-}
-
 static void judge(land_walk *walk) {
   if (walk->now_s < walk->judged_from_s) return;
-  double ratio = highest_pressure(&walk->land, walk->wanted) / best_pressure(&walk->land, walk->wanted);
+  search_state search = {.land = &walk->land, .wanted = walk->wanted, .best = INFINITY};
+  try_assignments(&search, 0, 0); /* the best is the lowest of the highest pressures */
+  balance_land truth = walk->land;
+  double pressures[BALANCE_NODES_MAX], highest = 0;
+  for (uint32_t i = 0; i < ZONES; i++) truth.zones[i].load = walk->wanted[i];
+  balance_pressures(&truth, pressures);
+  for (uint32_t i = 0; i < truth.node_count; i++) highest = fmax(highest, pressures[i]);
+  double ratio = highest / search.best;
   if (ratio <= walk->worst) return;
   walk->worst = ratio;
   walk->worst_s = walk->now_s;
 }
 
-/* What must hold of any walk: one move at a time, and none of a zone within a minute of its last one, unless it must
- * leave. */
+/* What must hold of any walk: one move at a time, and none of a zone within a minute of its last one, or it drains. */
 static void expect_calm(const land_walk *walk) {
   for (uint32_t i = 0; i < walk->count; i++)
     for (uint32_t k = i + 1; k < walk->count; k++) {
@@ -224,12 +204,9 @@ static const crowd_def usual = {.size = 3, .spread = 0.6, .crossing_s = 2400, .g
 Test(zones_balance, follows_a_crowd_across_the_land) {
   static const double sizes[] = {1, 3, 6}, spreads[] = {0.4, 0.8}, bows[] = {0, 0.4};
   for (uint32_t i = 0; i < (UNDER_SANITIZER ? 3 : 12); i++) {
-    char what[96];
     crowd_def crowd = usual;
-    crowd.size = sizes[i % 3];
-    crowd.spread = spreads[i / 3 % 2];
-    crowd.bow = bows[i / 6];
-    snprintf(what, sizeof what, "crowd of %g, spread %g, bow %g", crowd.size, crowd.spread, crowd.bow);
+    crowd.size = sizes[i % 3], crowd.spread = spreads[i / 3 % 2], crowd.bow = bows[i / 6];
+    const char *what = formed("crowd of %g, spread %g, bow %g", crowd.size, crowd.spread, crowd.bow);
     cross(&crowd, equal);
     expect_even(&here, what);
     cr_expect_geq(here.count, 3, "%s: it stays where it is", what);
@@ -248,8 +225,7 @@ Test(zones_balance, tells_how_fast_a_crowd_it_follows, .disabled = UNDER_SANITIZ
   for (uint32_t i = 0; i < 2; i++)
     for (uint32_t k = 0; k < 5; k++) {
       crowd_def crowd = usual;
-      crowd.spread = spreads[i];
-      crowd.crossing_s = crossings_s[k];
+      crowd.spread = spreads[i], crowd.crossing_s = crossings_s[k];
       double worst = cross(&crowd, equal);
       fprintf(stderr, "spread %g, across in %g min: %.3f of the best, %u moves\n", crowd.spread, crowd.crossing_s / 60,
               worst, here.count);
@@ -350,9 +326,13 @@ static void set_land(uint32_t nodes, uint32_t zones, const uint32_t places[], co
     land.zones[i] = (balance_zone){.node = places[i], .load = loads[i], .nodes_allowed = UINT64_MAX};
 }
 
-static bool look(uint64_t at_s) {
+static bool look_ns(uint64_t at_ns) {
   const balance_limits limits = balance_limits_usual();
-  return balance_next(&land, &limits, at_s * (uint64_t)second_ns, &move);
+  return balance_next(&land, &limits, at_ns, &move);
+}
+
+static bool look(uint64_t at_s) {
+  return look_ns(at_s * (uint64_t)second_ns);
 }
 
 static const uint32_t both_on_first[] = {0, 0};
@@ -401,9 +381,7 @@ Test(zones_balance, what_has_moved_or_was_given_up_rests) {
 
 /* The load that it brings weighs as much as the node is small: the node that has the least load is not the one. */
 Test(zones_balance, what_drains_goes_to_where_the_pressure_is_the_lowest_then) {
-  static const uint32_t places[] = {0, 0, 1, 2};
-  static const double loads[] = {1, 2, 0.1, 3};
-  set_land(3, 4, places, loads);
+  set_land(3, 4, (const uint32_t[]){0, 0, 1, 2}, (const double[]){1, 2, 0.1, 3});
   land.nodes[0].drains = true;
   land.nodes[1].capacity = 1;
   land.nodes[2].capacity = 32;
@@ -420,9 +398,7 @@ Test(zones_balance, what_drains_goes_to_where_the_pressure_is_the_lowest_then) {
 
 /* The best is reached by an exchange, in several moves, each of which the look after it goes on with. */
 Test(zones_balance, two_heavy_zones_part_by_an_exchange) {
-  static const uint32_t places[] = {0, 0, 1, 1, 1, 2};
-  static const double loads[] = {2, 1.9, 0.5, 0.6, 0.5, 1.7};
-  set_land(3, 6, places, loads);
+  set_land(3, 6, (const uint32_t[]){0, 0, 1, 1, 1, 2}, (const double[]){2, 1.9, 0.5, 0.6, 0.5, 1.7});
   for (uint32_t moves = 0; look(1000) && moves < 8; moves++) land.zones[move.zone].node = move.node;
   double pressures[BALANCE_NODES_MAX];
   balance_pressures(&land, pressures);
@@ -431,9 +407,7 @@ Test(zones_balance, two_heavy_zones_part_by_an_exchange) {
 
 /* Nothing relieves the node with the one heavy zone; the two others are not left as they are for that. */
 Test(zones_balance, a_zone_too_heavy_for_any_node_does_not_hold_up_the_others) {
-  static const uint32_t places[] = {0, 1, 1, 1, 1};
-  static const double loads[] = {9, 0.5, 0.5, 0.5, 0.5};
-  set_land(3, 5, places, loads);
+  set_land(3, 5, (const uint32_t[]){0, 1, 1, 1, 1}, (const double[]){9, 0.5, 0.5, 0.5, 0.5});
   for (uint32_t moves = 0; moves < 2; moves++) {
     cr_assert(look(1000));
     cr_expect(land.zones[move.zone].node == 1 && move.node == 2);
@@ -443,8 +417,7 @@ Test(zones_balance, a_zone_too_heavy_for_any_node_does_not_hold_up_the_others) {
 }
 
 Test(zones_balance, an_idle_land_is_left_alone) {
-  static const double little[] = {0.03, 0.04};
-  set_land(2, 2, both_on_first, little);
+  set_land(2, 2, both_on_first, (const double[]){0.03, 0.04});
   cr_expect(!look(1000), "that much is not worth a move");
   set_land(1, 2, both_on_first, one_each);
   cr_expect(!look(1000), "there is one node");
@@ -452,33 +425,27 @@ Test(zones_balance, an_idle_land_is_left_alone) {
   cr_expect(!look(1000));
 }
 
-/* A move that was given up is tried again much later, unless its node is to be emptied; and only where the zone may be.
- */
+/* A move that was given up is tried again much later, unless its node is to be emptied; and only where it may be. */
 Test(zones_balance, what_was_given_up_rests_for_long_and_in_a_drain_for_less) {
-  static balance_land two;
   const balance_limits limits = balance_limits_usual();
-  const uint64_t failed_ns = 1000000000000u;
-  balance_move named;
-  two = (balance_land){.node_count = 2, .zone_count = 2};
-  for (uint32_t i = 0; i < 2; i++) {
-    two.nodes[i] = (balance_node){.capacity = 4, .heard = true};
-    two.zones[i] = (balance_zone){.node = 0, .load = 1 + i, .nodes_allowed = 3};
-  }
-  cr_assert(balance_next(&two, &limits, failed_ns, &named));
-  for (uint32_t i = 0; i < 2; i++) two.zones[i].failed_ns = failed_ns;
-  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns, &named));
-  cr_expect(!balance_next(&two, &limits, failed_ns + limits.retry_ns - 1, &named));
-  cr_expect(balance_next(&two, &limits, failed_ns + limits.retry_ns, &named));
-  for (uint32_t i = 0; i < 2; i++) two.zones[i].failed_ns = 0, two.zones[i].moved_ns = failed_ns;
-  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns - 1, &named));
-  cr_expect(balance_next(&two, &limits, failed_ns + limits.rest_ns, &named));
-  two.nodes[0].drains = true;
-  cr_expect(balance_next(&two, &limits, failed_ns, &named) && named.zone == 1 && named.node == 1, "somebody waits");
-  for (uint32_t i = 0; i < 2; i++) two.zones[i].failed_ns = failed_ns;
-  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns - 1, &named));
-  cr_expect(balance_next(&two, &limits, failed_ns + limits.rest_ns, &named));
-  two.zones[1].nodes_allowed = 1;
-  cr_expect(balance_next(&two, &limits, failed_ns + limits.rest_ns, &named) && named.zone == 0);
-  two.zones[0].nodes_allowed = 1;
-  cr_expect(!balance_next(&two, &limits, failed_ns + limits.rest_ns, &named), "neither may go there");
+  const uint64_t failed_ns = 1000000000000u, rested_ns = failed_ns + limits.rest_ns,
+                 again_ns = failed_ns + limits.retry_ns;
+  set_land(2, 2, both_on_first, (const double[]){1, 2});
+  cr_assert(look_ns(failed_ns));
+  for (uint32_t i = 0; i < 2; i++) land.zones[i].failed_ns = failed_ns;
+  cr_expect(!look_ns(rested_ns));
+  cr_expect(!look_ns(again_ns - 1));
+  cr_expect(look_ns(again_ns));
+  for (uint32_t i = 0; i < 2; i++) land.zones[i].failed_ns = 0, land.zones[i].moved_ns = failed_ns;
+  cr_expect(!look_ns(rested_ns - 1));
+  cr_expect(look_ns(rested_ns));
+  land.nodes[0].drains = true;
+  cr_expect(look_ns(failed_ns) && move.zone == 1 && move.node == 1, "somebody waits");
+  for (uint32_t i = 0; i < 2; i++) land.zones[i].failed_ns = failed_ns;
+  cr_expect(!look_ns(rested_ns - 1));
+  cr_expect(look_ns(rested_ns));
+  land.zones[1].nodes_allowed = 1;
+  cr_expect(look_ns(rested_ns) && move.zone == 0);
+  land.zones[0].nodes_allowed = 1;
+  cr_expect(!look_ns(rested_ns), "neither may go there");
 }

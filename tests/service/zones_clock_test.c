@@ -1,12 +1,9 @@
 /* Land time, without brokers and without clocks: nodes whose machines' clocks differ, messages that take their time or
  * are lost, leaders that die. */
+#include "room.h"
 #include "service/zones/land_clock.h"
 
 #include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
 
 TestSuite(zones_clock, .timeout = 60);
 
@@ -62,14 +59,11 @@ static void begin_node(uint32_t number, double rate, uint64_t begun_ns) {
 static void open_lab(uint64_t seed) {
   static const double rates[NODES] = {1, 1.0002, 0.9998, 1.00005};
   memset(&lab, 0, sizeof lab);
-  lab.random = seed;
-  lab.slow_ns = 20 * ms_ns;
-  lab.lost = 20;
-  lab.leader = 0;
+  lab.random = seed, lab.slow_ns = 20 * ms_ns, lab.lost = 20;
   for (uint32_t i = 0; i < NODES; i++) begin_node(i, rates[i], (1 + draw(1000000)) * second_ns);
 }
 
-static void send(uint32_t to, bool is_answer, const char *text) {
+static void send_to(uint32_t to, bool is_answer, const char *text) {
   if (draw(100) < lab.lost) return;
   for (uint32_t i = 0; i < MESSAGES; i++) {
     lab_message *message = &lab.messages[i];
@@ -97,7 +91,7 @@ static void take(const lab_message *message) {
   cr_assert(land_question_read(message->text, count, &ask));
   if (!land_clock_asked(&node->clock, boot_of(node), leads, &ask, &answer)) return;
   land_answer_write(&answer, text);
-  send((uint32_t)(*ask.node - 'a'), true, text);
+  send_to((uint32_t)(*ask.node - 'a'), true, text);
 }
 
 static void turn(uint32_t number) {
@@ -107,12 +101,11 @@ static void turn(uint32_t number) {
   land_turn todo = land_clock_turn(&node->clock, boot_of(node), lab.leader == number, node->boot);
   node->next_ns = lab.now_ns + LAND_TURN_MS * ms_ns;
   if (todo.reads)
-
     land_clock_noted(&node->clock, boot_of(node), lab.leader == number, node->boot,
                      land_note_read(lab.note, &note) ? &note : NULL);
   if (todo.notes) land_note_write(&todo.note, lab.note);
   land_question_write(&todo.ask, text);
-  for (uint32_t i = 0; todo.asks && i < NODES; i++) send(i, false, text);
+  for (uint32_t i = 0; todo.asks && i < NODES; i++) send_to(i, false, text);
 }
 
 /* Land time goes on at every look, and never faster or slower than by a thousandth; not where `steps`. */
@@ -146,6 +139,12 @@ static void run_lab(double until_s, bool steps) {
   }
 }
 
+/* The leader does. */
+static void die(uint32_t number) {
+  lab.leader = NOBODY;
+  lab.nodes[number].runs = false;
+}
+
 /* A machine stands still, with its clock. */
 static void stand_still(uint32_t number, uint64_t seconds) {
   lab_node *node = &lab.nodes[number];
@@ -156,7 +155,6 @@ static void stand_still(uint32_t number, uint64_t seconds) {
   node->runs = true;
 }
 
-/* How far the nodes' times are apart. */
 static uint64_t spread(void) {
   uint64_t least_ns = UINT64_MAX, most_ns = 0;
   for (uint32_t i = 0; i < NODES; i++) {
@@ -193,8 +191,7 @@ Test(zones_clock, a_new_leader_goes_on_from_what_it_has_heard) {
     open_lab(seed);
     run_lab(30, false);
     uint64_t before_ns = land_of(1);
-    lab.leader = NOBODY;
-    lab.nodes[0].runs = false;
+    die(0);
     run_lab(47, false);
     cr_assert_lt(spread(), 40 * ms_ns, "each goes on by its own machine's");
     lab.leader = 1 + (uint32_t)(seed % 3);
@@ -210,8 +207,7 @@ Test(zones_clock, a_new_leader_goes_on_from_what_it_has_heard) {
 Test(zones_clock, who_begins_while_nobody_leads_asks_anybody) {
   open_lab(3);
   run_lab(30, false);
-  lab.leader = NOBODY;
-  lab.nodes[0].runs = false;
+  die(0);
   begin_node(2, 1, 5 * second_ns);
   lab.now_ns += ms_ns;
   cr_expect(!lab.nodes[2].clock.known);
@@ -320,7 +316,7 @@ Test(zones_clock, what_is_no_message_of_these_is_passed_over) {
   land_question ask;
   land_answer answer;
   land_note note;
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < COUNT_OF(bad); i++) {
     cr_expect(!land_question_read(bad[i], strlen(bad[i]), &ask), "%s", bad[i]);
     cr_expect(!land_answer_read(bad[i], strlen(bad[i]), &answer), "%s", bad[i]);
     cr_expect(!land_note_read(bad[i], &note), "%s", bad[i]);

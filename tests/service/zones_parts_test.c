@@ -1,40 +1,28 @@
 /* The parts of zones that need no broker: whose a place is, which messages of a pair count, parcels, and the wire
  * between the process of a zone and its supervisor. */
+#include "complaints.h"
 #include "service/settings_file.h"
 #include "service/zones/ground.h"
 #include "service/zones/pair.h"
 #include "service/zones/parcel.h"
-#include "service/zones/wire.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "wires.h"
 
 TestSuite(zones_parts, .timeout = 60);
 
 /* ----------------------------------------------------------------------------------------------------------- ground */
 
-static char complaints[2048];
+static struct settings settings;
+static complaints all;
 
-static void note(const char *where, const char *message, void *user) {
-  size_t length = strlen(complaints);
-  (void)user;
-  snprintf(complaints + length, sizeof complaints - length, "%s: %s\n", where, message);
-}
-
-static void read_settings(struct settings *settings, const char *worlds) {
-  char text[4096];
-  snprintf(text, sizeof text,
-           "[server]\ncluster = land\nnode = a\nnats = nats://h:1\netcd = http://h:2\nsnapshot_file = /tmp/x\n"
-           "border = 10\nmargin = 2\n%s",
-           worlds);
-  complaints[0] = '\0';
-  settings_default(settings);
-  settings_read_text(settings, "test", text, strlen(text), note, NULL);
-  settings_check(settings, false, note, NULL);
+static void read_settings(const char *worlds) {
+  const char *text =
+      formed("[server]\ncluster = land\nnode = a\nnats = nats://h:1\netcd = http://h:2\nsnapshot_file = /tmp/x\n"
+             "border = 10\nmargin = 2\n%s",
+             worlds);
+  all = (complaints){0};
+  settings_default(&settings);
+  settings_read_text(&settings, "test", text, strlen(text), complaints_add, &all);
+  settings_check(&settings, false, complaints_add, &all);
 }
 
 /* Two zones side by side, and one that nobody touches. */
@@ -43,10 +31,9 @@ static const char three[] = "[world west]\nmodule = m\nzone = 1\nrectangle = 0 0
                             "[world far]\nmodule = m\nzone = 9\nrectangle = 500 0 600 100\n";
 
 Test(zones_parts, an_agent_crosses_a_margin_beyond_its_ground) {
-  static struct settings settings;
   zone_ground west, east;
-  read_settings(&settings, three);
-  cr_assert_str_eq(complaints, "");
+  read_settings(three);
+  cr_assert_str_eq(all.text, "");
   ground_of(&settings, &settings.worlds[0], &west);
   ground_of(&settings, &settings.worlds[1], &east);
   cr_expect_eq(west.neighbour_count, 1, "the far one is none");
@@ -61,9 +48,8 @@ Test(zones_parts, an_agent_crosses_a_margin_beyond_its_ground) {
 }
 
 Test(zones_parts, what_is_near_a_neighbour_is_seen_there) {
-  static struct settings settings;
   zone_ground west;
-  read_settings(&settings, three);
+  read_settings(three);
   ground_of(&settings, &settings.worlds[0], &west);
   const zone_neighbour *east = ground_neighbour(&west, 2);
   cr_assert(east != NULL);
@@ -80,14 +66,13 @@ Test(zones_parts, of_a_narrow_zone_all_is_seen) {
 }
 
 Test(zones_parts, settings_that_contradict_are_told) {
-  static struct settings settings;
-  read_settings(&settings, "[world a]\nmodule = m\nzone = 1\nrectangle = 0 0 100 100\n"
-                           "[world b]\nmodule = m\nzone = 2\nrectangle = 50 0 150 100\n"
-                           "[world c]\nmodule = m\nzone = 1\nrectangle = 200 0 300 100\n"
-                           "[world d]\nmodule = m\nzone = 4\nrectangle = 300 0 300 100\n");
-  cr_expect(strstr(complaints, "[world b]: its rectangle overlaps that of [world a]") != NULL, "%s", complaints);
-  cr_expect(strstr(complaints, "[world c]: zone is 1, which is [world a]") != NULL, "%s", complaints);
-  cr_expect(strstr(complaints, "[world d]: give four numbers") != NULL, "%s", complaints);
+  read_settings("[world a]\nmodule = m\nzone = 1\nrectangle = 0 0 100 100\n"
+                "[world b]\nmodule = m\nzone = 2\nrectangle = 50 0 150 100\n"
+                "[world c]\nmodule = m\nzone = 1\nrectangle = 200 0 300 100\n"
+                "[world d]\nmodule = m\nzone = 4\nrectangle = 300 0 300 100\n");
+  expect_in(all.text, "[world b]: its rectangle overlaps that of [world a]");
+  expect_in(all.text, "[world c]: zone is 1, which is [world a]");
+  expect_in(all.text, "[world d]: give four numbers");
 }
 
 /* From the first zone that has a rectangle on, over gaps up to the border's width. */
@@ -101,8 +86,7 @@ Test(zones_parts, a_zone_beyond_a_gap_is_out_of_reach_unless_others_lead_there) 
                {{"0 0 100 100", "100 0 200 100", "200 0 300 100", "320 0 400 100"}, 3},
                {{"0 0 100 100", "120 0 200 100", "120 100 200 200", "0 100 100 200"}, 1},
                {{"none", "0 0 100 100", "100 0 200 100", "220 0 300 100"}, 3}};
-  static struct settings settings;
-  for (size_t i = 0; i < sizeof lands / sizeof *lands; i++) {
+  for (size_t i = 0; i < COUNT_OF(lands); i++) {
     settings_default(&settings);
     settings.border_mm = 10000;
     for (uint32_t k = 0; k < 4; k++) {
@@ -150,6 +134,17 @@ Test(zones_parts, a_message_is_seen_once) {
 
 /* ---------------------------------------------------------------------------------------------------------- parcels */
 
+static struct parcel_reader {
+  parcel_item item;
+  const unsigned char *bytes;
+  size_t at;
+  bool damaged;
+} reader;
+
+static bool next_item(const unsigned char *bytes, size_t count) {
+  return parcel_next(bytes, count, &reader.at, &reader.item, &reader.bytes, &reader.damaged);
+}
+
 static void fill_parcel(struct parcel *parcel) {
   parcel_begin(parcel, 5, 17, 1000, 33);
   parcel_open(parcel, PARCEL_AGENT);
@@ -164,25 +159,20 @@ static void fill_parcel(struct parcel *parcel) {
 }
 
 Test(zones_parts, a_parcel_comes_out_as_it_went_in) {
-  struct parcel parcel = {0};
+  SCOPED(parcel_free) struct parcel parcel = {0};
   parcel_head head;
-  parcel_item item;
-  const unsigned char *bytes;
-  size_t at = 0;
-  bool damaged;
   fill_parcel(&parcel);
   cr_assert(parcel_has_items(&parcel));
   parcel_renumber(parcel.bytes, 6, 1);
   cr_assert_eq(parcel_read_head(parcel.bytes, parcel.count, &head), MUSTER_OK);
   cr_expect(head.epoch == 6 && head.number == 1 && head.frame == 1000);
-  cr_assert(parcel_next(parcel.bytes, parcel.count, &at, &item, &bytes, &damaged));
-  cr_expect(item.kind == PARCEL_AGENT && item.bytes == 6);
-  cr_expect_eq(memcmp(bytes, "abcdef", 6), 0);
-  cr_assert(parcel_next(parcel.bytes, parcel.count, &at, &item, &bytes, &damaged));
-  cr_expect(item.kind == PARCEL_MESSAGE && item.bytes == 0);
-  cr_expect(!(parcel_next(parcel.bytes, parcel.count, &at, &item, &bytes, &damaged)));
-  cr_expect(!(damaged));
-  parcel_free(&parcel);
+  cr_assert(next_item(parcel.bytes, parcel.count));
+  cr_expect(reader.item.kind == PARCEL_AGENT && reader.item.bytes == 6);
+  cr_expect_eq(memcmp(reader.bytes, "abcdef", 6), 0);
+  cr_assert(next_item(parcel.bytes, parcel.count));
+  cr_expect(reader.item.kind == PARCEL_MESSAGE && reader.item.bytes == 0);
+  cr_expect(!next_item(parcel.bytes, parcel.count));
+  cr_expect(!reader.damaged);
 }
 
 /* The same one is filled in each frame, and given another number only where it is put again. */
@@ -204,36 +194,28 @@ Test(zones_parts, a_parcel_that_is_begun_again_has_nothing_of_before) {
 }
 
 Test(zones_parts, a_cut_parcel_is_noticed_or_has_fewer_items) {
-  struct parcel parcel = {0};
+  SCOPED(parcel_free) struct parcel parcel = {0};
   fill_parcel(&parcel);
   for (size_t count = 0; count < parcel.count; count++) {
-    unsigned char *cut = malloc(count + 1); /* exactly so many, so that AddressSanitizer sees a read behind them */
+    SCOPED(free_memory) unsigned char *cut = exact_copy(parcel.bytes, count);
     parcel_head head;
-    parcel_item item;
-    const unsigned char *bytes;
-    size_t at = 0, items = 0;
-    bool damaged = false;
-    memcpy(cut, parcel.bytes, count);
+    size_t items = 0;
+    reader = (struct parcel_reader){0};
     const bool has_head = parcel_read_head(cut, count, &head) == MUSTER_OK;
-    while (parcel_next(cut, count, &at, &item, &bytes, &damaged)) items++;
+    while (next_item(cut, count)) items++;
     cr_expect_eq(has_head, count >= sizeof head);
-    cr_expect(has_head ? damaged || items < 2 : damaged && items == 0);
-    free(cut);
+    cr_expect(has_head ? reader.damaged || items < 2 : reader.damaged && items == 0);
   }
-  parcel_free(&parcel);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- wire */
 
 Test(zones_parts, messages_cross_the_wire_in_order_whatever_their_size) {
   enum { MESSAGES = 300 };
-  int pair[2];
   struct wire left, right;
   wire_message message;
   static unsigned char bytes[MESSAGES * 1000];
-  cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-  wire_open(&left, pair[0]);
-  wire_open(&right, pair[1]);
+  wires_open(&left, &right, true);
   for (uint32_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i * 7);
   for (uint32_t i = 0; i < MESSAGES; i++)
     cr_assert(wire_put(&left, (wire_head){.kind = WIRE_FRAME, .number = i, .bytes = i * 1000ull}, bytes));
@@ -246,27 +228,22 @@ Test(zones_parts, messages_cross_the_wire_in_order_whatever_their_size) {
     cr_expect_eq(memcmp(message.bytes, bytes, message.head.bytes), 0);
   }
   cr_expect(wire_flush(&left), "nothing is left");
-  close(pair[0]);
+  close(left.descriptor);
   cr_expect(!(wire_next(&right, &message)));
   cr_expect(right.broken, "the other end is gone");
-  wire_close(&left);
-  wire_close(&right);
-  close(pair[1]);
+  close(right.descriptor);
+  wire_close(&left), wire_close(&right);
 }
 
 Test(zones_parts, what_is_no_message_breaks_the_wire) {
   static const wire_head wrong[] = {{.kind = 0}, {.kind = WIRE_KINDS}, {.kind = 1, .bytes = WIRE_MESSAGE_MAX + 1}};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    int pair[2];
-    struct wire wire;
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    struct wire wire, end;
     wire_message message;
-    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    wire_open(&wire, pair[1]);
-    cr_assert_eq((int)write(pair[0], &wrong[i], sizeof wrong[i]), (int)sizeof wrong[i]);
+    wires_open(&wire, &end, true);
+    cr_assert_eq((int)write(end.descriptor, &wrong[i], sizeof wrong[i]), (int)sizeof wrong[i]);
     cr_expect(!(wire_next(&wire, &message)));
     cr_expect(wire.broken);
-    wire_close(&wire);
-    close(pair[0]);
-    close(pair[1]);
+    wires_close(&wire, &end);
   }
 }

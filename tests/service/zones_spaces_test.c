@@ -1,11 +1,9 @@
 /* Birth spaces: taken only where ids could come twice, and used again when nothing names them. */
+#include "room.h"
 #include "service/zones/spaces.h"
 
 #include "base/bits.h"
 #include "service/zones/place.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 enum { ZONE = 7, OTHER = 9 };
 
@@ -29,6 +27,13 @@ static bool take_over(owners *zone, uint64_t frame) {
   return false;
 }
 
+/* One whose owners have died until so many spaces were taken. */
+static owners zone_of(uint32_t taken) {
+  owners zone = {.epoch = 0};
+  while (zone.taken < taken) take_over(&zone, 0);
+  return zone;
+}
+
 static void hand_over(owners *zone) {
   char text[SPACE_TEXT_BYTES];
   space_close(&zone->space, zone->epoch, zone->frames);
@@ -37,8 +42,7 @@ static void hand_over(owners *zone) {
 }
 
 Test(zones_spaces, a_hundred_thousand_hand_overs_take_one_space) {
-  owners zone = {.epoch = 0};
-  take_over(&zone, 0);
+  owners zone = zone_of(1);
   for (uint32_t i = 1; i <= 100000; i++) {
     zone.frames += 3;
     hand_over(&zone);
@@ -50,8 +54,7 @@ Test(zones_spaces, a_hundred_thousand_hand_overs_take_one_space) {
 }
 
 Test(zones_spaces, whoever_has_less_than_its_predecessor_takes_another) {
-  owners zone = {.epoch = 0};
-  take_over(&zone, 0);
+  owners zone = zone_of(1);
   zone.frames = 50;
   cr_expect(!take_over(&zone, 50), "it died: what it gave behind its last frame, nobody knows");
   cr_expect_eq(zone.space.space, 2);
@@ -94,7 +97,7 @@ Test(zones_spaces, as_text_are_what_they_were) {
   space_write(&closed, text);
   cr_assert(space_read(text, &back));
   cr_expect(back.closed && back.frame == UINT64_MAX);
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect(!space_read(bad[i], &back), "\"%s\"", bad[i]);
+  for (size_t i = 0; i < COUNT_OF(bad); i++) cr_expect(!space_read(bad[i], &back), "\"%s\"", bad[i]);
 }
 
 /* Its brokers lost all: the zone goes on from files. */
@@ -119,6 +122,12 @@ Test(zones_spaces, are_counted_and_half_of_them_is_told) {
 
 /* ------------------------------------------------------------------------------------------------------ used again */
 
+static spaces_sweep sweep_since(int64_t taken) {
+  spaces_sweep sweep;
+  sweep_begin(&sweep, ZONE, taken);
+  return sweep;
+}
+
 /* A zone's note that names these spaces of ZONE. */
 static void add_note(spaces_sweep *sweep, int64_t since, int64_t after, const uint32_t *spaces, uint32_t count) {
   struct {
@@ -131,19 +140,11 @@ static void add_note(spaces_sweep *sweep, int64_t since, int64_t after, const ui
   sweep_add_note(sweep, &bytes, sizeof bytes.note + (count + 1) * sizeof *bytes.names);
 }
 
-static owners zone_of(uint32_t taken) {
-  owners zone = {.epoch = 0};
-  while (zone.taken < taken) take_over(&zone, 0);
-  return zone;
-}
-
 Test(zones_spaces, that_nothing_names_are_used_again) {
-  static const uint32_t here[] = {10, 2}, there[] = {5, 2};
   owners zone = zone_of(10);
-  spaces_sweep sweep;
-  sweep_begin(&sweep, ZONE, 100);
-  add_note(&sweep, 90, 140, here, 2);
-  add_note(&sweep, 120, 200, there, 2);
+  spaces_sweep sweep = sweep_since(100);
+  add_note(&sweep, 90, 140, (const uint32_t[]){10, 2}, 2);
+  add_note(&sweep, 120, 200, (const uint32_t[]){5, 2}, 2);
   cr_assert_eq(sweep_moment(&sweep), 120);
   cr_expect_eq(sweep_free(&sweep, &zone.space, &zone.used), 7);
   for (uint32_t i = 1; i <= 10; i++)
@@ -154,12 +155,10 @@ Test(zones_spaces, that_nothing_names_are_used_again) {
 }
 
 Test(zones_spaces, that_one_zone_names_are_not) {
-  static const uint32_t named[] = {4};
   owners zone = zone_of(6);
-  spaces_sweep sweep;
-  sweep_begin(&sweep, ZONE, 1);
+  spaces_sweep sweep = sweep_since(1);
   add_note(&sweep, 10, 20, NULL, 0);
-  add_note(&sweep, 10, 20, named, 1);
+  add_note(&sweep, 10, 20, &(const uint32_t){4}, 1);
   add_note(&sweep, 10, 20, NULL, 0);
   cr_assert(sweep_moment(&sweep));
   sweep_free(&sweep, &zone.space, &zone.used);
@@ -169,8 +168,7 @@ Test(zones_spaces, that_one_zone_names_are_not) {
 }
 
 Test(zones_spaces, need_one_moment_that_all_notes_have) {
-  spaces_sweep sweep;
-  sweep_begin(&sweep, ZONE, 1);
+  spaces_sweep sweep = sweep_since(1);
   cr_expect_eq(sweep_moment(&sweep), 0, "no zone");
   add_note(&sweep, 10, 20, NULL, 0);
   cr_expect_eq(sweep_moment(&sweep), 10);
@@ -189,9 +187,8 @@ Test(zones_spaces, of_a_note_that_says_too_little_stay_used) {
   const spaces_note many = {.since = 10, .after = 20, .count = UINT32_MAX}, late = {.since = 0, .after = 20},
                     cut = {.since = 10, .after = 20, .count = 2};
   const void *const notes[] = {&many, &late, &cut, NULL};
-  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
-    spaces_sweep sweep;
-    sweep_begin(&sweep, ZONE, 1);
+  for (size_t i = 0; i < COUNT_OF(notes); i++) {
+    spaces_sweep sweep = sweep_since(1);
     add_note(&sweep, 10, 20, NULL, 0);
     sweep_add_zone(&sweep);
     sweep_add_note(&sweep, notes[i], notes[i] ? sizeof many : 0);
@@ -213,8 +210,7 @@ Test(zones_spaces, do_not_end_while_owners_die) {
     last_use[space] = i;
     living[i % LIVES] = space;
     if (i % EACH) continue;
-    spaces_sweep sweep;
-    sweep_begin(&sweep, ZONE, i);
+    spaces_sweep sweep = sweep_since(i);
     add_note(&sweep, i, i + 1, living, LIVES);
     sweep_free(&sweep, &zone.space, &zone.used);
     cr_assert_leq(zone.space.used, (uint32_t)LIVES + 1);

@@ -262,4 +262,12 @@ static inline void busy_frame(little_world *little, const busy_kind *kind, uint3
   run_frame_with(little, kind->budget_ns + frame % 5 * 10000u);
 }
 
+/* A populated world after so many frames. */
+static inline little_world busy_driven(const busy_kind *kind, uint32_t workers, uint32_t frames) {
+  little_world little = busy_world(kind, workers);
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < frames; frame++) busy_frame(&little, kind, frame);
+  return little;
+}
+
 #endif

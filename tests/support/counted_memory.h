@@ -11,12 +11,16 @@ typedef struct counted_memory {
   uint64_t allocations, releases;
   bool limited;  /* whether `left` says anything */
   uint32_t left; /* allocations before the one that is refused */
+  bool for_good; /* all after it are, too */
 } counted_memory;
 
 static inline void *counted_allocate(size_t bytes, size_t alignment, void *user) {
   counted_memory *counted = user;
   void *memory = NULL;
-  if (counted->limited && counted->left-- == 0) return NULL;
+  if (counted->limited && counted->left-- == 0) {
+    if (counted->for_good) counted->left = 0;
+    return NULL;
+  }
   if (posix_memalign(&memory, alignment, bytes)) return NULL;
   counted->allocations++;
   return memset(memory, 0, bytes);

@@ -3,6 +3,7 @@
 #define DIARY_H
 
 #include "support/little_world.h"
+#include "support/with.h"
 
 enum { DIARY_MAX = 200 };
 
@@ -71,23 +72,22 @@ static inline muster_atom_result act(muster_update *update) {
 /* Runs in every frame; up to 16 messages of 8 bytes in its box, 4 sent by an update. */
 static inline muster_type_def correspondent_type(void) {
   static const muster_atom atoms[] = {{correspond, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
-  muster_type_def def = muster_type_def_default();
-  def.name = "correspondent";
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.state_bytes = sizeof(struct diary);
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.messages.waiting_max = 16;
-  def.messages.bytes_max = 8;
-  def.messages.sends_max = 4;
+  return WITH(muster_type_def, it.name = "correspondent", it.atoms = atoms, it.atom_count = 2,
+              it.state_bytes = sizeof(struct diary), it.period_ns = it.period_max_ns = FRAME_NS,
+              it.messages.waiting_max = 16, it.messages.bytes_max = 8, it.messages.sends_max = 4);
+}
+
+/* The same with another atom. */
+static inline muster_type_def correspondent_of(const muster_atom *atom) {
+  muster_type_def def = correspondent_type();
+  def.atoms = atom;
+  def.atom_count = 1;
   return def;
 }
 
 static inline muster_agent spawn_with(const little_world *little, const struct plan *plan, float importance) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little->type;
-  def.user = (void *)(uintptr_t)plan;
-  def.importance_floor = importance;
+  muster_agent_def def = WITH(muster_agent_def, it.type = little->type, it.user = (void *)(uintptr_t)plan,
+                              it.importance_floor = importance);
   muster_agent agent = muster_agent_spawn(little->world, &def);
   cr_assert(!muster_agent_is_null(agent), "%s", muster_last_error());
   return agent;

@@ -101,6 +101,10 @@ static inline herd_busy herd_busy_world(uint32_t workers, uint32_t unfolded) {
   return busy;
 }
 
+static inline void herd_busy_end(herd_busy *busy) {
+  little_world_destroy(&busy->little);
+}
+
 static inline muster_position busy_place(uint32_t number, uint32_t frame) {
   return (muster_position){(double)((number * 7919u + frame * 29u) % 1200u), (double)((number * 104729u) % 900u), 0.0};
 }

@@ -75,6 +75,11 @@ static inline herd_world herd_world_create(uint32_t workers, const muster_world_
   return herd_world_of(workers, world, given, NULL);
 }
 
+/* On one worker, with the virtual clock. */
+static inline herd_world herd_world_with(muster_herd_type_def def) {
+  return herd_world_create(1, NULL, &def);
+}
+
 static inline void herd_world_destroy(herd_world *herds) {
   little_world_destroy(&herds->little);
 }
@@ -95,10 +100,15 @@ static inline muster_observer observe(const herd_world *herds, double x, double 
   return observer;
 }
 
+/* Moves an observer to a place on the axis, and runs frames. */
+static inline void look_from(herd_world *herds, muster_observer observer, double x, uint32_t frames) {
+  muster_observer_move(herds->little.world, observer, (muster_position){x, 0.0, 0.0});
+  run_frames(&herds->little, frames);
+}
+
 static inline muster_herd_info herd_info_of(const herd_world *herds, muster_herd herd) {
   muster_herd_info info = muster_herd_info_default();
-  muster_result result = muster_herd_read(herds->little.world, herd, &info);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_herd_read(herds->little.world, herd, &info));
   return info;
 }
 

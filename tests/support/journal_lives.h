@@ -23,7 +23,7 @@ typedef enum journal_death {
 
 typedef struct journal_life {
   const journal_scene *scene;
-  const char *path;
+  journal_place place;
   told_frames *told;
   uint32_t workers;
   uint32_t frames; /* of the world at the end of the life */
@@ -32,6 +32,15 @@ typedef struct journal_life {
   bool turns;               /* new snapshots are taken when they are due */
   uint64_t recovery_max_ns; /* 0 = the default */
 } journal_life;
+
+static inline journal_life life_of(const journal_scene *scene) {
+  return (journal_life){.scene = scene, .place = place_make(), .told = told_create()};
+}
+
+static inline void life_end(journal_life *life) {
+  told_destroy(life->told);
+  place_remove(&life->place);
+}
 
 /* Updates until this process dies; 0 = it does not. */
 static _Atomic uint64_t updates_left;
@@ -50,24 +59,24 @@ static inline bool life_knows(const journal_life *life, uint64_t frame, uint64_t
 
 static inline void life_check(const journal_life *life, const little_world *little, uint64_t frames) {
   uint64_t known = atomic_load(&life->told->frames), hash = muster_world_hash(little->world);
-  must(frames == known || frames == known + 1, "%s, life %u: back at frame %llu of %llu", life->scene->name,
-       life->number, (unsigned long long)frames, (unsigned long long)known);
+  must(frames == known || frames == known + 1, "%s, life %u: back at frame %lu of %lu", life->scene->name, life->number,
+       frames, known);
   if (frames == known)
-    must(life_knows(life, known, hash), "%s, life %u: another world at frame %llu", life->scene->name, life->number,
-         (unsigned long long)frames);
+    must(life_knows(life, known, hash), "%s, life %u: another world at frame %lu", life->scene->name, life->number,
+         frames);
   told_frame(life->told, little, frames);
 }
 
 /* Creates the world and brings it to where the life before ended. */
 static inline little_world life_begin(const journal_life *life, uint64_t *frames) {
   muster_journal_info info;
-  muster_result found = journal_look(life->path, &info);
+  muster_result found = journal_look(life->place.path, &info);
   little_world little = life->scene->create(life->scene->of, life->workers);
   must(found == (life->number ? MUSTER_OK : MUSTER_E_STALE), "%s, life %u: the look says %d", life->scene->name,
        life->number, (int)found);
   if (found == MUSTER_OK) {
-    must(journal_recover(&little, life->path, &info) == MUSTER_OK, "%s, life %u: not recovered", life->scene->name,
-         life->number);
+    must(journal_recover(&little, life->place.path, &info) == MUSTER_OK, "%s, life %u: not recovered",
+         life->scene->name, life->number);
     must(!info.clean, "%s, life %u: it is said to have ended in order", life->scene->name, life->number);
     life_check(life, &little, info.frames);
   } else {
@@ -91,7 +100,7 @@ static inline void life_live(void *user) {
   little_world little = life_begin(life, &frame);
   muster_journal_def def = muster_journal_def_default();
   if (life->recovery_max_ns) def.recovery_max_ns = life->recovery_max_ns;
-  muster_journal *journal = journal_begin_as(&little, def, life->path);
+  muster_journal *journal = journal_begin_as(&little, def, life->place.path);
   life->told->begins[frame] = true;
   while (life->death == DEATH_AT_ANY_MOMENT || frame < life->frames) {
     if (life->death == DEATH_IN_UPDATE && frame + 1 == life->frames) updates_left = 1 + life->number * 37 % 150;
@@ -131,9 +140,9 @@ static inline void life_run(journal_life *life) {
 /* A world that does not die, and in which a journal begins wherever one began in the lives: in virtual time it comes to
  * the same in each frame. Stores the hashes of so many frames behind the last. */
 static inline void never_died(const journal_scene *scene, const told_frames *told, uint32_t later, uint64_t *hashes) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   muster_journal *journal = NULL;
-  little_world little = scene->create(scene->of, 2);
+  SCOPED(little_world_destroy) little_world little = scene->create(scene->of, 2);
   scene->populate(&little, scene->of);
   for (uint32_t frame = 0; frame < told->frames + later; frame++) {
     if (told->begins[frame]) {
@@ -153,16 +162,15 @@ static inline void never_died(const journal_scene *scene, const told_frames *tol
       hashes[frame - told->frames] = hash;
   }
   muster_journal_end(journal, true);
-  little_world_destroy(&little);
-  place_remove(&place);
 }
 
 /* All on from the last files, with other numbers of workers; the hashes of the frames behind are known, or null. */
 static inline void expect_same_on_any_workers(const journal_life *life, uint32_t later, const uint64_t *hashes) {
   for (uint32_t i = 0; i < 3; i++) {
-    muster_journal_info info;
+    SCOPED(little_world_destroy)
     little_world little = life->scene->create(life->scene->of, (const uint32_t[]){1, 2, 8}[i]);
-    cr_assert_eq(journal_recover(&little, life->path, &info), MUSTER_OK, "%s: %s", life->scene->name,
+    muster_journal_info info;
+    cr_assert_eq(journal_recover(&little, life->place.path, &info), MUSTER_OK, "%s: %s", life->scene->name,
                  muster_last_error());
     cr_assert(info.frames == life->told->frames || info.frames == life->told->frames + 1);
     if (info.frames == life->told->frames)
@@ -171,10 +179,16 @@ static inline void expect_same_on_any_workers(const journal_life *life, uint32_t
       life->scene->frame(&little, life->scene->of, (uint32_t)frame);
       if (hashes)
         cr_assert_eq(muster_world_hash(little.world), hashes[frame - life->told->frames],
-                     "%s: frame %llu, behind the last life", life->scene->name, (unsigned long long)frame + 1);
+                     "%s: frame %lu, behind the last life", life->scene->name, frame + 1);
     }
-    little_world_destroy(&little);
   }
+}
+
+/* The same, where one that never died `is_known` to come to the same. */
+static inline void expect_same_later(const journal_life *life, uint32_t later, bool is_known) {
+  uint64_t hashes[TOLD_FRAMES_MAX];
+  if (is_known) never_died(life->scene, life->told, later, hashes);
+  expect_same_on_any_workers(life, later, is_known ? hashes : NULL);
 }
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "support/journals.h"
 
+#include <sys/resource.h>
+
 enum { TOWN_AGENTS = 40 };
 
 static inline muster_atom_result town_work(muster_update *update) {
@@ -17,31 +19,27 @@ static inline muster_atom_result town_work(muster_update *update) {
 
 static inline muster_type_def town_type(void) {
   static const muster_atom work = {town_work, MUSTER_ROLE_BEHAVIOUR, 2000};
-  muster_type_def def = type_with(&work, 1);
-  def.name = "townsman";
-  def.state_bytes = sizeof(uint64_t);
-  def.period_ns = 20000000u;
-  def.messages.waiting_max = 4;
-  def.messages.bytes_max = 8;
-  return def;
+  return WITH(muster_type_def, it.atoms = &work, it.atom_count = 1, it.name = "townsman",
+              it.state_bytes = sizeof(uint64_t), it.period_ns = 20000000u, it.messages.waiting_max = 4,
+              it.messages.bytes_max = 8);
 }
 
-static inline little_world town_of(uint32_t workers, muster_clock clock, const muster_type_def *type) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.limits.agents_max = 256;
-  little_world little = little_world_create(workers, &def);
-  register_type(&little, type);
-  return little;
+static inline little_world town_of(uint32_t workers, muster_clock clock, muster_type_def type) {
+  return typed_world(workers, WITH(muster_world_def, it.clock.kind = clock, it.limits.agents_max = 256), type);
 }
 
 static inline little_world town(void) {
-  muster_type_def type = town_type();
-  return town_of(1, MUSTER_CLOCK_VIRTUAL, &type);
+  return town_of(1, MUSTER_CLOCK_VIRTUAL, town_type());
 }
 
-static inline void town_populate(const little_world *little) {
-  for (uint32_t i = 0; i < TOWN_AGENTS; i++) spawn_at(little, (double)i);
+/* The same world, to which its people have come. */
+static inline little_world peopled(little_world little) {
+  for (uint32_t i = 0; i < TOWN_AGENTS; i++) spawn_at(&little, (double)i);
+  return little;
+}
+
+static inline little_world peopled_town(void) {
+  return peopled(town());
 }
 
 /* A frame before which the host has someone woken, sends a message, and at times has someone come and go. */
@@ -54,20 +52,77 @@ static inline void town_frame(little_world *little, uint32_t frame) {
   run_frame(little);
 }
 
+/* The first frames. */
+static inline void town_frames(little_world *little, uint32_t frames) {
+  for (uint32_t frame = 0; frame < frames; frame++) town_frame(little, frame);
+}
+
+/* What this process has used of the processors so far. */
+static inline uint64_t used_us(void) {
+  struct rusage self;
+  cr_assert_eq(getrusage(RUSAGE_SELF, &self), 0);
+  return (uint64_t)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) * 1000000 +
+         (uint64_t)(self.ru_utime.tv_usec + self.ru_stime.tv_usec);
+}
+
+/* A world that keeps a journal in a place of its own. */
+typedef struct kept_world {
+  journal_place place;
+  little_world little;
+  muster_journal *journal; /* null = the test has ended it */
+} kept_world;
+
+static inline kept_world kept_world_of(little_world little, muster_journal_def def) {
+  kept_world kept = {.place = place_make(), .little = little};
+  kept.journal = journal_begin_as(&kept.little, def, kept.place.path);
+  cr_assert_not_null(kept.journal);
+  return kept;
+}
+
+static inline kept_world kept_town(void) {
+  return kept_world_of(peopled_town(), muster_journal_def_default());
+}
+
+static inline muster_result kept_world_end_journal(kept_world *kept, bool remove) {
+  muster_journal *journal = kept->journal;
+  kept->journal = NULL;
+  return muster_journal_end(journal, remove);
+}
+
+/* Ends the journal in order; its files stay. */
+static inline muster_result kept_world_close(kept_world *kept) {
+  return kept_world_end_journal(kept, false);
+}
+
+static inline void kept_world_end(kept_world *kept) {
+  cr_expect_eq(muster_journal_end(kept->journal, true), MUSTER_OK, "%s", muster_last_error());
+  little_world_destroy(&kept->little);
+  place_remove(&kept->place);
+}
+
 /* A town that keeps a journal for so many frames, and dies. */
 typedef struct town_life {
-  const char *path;
+  journal_place place;
   told_frames *told;
   uint32_t frames;
   muster_journal_def def; /* its path is filled in */
   void (*after)(muster_journal *journal, little_world *little, uint32_t frame);
 } town_life;
 
+static inline town_life town_life_of(uint32_t frames,
+                                     void (*after)(muster_journal *journal, little_world *little, uint32_t frame)) {
+  return (town_life){place_make(), told_create(), frames, muster_journal_def_default(), after};
+}
+
+static inline void town_life_end(town_life *life) {
+  told_destroy(life->told);
+  place_remove(&life->place);
+}
+
 static inline void town_live(void *user) {
   town_life *life = user;
-  little_world little = town();
-  town_populate(&little);
-  muster_journal *journal = journal_begin_as(&little, life->def, life->path);
+  little_world little = peopled_town();
+  muster_journal *journal = journal_begin_as(&little, life->def, life->place.path);
   told_frame(life->told, &little, 0);
   for (uint32_t frame = 0; frame < life->frames; frame++) {
     town_frame(&little, frame);
@@ -77,6 +132,14 @@ static inline void town_live(void *user) {
     atomic_store(&life->told->safe, status.frames_safe);
     if (life->after) life->after(journal, &little, frame + 1);
   }
+}
+
+/* The town that comes back after its death, with all of these frames. */
+static inline little_world town_back(const town_life *life, uint64_t frames) {
+  little_world little = town();
+  cr_assert_eq(journal_back(&little, life->place.path).frames, frames);
+  expect_told(life->told, &little, frames);
+  return little;
 }
 
 #endif

@@ -3,8 +3,10 @@
 #ifndef JOURNALS_H
 #define JOURNALS_H
 
+#include "support/await.h"
 #include "support/journal_files.h"
 #include "support/little_world.h"
+#include "support/with.h"
 
 #include <muster/journal.h>
 
@@ -82,19 +84,35 @@ static inline void live_until_death(void (*live)(void *user), void *user) {
 }
 
 static inline muster_result journal_look(const char *path, muster_journal_info *info) {
-  muster_journal_look_def look = muster_journal_look_def_default();
+  const muster_journal_look_def look = WITH(muster_journal_look_def, it.path = path);
   *info = muster_journal_info_default();
-  look.path = path;
   return muster_journal_look(&look, info, NULL);
 }
 
 static inline muster_result journal_recover(little_world *little, const char *path, muster_journal_info *info) {
-  muster_journal_recover_def recover = muster_journal_recover_def_default();
+  const muster_journal_recover_def recover = WITH(muster_journal_recover_def, it.path = path);
   *info = muster_journal_info_default();
-  recover.path = path;
   muster_result result = muster_journal_recover(little->world, &recover, info);
   little->now_ns = info->sim_now_ns;
   return result;
+}
+
+/* The same of a journal that must be there, and that must bring its world back. */
+static inline muster_journal_info journal_seen(const char *path) {
+  muster_journal_info info;
+  cr_assert_eq(journal_look(path, &info), MUSTER_OK, "%s", muster_last_error());
+  return info;
+}
+
+static inline muster_journal_info journal_back(little_world *little, const char *path) {
+  muster_journal_info info;
+  cr_assert_eq(journal_recover(little, path, &info), MUSTER_OK, "%s", muster_last_error());
+  return info;
+}
+
+/* A world is what was told of that frame. */
+static inline void expect_told(const told_frames *told, const little_world *little, uint64_t frames) {
+  cr_assert_eq(muster_world_hash(little->world), told->hashes[frames], "behind frame %lu it was another world", frames);
 }
 
 static inline muster_journal *journal_begin_as(const little_world *little, muster_journal_def def, const char *path) {
@@ -113,6 +131,20 @@ static inline muster_journal_status journal_status(muster_journal *journal) {
   muster_journal_status status = muster_journal_status_default();
   must(muster_journal_status_read(journal, &status) == MUSTER_OK, "a journal has no status");
   return status;
+}
+
+/* Another number each time; never from 0. */
+static inline uint64_t xorshift(uint64_t *random) {
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random;
+}
+
+/* Leaves a journal's threads and processes some time, and gives it a turn. */
+static inline void journal_turn(muster_journal *journal) {
+  usleep(1000);
+  muster_journal_turn(journal, 0);
 }
 
 #endif

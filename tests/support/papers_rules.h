@@ -13,4 +13,11 @@ static inline muster_world_def papers_world_def(void) {
   return def;
 }
 
+/* For WITH(). */
+typedef muster_world_def papers_world_rules;
+
+static inline papers_world_rules papers_world_rules_default(void) {
+  return papers_world_def();
+}
+
 #endif

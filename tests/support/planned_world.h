@@ -31,19 +31,34 @@ static inline void planned_world_destroy(planned_world *planned) {
   free(planned);
 }
 
+/* For SCOPED(). */
+static inline void planned_world_end(planned_world **planned) {
+  planned_world_destroy(*planned);
+}
+
 /* A type of so many steps of 1 us. */
 static inline muster_type_def parts_type(uint32_t steps) {
-  muster_type_def def = muster_type_def_default();
-  def.parts.count = steps;
-  return def;
+  return WITH(muster_type_def, it.parts.count = steps);
+}
+
+/* Its period does not stretch. */
+static inline muster_type_def rigid_type(uint32_t steps) {
+  return WITH(muster_type_def, it.parts.count = steps, it.period_max_ns = it.period_ns);
+}
+
+/* A world with so many agents of a type, a metre apart. */
+static inline planned_world *planned_world_of(const muster_world_def *given, muster_type_def type, uint32_t agents) {
+  planned_world *planned = planned_world_create(given);
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < agents; i++) spawn_at(&planned->little, i);
+  return planned;
 }
 
 static inline uint32_t plan_with(planned_world *planned, uint64_t budget_ns, uint32_t capacity) {
   planned->little.now_ns += FRAME_NS;
   planned->plan = muster_plan_summary_default();
-  muster_result result = muster_plan(planned->little.world, &(muster_frame){planned->little.now_ns, budget_ns},
-                                     planned->entries, capacity, &planned->plan);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_plan(planned->little.world, &(muster_frame){planned->little.now_ns, budget_ns}, planned->entries,
+                        capacity, &planned->plan));
   cr_assert_leq(planned->plan.count, capacity);
   return planned->plan.count;
 }
@@ -61,10 +76,32 @@ static inline muster_plan_result result_as_planned(const muster_plan_entry *entr
   return result;
 }
 
+/* The same for the first `count` entries of the plan. */
+static inline void run_entries(planned_world *planned, uint32_t count, uint32_t steps) {
+  for (uint32_t i = 0; i < count; i++) planned->results[i] = result_as_planned(&planned->entries[i], steps);
+}
+
+/* What an update of the last type takes at its best level. */
+static inline muster_type_cost planned_cost(const planned_world *planned) {
+  muster_type_cost cost = muster_type_cost_default();
+  cr_assert_eq(muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost), MUSTER_OK);
+  return cost;
+}
+
+/* What a host reports that stopped before that part. */
+static inline muster_plan_result result_until(muster_agent agent, uint32_t part, uint64_t cost_ns) {
+  return (muster_plan_result){.agent = agent, .cost_ns = cost_ns, .outcome = MUSTER_PLAN_CONTINUED, .part_next = part};
+}
+
+/* The first results are refused, for what these words name. */
+static inline void expect_report_refused(const planned_world *planned, uint32_t count, const char *words) {
+  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, count), MUSTER_E_ARGUMENT, "%s", words);
+  cr_assert_not_null(strstr(muster_last_error(), words), "'%s' should name '%s'", muster_last_error(), words);
+}
+
 static inline muster_frame_report report(planned_world *planned, uint32_t count) {
   muster_frame_report report = muster_frame_report_default();
-  muster_result result = muster_plan_report(planned->little.world, planned->results, count);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_plan_report(planned->little.world, planned->results, count));
   muster_frame_report_read(planned->little.world, &report);
   return report;
 }

@@ -2,9 +2,8 @@
 #ifndef SET_WORLD_H
 #define SET_WORLD_H
 
-#include "support/little_world.h"
-
-#include <muster/sets.h>
+#include "base/clock.h"
+#include "world/fixture.h"
 
 enum { CALLS_MAX = 4096, SET_ATOMS = 8, ATOM_NS = 10000 };
 
@@ -14,22 +13,25 @@ struct call {
   uint64_t now_ns, elapsed_ns;
 };
 
-/* What the atoms of a world wrote, and what they are to answer; the type's user. One worker only. */
-struct calls {
+/* What atoms wrote, and what they are to answer. One worker only. */
+static struct calls {
   uint32_t count;
   struct call calls[CALLS_MAX];
   muster_atom_result answers[MUSTER_SETS_MAX][SET_ATOMS];
   void (*inside)(muster_update *update, uint32_t atom); /* in each atom; may be null */
   char text[2 * CALLS_MAX + 1];
-};
+} noted;
+
+static inline void forget_calls(void) {
+  memset(&noted, 0, sizeof noted);
+}
 
 static inline muster_atom_result note_call(muster_update *update, uint32_t atom) {
-  struct calls *calls = update->type_user;
-  if (calls->inside) calls->inside(update, atom);
-  if (calls->count < CALLS_MAX)
-    calls->calls[calls->count++] =
+  if (noted.inside) noted.inside(update, atom);
+  if (noted.count < CALLS_MAX)
+    noted.calls[noted.count++] =
         (struct call){muster_agent_index(update->agent), update->set, atom, update->now_ns, update->elapsed_ns};
-  return calls->answers[update->set][atom];
+  return noted.answers[update->set][atom];
 }
 
 #define NOTING_ATOM(number)                                                                                            \
@@ -55,61 +57,68 @@ static const muster_atom noting_atoms[SET_ATOMS] = {
 
 /* A behaviour set of `count` of them. */
 static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t priority) {
-  muster_set_def set = muster_set_def_default();
-  set.atoms = noting_atoms;
-  set.atom_count = count;
-  set.mode = mode;
-  set.share = priority;
-  return set;
+  return WITH(muster_set_def, it.atoms = noting_atoms, it.atom_count = count, it.mode = mode, it.share = priority);
 }
 
 /* A type of these sets that wants to run in every frame. */
-static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count, struct calls *calls) {
-  muster_type_def type = muster_type_def_default();
-  type.name = "setter";
-  type.sets.list = sets;
-  type.sets.count = count;
-  type.period_ns = FRAME_NS;
-  type.user = calls;
+static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count) {
+  return WITH(muster_type_def, it.name = "setter", it.sets.list = sets, it.sets.count = count, it.period_ns = FRAME_NS);
+}
+
+/* The same in a slice of so many atoms; 0: without a slice. */
+static inline muster_type_def sliced_type(const muster_set_def *sets, uint32_t count, uint32_t slice_atoms) {
+  muster_type_def type = type_of_sets(sets, count);
+  type.sets.slice_ns = slice_atoms * (uint64_t)ATOM_NS;
   return type;
 }
 
 /* The calls since the last time: set and atom, "a0a1b0" = two atoms of the first set, then one of the second. */
-static inline const char *text_of(struct calls *calls) {
-  for (uint32_t i = 0; i < calls->count; i++) {
-    calls->text[2 * i] = (char)('a' + calls->calls[i].set);
-    calls->text[2 * i + 1] = (char)('0' + calls->calls[i].atom);
+static inline const char *calls_text(void) {
+  for (uint32_t i = 0; i < noted.count; i++) {
+    noted.text[2 * i] = (char)('a' + noted.calls[i].set);
+    noted.text[2 * i + 1] = (char)('0' + noted.calls[i].atom);
   }
-  calls->text[2 * calls->count] = 0;
-  calls->count = 0;
-  return calls->text;
+  noted.text[2 * noted.count] = 0;
+  noted.count = 0;
+  return noted.text;
 }
 
 /* Runs a frame; what it ran. */
-static inline const char *run_and_tell(little_world *little, struct calls *calls) {
+static inline const char *run_and_tell(little_world *little) {
   run_frame(little);
-  return text_of(calls);
+  return calls_text();
 }
 
+/* What each of the next frames runs. */
+#define EXPECT_RUNS(LITTLE, ...) expect_runs(LITTLE, (const char *const[]){__VA_ARGS__, NULL})
+
+static inline void expect_runs(little_world *little, const char *const *runs) {
+  for (uint32_t i = 0; runs[i]; i++) {
+    const char *text = run_and_tell(little);
+    cr_assert_str_eq(text, runs[i], "%s in frame %u", text, i);
+  }
+}
+
+/* Runs frames until the first update. Returns what ran in it. */
+static inline const char *run_first(little_world *little) {
+  for (int i = 0; i < 20 && noted.count == 0; i++) run_frame(little);
+  return calls_text();
+}
+
+/* The agent of the world that was created last. */
+static muster_agent setter;
+
 /* A world with one agent of the type, in the frame before the one in which it runs first. */
-static inline little_world create_sets(const muster_type_def *type, muster_agent *agent) {
-  little_world little = little_world_create(1, NULL);
-  register_type(&little, type);
-  *agent = spawn_at(&little, 0);
+static inline little_world create_sets(muster_type_def type) {
+  little_world little = world_of(type);
+  setter = spawn_at(&little, 0);
   return little;
 }
 
 static inline muster_set_info set_info_of(const little_world *little, muster_agent agent, uint32_t set) {
   muster_set_info info = muster_set_info_default();
-  muster_result result = muster_agent_set_read(little->world, agent, set, &info);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_agent_set_read(little->world, agent, set, &info));
   return info;
-}
-
-static inline muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK);
-  return statistics;
 }
 
 #endif

@@ -7,12 +7,16 @@
 
 enum { SECTIONS = 17 };
 
-/* The bytes of its sections one after another; the caller frees them. */
+/* The bytes of its sections one after another. */
 struct snapshot_parts {
   chunks_format format;
   unsigned char *bytes;
   size_t begin[SECTIONS + 2];
 };
+
+static inline void snapshot_parts_forget(struct snapshot_parts *parts) {
+  free(parts->bytes);
+}
 
 static inline struct snapshot_parts take_apart(const saved_world *saved) {
   struct snapshot_parts parts = {.format.name = "snapshot", .bytes = malloc(saved->count)};

@@ -33,11 +33,37 @@ static inline saved_world save_world(muster_world *world) {
   return saved;
 }
 
+static inline void saved_world_forget(saved_world *saved) {
+  free(saved->bytes);
+}
+
 static inline muster_result load_world(muster_world *world, const void *bytes, size_t count) {
   muster_load_def def = muster_load_def_default();
   def.bytes = bytes;
   def.count = count;
   return muster_world_load(world, &def);
+}
+
+/* Loads in a world what another one saves; what it saves itself is then the same. */
+static inline void copy_exactly(const little_world *from, little_world *to) {
+  SCOPED(saved_world_forget) saved_world saved = save_world(from->world);
+  cr_assert_eq(load_world(to->world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(to->world), muster_world_hash(from->world));
+  SCOPED(saved_world_forget) saved_world again = save_world(to->world);
+  cr_assert_eq(again.count, saved.count);
+  cr_assert_eq(memcmp(again.bytes, saved.bytes, saved.count), 0, "a snapshot of what was loaded is another");
+  to->now_ns = from->now_ns;
+}
+
+/* The same, and tells which byte is another. */
+static inline void copy_each_byte(const little_world *from, little_world *to) {
+  SCOPED(saved_world_forget) saved_world saved = save_world(from->world);
+  cr_assert_eq(load_world(to->world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(saved_world_forget) saved_world again = save_world(to->world);
+  cr_assert_eq(again.count, saved.count);
+  for (size_t i = 0; i < saved.count; i++)
+    cr_assert(again.bytes[i] == saved.bytes[i], "at %lu ns byte %zu of %zu is another", (unsigned long)from->now_ns, i,
+              saved.count);
 }
 
 static inline muster_snapshot_info look_at(const saved_world *saved) {

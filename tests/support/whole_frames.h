@@ -20,10 +20,15 @@ static inline muster_statistics run_whole_frames(little_world *little, uint32_t 
   return sums;
 }
 
+/* Of a world at rest. */
+static inline void must_be_sound(const muster_world *world) {
+  soundness found = {0};
+  cr_assert(world_is_sound(world, WORLD_RESTS, &found) && !found.broken, "%s", found.trouble);
+}
+
 /* Ends a world, which must be sound. Returns its hash. */
 static inline uint64_t end_sound(little_world *little) {
-  soundness found = {0};
-  cr_assert(world_is_sound(little->world, WORLD_RESTS, &found), "%s", found.trouble);
+  must_be_sound(little->world);
   uint64_t hash = muster_world_hash(little->world);
   little_world_destroy(little);
   return hash;

@@ -28,10 +28,7 @@ static inline void zone_pair_destroy(zone_pair *pair) {
 }
 
 static inline void zone_pair_populate(const zone_pair *pair) {
-  for (uint32_t i = 0; i < 2 * PAIR_AGENTS; i++) {
-    muster_agent agent = spawn_at(&pair->zones[i % 2], (double)i);
-    (void)agent;
-  }
+  for (uint32_t i = 0; i < 2 * PAIR_AGENTS; i++) spawn_at(&pair->zones[i % 2], (double)i);
 }
 
 /* The agent with this place in agent order. */
@@ -43,14 +40,12 @@ static inline muster_agent nth_agent(const little_world *little, uint32_t number
 
 static inline void pair_cross(zone_pair *pair, uint32_t from, uint32_t number) {
   little_world *left = &pair->zones[from], *entered = &pair->zones[!from];
-  muster_agent agent = nth_agent(left->world ? left : left, number);
-  zone_bytes bytes = {0};
+  muster_agent agent = nth_agent(left, number);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = {0};
   if (muster_agent_is_null(agent)) return;
-  if (muster_agent_depart(left->world, agent, 2 - from, zone_put, &bytes) == MUSTER_OK) {
-    arrive(entered, &bytes, agent);
-    pair->crossed++;
-  }
-  free(bytes.bytes);
+  if (muster_agent_depart(left->world, agent, 2 - from, zone_put, &bytes) != MUSTER_OK) return;
+  arrive(entered, &bytes, agent);
+  pair->crossed++;
 }
 
 static inline void pair_take(const muster_zone_message *message, void *user) {
@@ -64,7 +59,7 @@ static inline void pair_take(const muster_zone_message *message, void *user) {
 /* What one zone has for the other goes there; of each message to one that is there the second copy is
  * refused. */
 static inline void pair_carry(zone_pair *pair, uint32_t from) {
-  zone_bytes bytes = {0};
+  SCOPED(zone_bytes_forget) zone_bytes bytes = {0};
   muster_zone_messages(pair->zones[from].world, pair_take, &bytes);
   for (size_t at = 0; at < bytes.count;) {
     muster_zone_message message;
@@ -82,20 +77,15 @@ static inline void pair_carry(zone_pair *pair, uint32_t from) {
       cr_assert_eq(muster_zone_deliver_after(pair->zones[!from].world, &message, follows), MUSTER_E_STALE,
                    "it comes twice");
   }
-  free(bytes.bytes);
 }
 
 static inline void pair_show(zone_pair *pair, uint32_t from) {
   muster_agent agents[128];
   uint32_t count = 0;
-  zone_bytes bytes = {0};
   for (muster_agent next = nth_agent(&pair->zones[from], 0); !muster_agent_is_null(next) && count < 128;
        next = muster_agent_next(pair->zones[from].world, next))
     if (next.value % 3) agents[count++] = next;
-  cr_assert_eq(muster_ghosts_pack(pair->zones[from].world, agents, count, zone_put, &bytes), MUSTER_OK);
-  cr_assert_eq(muster_ghosts_set(pair->zones[!from].world, from + 1, bytes.bytes, bytes.count, true), MUSTER_OK, "%s",
-               muster_last_error());
-  free(bytes.bytes);
+  mirror(&pair->zones[from], &pair->zones[!from], agents, count);
 }
 
 /* A friend for an agent, who may be anywhere. */

@@ -2,8 +2,6 @@
  * measured anew and compared; of the rest it is compared that it is measured, under its name and in its unit. */
 #include "program.h"
 
-#include <math.h>
-
 /* Of virtual figures: the compiler may order sums otherwise where it does not optimise alike. */
 #ifdef NDEBUG
 static const double tolerance = 0;
@@ -11,102 +9,74 @@ static const double tolerance = 0;
 static const double tolerance = 1e-6;
 #endif
 
-enum { PATH_BYTES = 512, LINE_BYTES = 2048, FOLDER_BYTES = 64 };
+#define KEPT MUSTER_SOURCE_DIR "/bench/figures"
 
-static void make_folder(char folder[FOLDER_BYTES]) {
+enum { FOLDER_BYTES = 64 };
+
+static char folder[FOLDER_BYTES];
+
+static void make_folder(void) {
   snprintf(folder, FOLDER_BYTES, "/tmp/muster-figures-XXXXXX");
   cr_assert_not_null(mkdtemp(folder));
 }
 
-static void remove_folder(const char *folder) {
-  char command[LINE_BYTES];
-  snprintf(command, sizeof command, "rm -r '%s'", folder);
-  cr_assert_eq(system(command), 0);
+static void remove_folder(void) {
+  cr_assert_eq(system(formed("rm -r '%s'", folder)), 0);
 }
 
-static char *read_text(const char *path) {
-  char *text = NULL;
-  size_t bytes = 0;
-  FILE *file = fopen(path, "re");
-  cr_assert_not_null(file, "cannot read %s", path);
-  cr_assert_gt(getdelim(&text, &bytes, '\0', file), 0);
-  fclose(file);
-  return text;
+TestSuite(bench_all, .init = make_folder, .fini = remove_folder);
+
+/* Of a file in the folder. */
+static const char *path_of(const char *name) {
+  return formed("%s/%s", folder, name);
 }
 
-static void copy_file(const char *from, const char *folder, const char *name) {
-  char path[PATH_BYTES], *text = read_text(from);
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "we");
-  cr_assert_not_null(file);
-  fputs(text, file);
-  cr_assert_eq(fclose(file), 0);
-  free(text);
+static void write_text(const char *name, const char *text) {
+  program_write(path_of(name), text, strlen(text));
 }
 
-static void expect_same_text(const char *kept, const char *folder, const char *name) {
-  char path[PATH_BYTES];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  char *wanted = read_text(kept), *written = read_text(path);
+static void copy_file(const char *from, const char *name) {
+  SCOPED(free_memory) char *text = program_read(from);
+  write_text(name, text);
+}
+
+static void expect_same_text(const char *kept, const char *name) {
+  SCOPED(free_memory) char *wanted = program_read(kept), *written = program_read(path_of(name));
   size_t line = 1, same = 0;
   for (; wanted[same] && wanted[same] == written[same]; same++) line += wanted[same] == '\n';
   cr_expect_str_eq(written, wanted, "%s, line %zu, is not what `muster bench all` writes", kept, line);
-  free(wanted);
-  free(written);
-}
-
-static json_t *read_figures(const char *folder) {
-  char path[PATH_BYTES];
-  json_error_t error;
-  snprintf(path, sizeof path, "%s/figures.json", folder);
-  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  cr_assert_not_null(json, "%s, line %d: %s", path, error.line, error.text);
-  return json;
 }
 
 /* Where README.md and the book show figures. */
 static const struct place {
-  const char *path, *name; /* below the tree, and in a folder of its own */
+  const char *path, *name; /* in the tree, and in a folder of its own */
   const char *sections[20];
-} places[] = {{"/README.md", "README.md", {"summary"}},
-              {"/tools/docs/benchmarks.md",
+} places[] = {{MUSTER_SOURCE_DIR "/README.md", "README.md", {"summary"}},
+              {MUSTER_SOURCE_DIR "/tools/docs/benchmarks.md",
                "benchmarks.md",
                {"machine", "control", "activation", "wright", "quality", "sweep", "zones", "slices", "rankin",
                 "osborne", "scale", "replication", "journal", "cores", "promise", "costs", "dispatch"}}};
 
-enum { PLACES = sizeof places / sizeof *places };
+enum { PLACES = COUNT_OF(places) };
 
 static void expect_shown(const struct place *place) {
-  char line[LINE_BYTES], path[PATH_BYTES];
-  snprintf(path, sizeof path, "%s%s", MUSTER_SOURCE_DIR, place->path);
-  char *text = read_text(path);
+  SCOPED(free_memory) char *text = program_read(place->path);
   for (const char *const *section = place->sections; *section; section++) {
-    snprintf(line, sizeof line, "\n<!-- figures: %s -->\n", *section);
-    cr_expect_not_null(strstr(text, line), "%s does not show the figures of %s", path, *section);
+    cr_expect_not_null(strstr(text, formed("\n<!-- figures: %s -->\n", *section)), "%s does not show the figures of %s",
+                       place->path, *section);
   }
-  free(text);
 }
 
 Test(bench_all, documents_have_the_tables_of_the_figures_that_are_kept_and_nothing_else) {
-  char folder[FOLDER_BYTES], line[LINE_BYTES], path[PATH_BYTES];
-  make_folder(folder);
-  copy_file(MUSTER_SOURCE_DIR "/bench/figures/figures.json", folder, "figures.json");
+  copy_file(KEPT "/figures.json", "figures.json");
+  for (int i = 0; i < PLACES; i++) copy_file(places[i].path, places[i].name);
+  free(program_good("bench all --again --report %s --documents %s/%s,%s/%s", folder, folder, places[0].name, folder,
+                    places[1].name));
+  expect_same_text(KEPT "/report.md", "report.md");
   for (int i = 0; i < PLACES; i++) {
-    snprintf(path, sizeof path, "%s%s", MUSTER_SOURCE_DIR, places[i].path);
-    copy_file(path, folder, places[i].name);
-  }
-  snprintf(line, sizeof line, "bench all --again --report %s --documents %s/%s,%s/%s", folder, folder, places[0].name,
-           folder, places[1].name);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  free(run);
-  expect_same_text(MUSTER_SOURCE_DIR "/bench/figures/report.md", folder, "report.md");
-  for (int i = 0; i < PLACES; i++) {
-    snprintf(path, sizeof path, "%s%s", MUSTER_SOURCE_DIR, places[i].path);
-    expect_same_text(path, folder, places[i].name);
+    expect_same_text(places[i].path, places[i].name);
     expect_shown(&places[i]);
   }
-  remove_folder(folder);
 }
 
 static void expect_same_values(const char *name, json_t *kept, json_t *anew) {
@@ -138,27 +108,18 @@ static void expect_same_commands(json_t *kept, json_t *anew) {
   json_t *step;
   cr_expect_eq(json_object_size(kept), json_object_size(anew));
   json_object_foreach(kept, name, step) {
-    cr_expect_str_eq(json_string_value(program_member(json_object_get(anew, name), "command")),
-                     json_string_value(program_member(step, "command")));
+    cr_expect_str_eq(program_text(json_object_get(anew, name), "command"), program_text(step, "command"));
   }
 }
 
 Test(bench_all, measures_what_is_kept_and_what_is_virtual_comes_out_the_same) {
-  char folder[FOLDER_BYTES], line[LINE_BYTES];
-  make_folder(folder);
-  snprintf(line, sizeof line, "bench all --quick --report %s --spawns %s", folder,
-           MUSTER_SOURCE_DIR "/src/scenarios/village.csv");
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
+  SCOPED_RUN *run =
+      program_good("bench all --quick --report %s --spawns %s", folder, MUSTER_SOURCE_DIR "/src/scenarios/village.csv");
   cr_expect(strstr(run->errors, " 1 of ") != NULL, "it does not show where it is: %s", run->errors);
-  free(run);
-  json_t *kept = read_figures(MUSTER_SOURCE_DIR "/bench/figures"), *anew = read_figures(folder);
+  json_auto_t *kept = program_load(KEPT "/figures.json"), *anew = program_load(path_of("figures.json"));
   expect_same_figures(program_member(kept, "figures"), program_member(anew, "figures"));
   expect_same_commands(program_member(kept, "steps"), program_member(anew, "steps"));
   cr_expect(json_is_false(program_member(kept, "machine.quick")), "what is kept is of a quick run");
-  json_decref(kept);
-  json_decref(anew);
-  remove_folder(folder);
 }
 
 /* Of figures of these steps, whether their places have filters or not. */
@@ -168,82 +129,58 @@ static bool is_spoilt(const char *name) {
 
 /* What was kept of some steps is spoilt, so that it shows that they are measured anew. */
 Test(bench_all, measures_some_steps_anew_and_keeps_the_figures_of_the_others) {
-  char folder[FOLDER_BYTES], line[LINE_BYTES], path[LINE_BYTES];
-  make_folder(folder);
-  json_t *kept = read_figures(MUSTER_SOURCE_DIR "/bench/figures"), *spoilt = json_deep_copy(kept), *values;
+  json_auto_t *kept = program_load(KEPT "/figures.json"), *spoilt = json_deep_copy(kept);
+  json_t *values;
   const char *name;
   json_object_foreach(program_member(spoilt, "figures"), name, values) {
     if (is_spoilt(name)) json_array_set_new(values, 0, json_real(77));
   }
-  snprintf(path, sizeof path, "%s/figures.json", folder);
-  cr_assert_eq(json_dump_file(spoilt, path, JSON_REAL_PRECISION(17)), 0);
-  snprintf(line, sizeof line, "bench all --only control,zones --report %s", folder);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  free(run);
-  json_t *anew = read_figures(folder);
+  cr_assert_eq(json_dump_file(spoilt, path_of("figures.json"), JSON_REAL_PRECISION(17)), 0);
+  free(program_good("bench all --only control,zones --report %s", folder));
+  json_auto_t *anew = program_load(path_of("figures.json"));
   expect_same_figures(program_member(kept, "figures"), program_member(anew, "figures"));
   json_object_foreach(program_member(kept, "figures"), name, values) {
     if (!is_spoilt(name))
       cr_expect(json_equal(values, json_object_get(program_member(anew, "figures"), name)), "%s", name);
   }
   cr_expect(json_equal(program_member(kept, "machine"), program_member(anew, "machine")));
-  json_decref(kept);
-  json_decref(spoilt);
-  json_decref(anew);
-  remove_folder(folder);
 }
 
 /* Nobody shall take figures of two machines for those of one. */
 Test(bench_all, names_steps_that_were_measured_on_another_machine) {
-  char folder[FOLDER_BYTES], line[LINE_BYTES], path[PATH_BYTES];
-  make_folder(folder);
-  json_t *kept = read_figures(MUSTER_SOURCE_DIR "/bench/figures"), *step;
+  json_auto_t *kept = program_load(KEPT "/figures.json");
+  json_t *step;
   const char *name;
   json_object_foreach(program_member(kept, "steps"), name, step) {
     json_object_set(step, "processor", program_member(kept, "machine.processor"));
   }
   for (int i = 0; i < 2; i++) {
     if (i) json_object_set_new(program_member(kept, "steps.scale"), "processor", json_pack("s", "Abacus"));
-    snprintf(path, sizeof path, "%s/figures.json", folder);
-    cr_assert_eq(json_dump_file(kept, path, JSON_REAL_PRECISION(17)), 0);
-    snprintf(line, sizeof line, "bench all --again --report %s", folder);
-    program_run *run = program_start(line);
-    cr_assert_eq(run->status, 0, "%s", run->errors);
-    free(run);
-    snprintf(path, sizeof path, "%s/report.md", folder);
-    char *report = read_text(path);
+    cr_assert_eq(json_dump_file(kept, path_of("figures.json"), JSON_REAL_PRECISION(17)), 0);
+    free(program_good("bench all --again --report %s", folder));
+    SCOPED(free_memory) char *report = program_read(path_of("report.md"));
     cr_expect_eq(strstr(report, "\nOn another machine: scale (Abacus, 20") != NULL, i == 1, "run %d", i);
     cr_expect_eq(strstr(report, "On another machine") != NULL, i == 1);
-    free(report);
   }
-  json_decref(kept);
-  remove_folder(folder);
+}
+
+static void expect_failure(const char *options, const char *says) {
+  SCOPED_RUN *run = program_ends(1, "bench all --report %s %s", folder, options);
+  PROGRAM_EXPECT_SAYS(run->errors, says);
 }
 
 Test(bench_all, refuses_what_it_cannot_do) {
-  char folder[FOLDER_BYTES], line[LINE_BYTES];
-  PROGRAM_EXPECT_REFUSALS({"bench all", 2, "say where the report goes"},
-                          {"bench all --report /tmp --again --quick", 2, "--again measures nothing"},
-                          {"bench all --report /tmp --quick --documents README.md", 2, "leave out --documents"},
-                          {"bench all --report /tmp --quick --only control", 2, "leave out --only"},
-                          {"bench all --report /tmp --only control,", 2, "unknown step ''"},
-                          {"bench all --report /tmp --only contro", 2, "unknown step 'contro'"},
-                          {"bench all dispatch --report /tmp", 2, "one bench at a time"},
-                          {"bench all --report /nowhere/x", 1, "cannot make the folder '/nowhere/x'"});
-  make_folder(folder);
-  snprintf(line, sizeof line, "bench all --again --report %s", folder);
-  program_run *run = program_start(line);
-  cr_expect_eq(run->status, 1);
-  cr_expect(strstr(run->errors, "figures.json': No such file") != NULL, "%s", run->errors);
-  free(run);
-  copy_file(MUSTER_SOURCE_DIR "/bench/figures/figures.json", folder, "figures.json");
-  snprintf(line, sizeof line, "bench all --only spawns --report %s", folder);
-  run = program_start(line);
-  cr_expect_eq(run->status, 1);
-  cr_expect(strstr(run->errors, "needs --spawns FILE.csv") != NULL, "%s", run->errors);
-  free(run);
-  remove_folder(folder);
+  PROGRAM_EXPECT_REFUSALS_OF("bench all", {"--report /tmp --again --quick", 2, "--again measures nothing"},
+                             {"--report /tmp --quick --documents README.md", 2, "leave out --documents"},
+                             {"--report /tmp --quick --only control", 2, "leave out --only"},
+                             {"--report /tmp --only control,", 2, "unknown step ''"},
+                             {"--report /tmp --only contro", 2, "unknown step 'contro'"},
+                             {"dispatch --report /tmp", 2, "one bench at a time"},
+                             {"--report /nowhere/x", 1, "cannot make the folder '/nowhere/x'"});
+  PROGRAM_EXPECT_REFUSALS({"bench all", 2, "say where the report goes"});
+  expect_failure("--again", "figures.json': No such file");
+  copy_file(KEPT "/figures.json", "figures.json");
+  expect_failure("--only spawns", "needs --spawns FILE.csv");
 }
 
 Test(bench_all, tells_which_mark_of_a_document_is_wrong) {
@@ -251,23 +188,12 @@ Test(bench_all, tells_which_mark_of_a_document_is_wrong) {
     const char *text, *says;
   } documents[] = {{"<!-- figures: contrl -->\n<!-- end of figures -->\n", "the report has no figures of 'contrl'"},
                    {"<!-- figures: control -->\n| a |\n", "the place for the figures of 'control' has no end"}};
-  char folder[FOLDER_BYTES], line[LINE_BYTES], path[PATH_BYTES];
-  make_folder(folder);
-  copy_file(MUSTER_SOURCE_DIR "/bench/figures/figures.json", folder, "figures.json");
-  snprintf(path, sizeof path, "%s/a.md", folder);
-  snprintf(line, sizeof line, "bench all --again --report %s --documents %s", folder, path);
-  for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
-    FILE *file = fopen(path, "we");
-    cr_assert_not_null(file);
-    fputs(documents[i].text, file);
-    fclose(file);
-    program_run *run = program_start(line);
-    cr_expect_eq(run->status, 1);
-    cr_expect(strstr(run->errors, documents[i].says) != NULL, "%s", run->errors);
-    free(run);
-    char *after = read_text(path);
+  copy_file(KEPT "/figures.json", "figures.json");
+  const char *options = formed("--again --documents %s", path_of("a.md"));
+  for (size_t i = 0; i < COUNT_OF(documents); i++) {
+    write_text("a.md", documents[i].text);
+    expect_failure(options, documents[i].says);
+    SCOPED(free_memory) char *after = program_read(path_of("a.md"));
     cr_expect_str_eq(after, documents[i].text);
-    free(after);
   }
-  remove_folder(folder);
 }

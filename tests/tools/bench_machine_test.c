@@ -2,8 +2,6 @@
  * machine that tests is busy with other tests. */
 #include "program.h"
 
-#include <math.h>
-
 static void expect_share(json_t *json, const char *path) {
   double share = program_number(json, path);
   cr_expect(share >= 0 && share <= 1, "%s is %g", path, share);
@@ -11,8 +9,7 @@ static void expect_share(json_t *json, const char *path) {
 
 static void expect_limits(json_t *json, double frames) {
   static const double limits_ns[] = {20000, 50000, 70000, 100000};
-  json_t *rows = program_member(json, "within"), *before = NULL;
-  cr_assert_eq(json_array_size(rows), sizeof limits_ns / sizeof *limits_ns);
+  json_t *rows = program_list(json, "within", COUNT_OF(limits_ns)), *before = NULL;
   for (size_t i = 0; i < json_array_size(rows); i++) {
     json_t *row = json_array_get(rows, i);
     double own = program_number(row, "own_frames"), wall = program_number(row, "wall_frames");
@@ -32,9 +29,7 @@ static void expect_limits(json_t *json, double frames) {
 }
 
 static void expect_stalls(json_t *json, const char *clock) {
-  char path[64];
-  snprintf(path, sizeof path, "stalls.%s", clock);
-  json_t *stalls = program_member(json, path);
+  json_t *stalls = program_member(json, formed("stalls.%s", clock));
   double count = program_number(stalls, "count"), total_ns = program_number(stalls, "total_ns");
   double longest_ns = program_number(stalls, "longest_ns"), watched_ns = program_number(json, "watched_ns");
   cr_expect_geq(total_ns, count * program_number(json, "stalls.longer_than_ns"));
@@ -44,11 +39,8 @@ static void expect_stalls(json_t *json, const char *clock) {
 }
 
 Test(bench_machine, tells_how_many_frames_were_late_and_what_stalled) {
-  json_t *json = program_json("bench machine --frames 10 --budget 1ms --hz 100 --workers 2 --json -");
-  cr_expect_eq(program_number(json, "workers"), 2);
-  cr_expect_eq(program_number(json, "frames"), 10);
-  cr_expect_eq(program_number(json, "budget_ns"), 1000000);
-  cr_expect_eq(program_number(json, "frame_period_ns"), 10000000);
+  json_auto_t *json = program_json("bench machine --frames 10 --budget 1ms --hz 100 --workers 2 --json -");
+  PROGRAM_EXPECT_VALUES(json, {"workers", 2}, {"frames", 10}, {"budget_ns", 1000000}, {"frame_period_ns", 10000000});
   cr_expect(json_is_boolean(program_member(json, "real_time")));
   double missed = program_number(json, "woken_too_late");
   cr_expect(missed >= 0 && missed <= 20, "%g", missed);
@@ -59,26 +51,19 @@ Test(bench_machine, tells_how_many_frames_were_late_and_what_stalled) {
   expect_stalls(json, "wall");
   expect_share(json, "others_cpu_share");
   expect_share(json, "stolen_cpu_share");
-  json_decref(json);
 }
 
 Test(bench_machine, says_in_words_what_the_machine_leaves_to_a_promise) {
-  program_run *run = program_start("bench machine --frames 3 --budget 500us --hz 1000 --workers 1");
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  cr_expect_not_null(strstr(run->output, "3 frames of 500 us at 1000 Hz"), "%s", run->output);
-  cr_expect_not_null(strstr(run->output, "\nOn this machine, as it was, no"), "%s", run->output);
-  cr_expect_not_null(strstr(run->output, "20 us and a claim of 50 us"), "%s", run->output);
-  free(run);
+  PROGRAM_EXPECT_PRINTS("bench machine --frames 3 --budget 500us --hz 1000 --workers 1",
+                        "3 frames of 500 us at 1000 Hz", "\nOn this machine, as it was, no",
+                        "20 us and a claim of 50 us");
 }
 
 Test(bench_machine, refuses_what_it_does_not_know_in_one_line) {
-  PROGRAM_EXPECT_REFUSALS(
-      {"bench machine scale", 2, "'scale' is too many"}, {"bench machine --speed", 2, "unknown option --speed"},
-      {"bench machine --workers 0", 2, "--workers is '0'"}, {"bench machine --workers 257", 2, "from 1 to 256"},
-      {"bench machine --frames 0", 2, "--frames is '0'"}, {"bench machine --budget 5", 2, "--budget is '5'"},
-      {"bench machine --budget 99us", 2, "from 100 us to 1 s"}, {"bench machine --hz 0", 2, "--hz is '0'"},
-      {"bench machine --budget 40ms", 2, "longer than a frame of 33.3 ms"},
-      {"bench machine --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
-      {"bench --json x machine", 2, "give 'machine' before its options"},
-      {"bench machin", 2, "did you mean 'machine'"});
+  BENCH_EXPECT_REFUSALS("machine", "scale", {"--workers 0", 2, "--workers is '0'"},
+                        {"--workers 257", 2, "from 1 to 256"}, {"--frames 0", 2, "--frames is '0'"},
+                        {"--budget 5", 2, "--budget is '5'"}, {"--budget 99us", 2, "from 100 us to 1 s"},
+                        {"--hz 0", 2, "--hz is '0'"}, {"--budget 40ms", 2, "longer than a frame of 33.3 ms"});
+  PROGRAM_EXPECT_REFUSALS({"bench --json x machine", 2, "give 'machine' before its options"},
+                          {"bench machin", 2, "did you mean 'machine'"});
 }

@@ -5,22 +5,15 @@ static const char *const crowds[] = {"uniform", "mixed", "dense", "patient", "sp
 static const double shares[] = {0.6, 0.3, 0.1, 0.03, 0.01};
 static const char *const rules[] = {"importance", "importance-6", "square-root", "elastic", "round-robin", "distance"};
 
-enum {
-  CROWDS = sizeof crowds / sizeof *crowds,
-  SHARES = sizeof shares / sizeof *shares,
-  RULES = sizeof rules / sizeof *rules,
-  JUDGES = 2
-};
+enum { CROWDS = COUNT_OF(crowds), SHARES = COUNT_OF(shares), RULES = COUNT_OF(rules), JUDGES = 2 };
 
 static const int octaves[JUDGES] = {12, 6};
 
 /* The row of a crowd, a share of the CPU and a rule, by one of the judges. */
 static json_t *row_of(json_t *json, const char *crowd, double cpu, const char *rule, size_t judge) {
-  size_t i;
-  json_t *row;
-  json_array_foreach(program_member(json, "rows"), i, row) {
-    bool same_crowd = strcmp(json_string_value(program_member(row, "crowd")), crowd) == 0;
-    bool same_rule = strcmp(json_string_value(program_member(row, "rule")), rule) == 0;
+  PROGRAM_EACH(i, row, program_member(json, "rows")) {
+    bool same_crowd = strcmp(program_text(row, "crowd"), crowd) == 0;
+    bool same_rule = strcmp(program_text(row, "rule"), rule) == 0;
     bool same_judge = (int)program_number(row, "octaves") == octaves[judge];
     if (same_crowd && same_rule && same_judge && program_number(row, "cpu") == cpu) return row;
   }
@@ -34,23 +27,14 @@ static double ratio_of(json_t *json, const char *crowd, double cpu, const char *
 
 /* The papers' order starts the update that crosses the end of a frame, and frames are short here. */
 static void expect_row(json_t *row) {
-  const char *crowd = json_string_value(program_member(row, "crowd"));
-  const char *rule = json_string_value(program_member(row, "rule"));
+  const char *crowd = program_text(row, "crowd");
+  const char *rule = program_text(row, "rule");
   double used = program_number(row, "cpu_used_share");
   cr_expect(used > 0.9 && used < 1.02, "%s, %s at %g used %g of its CPU", crowd, rule, program_number(row, "cpu"),
             used);
   cr_expect_geq(program_number(row, "ratio"), 0.98, "%s beats the optimum", rule);
   cr_expect_geq(program_number(row, "wish_ratio"), 0.999);
   cr_expect_gt(program_number(row, "staleness_ns"), 0);
-}
-
-static void expect_same_cpu(json_t *json) {
-  json_t *row;
-  size_t i;
-  cr_assert_eq(json_array_size(program_member(json, "rows")), CROWDS * SHARES * RULES * JUDGES);
-  json_array_foreach(program_member(json, "rows"), i, row) {
-    expect_row(row);
-  }
 }
 
 /* Without the price of the longest periods, too, but where more than half of all matter and wishes may take a half: in
@@ -68,13 +52,6 @@ static void expect_near(json_t *json, const char *crowd, double cpu, size_t judg
   }
 }
 
-static void expect_law(json_t *json) {
-  cr_expect(json_is_true(program_member(json, "reaches_target")));
-  for (size_t judge = 0; judge < JUDGES; judge++)
-    for (size_t crowd = 0; crowd < CROWDS; crowd++)
-      for (size_t share = 0; share < SHARES; share++) expect_near(json, crowds[crowd], shares[share], judge);
-}
-
 /* By their own weights the papers' rules are good while the longest periods fit, and a round robin beyond. */
 static void expect_rules_apart(json_t *json) {
   cr_expect_leq(ratio_of(json, "uniform", 0.3, "square-root", 1), 1.05);
@@ -89,57 +66,44 @@ static void expect_rules_apart(json_t *json) {
 /* One run, which takes its time: every rule gets the same CPU, and none beats the optimum; the law of importance is
  * near it at every load, and no rule is fresher. */
 Test(bench_quality, shows_the_law_of_importance_near_the_optimum_and_tells_the_rules_apart) {
-  json_t *json =
+  json_auto_t *json =
       program_json("bench quality --quick --spawns " MUSTER_SOURCE_DIR "/src/scenarios/village.csv --json -");
-  expect_same_cpu(json);
-  expect_law(json);
+  PROGRAM_EACH(i, row, program_list(json, "rows", CROWDS * SHARES * RULES * JUDGES)) expect_row(row);
+  cr_expect(program_true(json, "reaches_target"));
+  for (size_t judge = 0; judge < JUDGES; judge++)
+    for (size_t crowd = 0; crowd < CROWDS; crowd++)
+      for (size_t share = 0; share < SHARES; share++) expect_near(json, crowds[crowd], shares[share], judge);
   expect_rules_apart(json);
-  json_decref(json);
 }
 
 Test(bench_quality, prints_a_table_and_is_the_same_every_time) {
   static const char command[] = "bench quality --quick --crowd uniform";
-  program_run *first = program_start(command), *second = program_start(command);
-  cr_assert_eq(first->status, 0, "%s", first->errors);
-  cr_expect(strstr(first->output, "as a multiple of the optimum for the same CPU") != NULL, "%s", first->output);
-  cr_expect(strstr(first->output, "importance   judged by k = 12 in every case") != NULL, "%s", first->output);
-  cr_expect(strstr(first->output, "No spawn file: --spawns FILE.csv measures one, too.") != NULL, "%s", first->output);
+  SCOPED_RUN *first = program_good(command), *second = program_good(command);
+  PROGRAM_EXPECT_SAYS(first->output, "as a multiple of the optimum for the same CPU",
+                      "importance   judged by k = 12 in every case",
+                      "No spawn file: --spawns FILE.csv measures one, too.");
   cr_expect_str_eq(first->output, second->output);
-  int verdicts = 0;
-  for (const char *next = first->output; (next = strstr(next, " judged by k = ")); next++) verdicts++;
-  cr_expect_eq(verdicts, JUDGES, "%s", first->output);
-  free(first);
-  free(second);
+  cr_expect_eq(program_count(first->output, " judged by k = "), JUDGES, "%s", first->output);
 }
 
 /* The optimum goes by the means, which are the same; and the rule of distance goes by no costs at all. */
 Test(bench_quality, shows_the_law_near_the_optimum_with_costs_that_vary_too) {
-  static const char line[] = "bench quality --quick --crowd uniform --json - --costs ";
-  char constant_line[128], varied_line[128];
-  snprintf(constant_line, sizeof constant_line, "%sconstant", line);
-  snprintf(varied_line, sizeof varied_line, "%slog-normal", line);
-  json_t *constant = program_json(constant_line), *varied = program_json(varied_line), *row;
-  size_t i;
-  cr_expect_str_eq(json_string_value(program_member(varied, "costs")), "log-normal");
-  cr_expect(json_is_true(program_member(varied, "reaches_target")));
-  json_array_foreach(program_member(varied, "rows"), i, row) {
-    json_t *same = json_array_get(program_member(constant, "rows"), i);
+#define VARIED "bench quality --quick --crowd uniform --json - --costs "
+  json_auto_t *constant = program_json(VARIED "constant"), *varied = program_json(VARIED "log-normal");
+  cr_expect_str_eq(program_text(varied, "costs"), "log-normal");
+  cr_expect(program_true(varied, "reaches_target"));
+  PROGRAM_EACH(i, row, program_member(varied, "rows")) {
+    json_t *same = program_at(constant, "rows", i);
     expect_row(row);
-    bool by_costs = strcmp(json_string_value(program_member(row, "rule")), "distance") != 0;
+    bool by_costs = strcmp(program_text(row, "rule"), "distance") != 0;
     cr_expect_eq(program_number(row, "ratio") != program_number(same, "ratio"), by_costs);
     cr_expect_neq(program_number(row, "cpu_used_share"), program_number(same, "cpu_used_share"));
     cr_expect_float_eq(program_number(row, "optimum_ns"), program_number(same, "optimum_ns"), 1);
   }
-  json_decref(constant);
-  json_decref(varied);
 }
 
 Test(bench_quality, refuses_what_it_does_not_know_in_one_line) {
-  PROGRAM_EXPECT_REFUSALS({"bench quality dispatch", 2, "'dispatch' is too many"},
-                          {"bench quality --speed", 2, "unknown option --speed"},
-                          {"bench quality --crowd town", 2, "unknown crowd 'town'"},
-                          {"bench quality --crowd spawns", 2, "--spawns FILE.csv"},
-                          {"bench quality --spawns /nowhere.csv", 1, "cannot read '/nowhere.csv'"},
-                          {"bench quality --seed x", 2, "--seed is 'x'"},
-                          {"bench quality --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
+  BENCH_EXPECT_REFUSALS("quality", "dispatch", {"--crowd town", 2, "unknown crowd 'town'"},
+                        {"--crowd spawns", 2, "--spawns FILE.csv"},
+                        {"--spawns /nowhere.csv", 1, "cannot read '/nowhere.csv'"}, {"--seed x", 2, "--seed is 'x'"});
 }

@@ -1,31 +1,19 @@
 /* `muster bench scale`, as the program tells it: structure and plausibility of the rows. How fast anything is, is not
  * tested: the machine that tests is busy with other tests. */
 #include "program.h"
-
-#include <math.h>
 #include <sys/stat.h>
 
 /* A machine that is busy makes a difference of two times come out as nothing or less. */
-static void expect_finite(json_t *row, const char *name) {
-  cr_expect(isfinite(program_number(row, name)), "%s is not finite", name);
-}
-
-static void expect_positive(json_t *row, const char *name) {
-  double value = program_number(row, name);
-  cr_expect(isfinite(value) && value > 0, "%s is %g", name, value);
-}
-
 static void expect_plausible(json_t *row) {
-  static const char *const positive[] = {"workers",       "updates_per_frame", "loop_ns_per_update",
-                                         "idle_frame_ns", "score_ns",          "bytes_per_agent"};
   static const char *const finite[] = {"ns_per_update",     "ns_per_update_lowest_round", "ns_per_update_highest_round",
                                        "ns_per_frame",      "walking_ns_per_update",      "walking_ns_per_frame",
                                        "resident_per_agent"};
-  for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) expect_positive(row, positive[i]);
-  for (size_t i = 0; i < sizeof finite / sizeof *finite; i++) expect_finite(row, finite[i]);
+  PROGRAM_EXPECT_POSITIVE(row, "workers", "updates_per_frame", "loop_ns_per_update", "idle_frame_ns", "score_ns",
+                          "bytes_per_agent");
+  for (size_t i = 0; i < COUNT_OF(finite); i++)
+    cr_expect(isfinite(program_number(row, finite[i])), "%s is not finite", finite[i]);
   double median_ns = program_number(row, "ns_per_update"), updates = program_number(row, "updates_per_frame");
-  cr_expect_leq(program_number(row, "ns_per_update_lowest_round"), median_ns);
-  cr_expect_geq(program_number(row, "ns_per_update_highest_round"), median_ns);
+  PROGRAM_EXPECT_RISING(row, "ns_per_update_lowest_round", "ns_per_update", "ns_per_update_highest_round");
   cr_expect_float_eq(program_number(row, "ns_per_frame"), median_ns * updates, fabs(median_ns * updates) * 1e-9 + 1e-9);
 }
 
@@ -37,10 +25,8 @@ static void expect_as_many_updates_as_are_due(json_t *row) {
 }
 
 static void expect_plausible_spawning(json_t *row, double workers) {
-  static const char *const positive[] = {"spawn_ns", "remove_ns", "spawn_frames", "remove_frames"};
-  for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) expect_positive(row, positive[i]);
-  cr_expect_eq(program_number(row, "workers"), workers);
-  cr_expect_eq(program_number(row, "agents"), 10000);
+  PROGRAM_EXPECT_POSITIVE(row, "spawn_ns", "remove_ns", "spawn_frames", "remove_frames");
+  PROGRAM_EXPECT_VALUES(row, {"workers", workers}, {"agents", 10000});
   cr_expect_geq(program_number(row, "observers"), 1);
   cr_expect_eq(program_number(row, "frames"),
                program_number(row, "spawn_frames") + program_number(row, "remove_frames"));
@@ -49,57 +35,43 @@ static void expect_plausible_spawning(json_t *row, double workers) {
 
 Test(bench_scale, has_a_row_for_every_combination_that_was_asked_for) {
   static const double agents[] = {1000, 3000}, observers[] = {0, 2}, workers[] = {1, 2};
-  size_t i;
-  json_t *row, *json = program_json("bench scale --quick --agents 1000,3000 --observers 0,2 --workers 1,2 --json -");
-  json_t *rows = program_member(json, "rows"), *spawnings = program_member(json, "spawning");
-  cr_assert_eq(json_array_size(rows), 8);
-  json_array_foreach(rows, i, row) {
-    cr_expect_eq(program_number(row, "agents"), agents[i / 4]);
-    cr_expect_eq(program_number(row, "observers"), observers[i / 2 % 2]);
-    cr_expect_eq(program_number(row, "workers"), workers[i % 2]);
+  json_auto_t *json = program_json("bench scale --quick --agents 1000,3000 --observers 0,2 --workers 1,2 --json -");
+  PROGRAM_EACH(i, row, program_list(json, "rows", 8)) {
+    PROGRAM_EXPECT_VALUES(row, {"agents", agents[i / 4]}, {"observers", observers[i / 2 % 2]},
+                          {"workers", workers[i % 2]});
     expect_plausible(row);
     expect_as_many_updates_as_are_due(row);
   }
-  cr_assert_eq(json_array_size(spawnings), 2);
-  json_array_foreach(spawnings, i, row) expect_plausible_spawning(row, workers[i]);
-  cr_expect_eq(json_array_size(program_member(json, "notes")), 0);
+  PROGRAM_EACH(i, row, program_list(json, "spawning", 2)) expect_plausible_spawning(row, workers[i]);
+  program_list(json, "notes", 0);
   cr_expect_eq(program_number(json, "rounds"), 2);
-  cr_expect(program_number(json, "others_cpu_share") >= 0 && program_number(json, "stolen_cpu_share") >= 0);
-  json_decref(json);
+  PROGRAM_EXPECT_AMOUNTS(json, "others_cpu_share", "stolen_cpu_share");
 }
 
 Test(bench_scale, counts_from_one_worker_to_all_processors) {
-  json_t *json = program_json("bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers all --json -");
+  json_auto_t *json = program_json("bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers all --json -");
   json_t *rows = program_member(json, "rows");
   size_t count = json_array_size(rows);
   cr_assert_gt(count, 0);
   cr_expect_eq(program_number(json_array_get(rows, 0), "workers"), 1);
   cr_expect_eq(program_number(json_array_get(rows, count - 1), "workers"), program_number(json, "processors"));
   cr_expect_eq(program_number(json, "rounds"), 1);
-  json_decref(json);
 }
 
 Test(bench_scale, prints_a_table_and_draws_a_figure) {
-  char folder[] = "/tmp/muster-test-XXXXXX", path[64], image[64], line[256];
+  char folder[] = "/tmp/muster-test-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/scale.gp", folder);
-  snprintf(image, sizeof image, "%s/scale.png", folder);
-  snprintf(line, sizeof line, "bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers 1 --plots %s",
-           folder);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  cr_expect(strstr(run->output, "quick: figures mean little") != NULL, "%s", run->output);
-  cr_expect(strstr(run->output, "meanwhile other processes took") != NULL);
-  cr_expect(strstr(run->output, "agents observers workers per frame") != NULL);
-  cr_expect(strstr(run->output, "frames rounds over budget") != NULL);
-  cr_expect(strstr(run->errors, "1,000 agents, 1 observer, 1 worker") != NULL, "%s", run->errors);
-  FILE *script = fopen(path, "r");
-  cr_assert_not_null(script, "there is no script");
-  cr_expect(fgets(line, sizeof line, script) && fgets(line, sizeof line, script));
-  cr_expect_str_eq(line, "set output 'scale.png'\n", "it can be drawn where it was made alone");
-  fclose(script);
+  const char *path = formed("%s/scale.gp", folder), *image = formed("%s/scale.png", folder);
+  SCOPED_RUN *run =
+      program_good("bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers 1 --plots %s", folder);
+  PROGRAM_EXPECT_SAYS(run->output, "quick: figures mean little", "meanwhile other processes took",
+                      "agents observers workers per frame", "frames rounds over budget");
+  PROGRAM_EXPECT_SAYS(run->errors, "1,000 agents, 1 observer, 1 worker");
+  SCOPED(free_memory) char *script = program_read(path);
+  const char *second = strchr(script, '\n');
+  cr_expect(second && strncmp(second, "\nset output 'scale.png'\n", 24) == 0,
+            "it can be drawn where it was made alone");
   cr_expect(access(image, R_OK) == 0 || strstr(run->errors, "gnuplot is not installed"), "there is no picture");
-  free(run);
   unlink(path);
   unlink(image);
   cr_expect_eq(rmdir(folder), 0, "something was left behind");
@@ -138,73 +110,51 @@ Test(bench_scale, draws_every_curve_that_it_has) {
 
 /* A folder stands where the figure's script belongs. */
 Test(bench_scale, keeps_its_document_when_a_plot_fails) {
-  char folder[] = "/tmp/muster-test-XXXXXX", path[64], result[64], line[256];
+  char folder[] = "/tmp/muster-test-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/scale.gp", folder);
-  snprintf(result, sizeof result, "%s/scale.json", folder);
+  const char *path = formed("%s/scale.gp", folder), *result = formed("%s/scale.json", folder);
   cr_assert_eq(mkdir(path, 0700), 0);
-  snprintf(line, sizeof line,
-           "bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers 1 --plots %s --json %s", folder,
-           result);
-  program_run *run = program_start(line);
-  cr_expect_eq(run->status, 1);
-  cr_expect(strstr(run->errors, "scale.gp': Is a directory") != NULL, "%s", run->errors);
-  json_t *json = json_load_file(result, 0, NULL);
-  cr_assert_not_null(json, "the document is not there");
-  cr_expect_eq(json_array_size(program_member(json, "rows")), 1);
-  json_decref(json);
-  free(run);
+  SCOPED_RUN *run = program_ends(
+      1, "bench scale --quick --rounds 1 --agents 1000 --observers 1 --workers 1 --plots %s --json %s", folder, result);
+  PROGRAM_EXPECT_SAYS(run->errors, "scale.gp': Is a directory");
+  json_auto_t *json = program_load(result);
+  program_list(json, "rows", 1);
   unlink(result);
   rmdir(path);
   cr_expect_eq(rmdir(folder), 0, "something was left behind");
 }
 
 Test(bench_scale, refuses_what_it_cannot_measure_in_one_line) {
-  PROGRAM_EXPECT_REFUSALS(
-      {"bench scale --agents 999", 2, "--agents is '999'; give a whole number from 1000 to"},
-      {"bench scale --agents 16000000", 2, "--agents is '16000000'"},
-      {"bench scale --agents 10k", 2, "--agents is '10k'"}, {"bench scale --agents 1000,", 2, "--agents is ''"},
-      {"bench scale --agents ,1000", 2, "--agents is ''"}, {"bench scale --agents=", 2, "--agents is ''"},
-      {"bench scale --agents 1000,,2000", 2, "--agents is ''"},
-      {"bench scale --agents 1000 2000", 2, "one bench at a time: '2000'"},
-      {"bench scale --agents 11111111111111111111111111111111111111111111", 2, "--agents is"},
-      {"bench scale --observers 1,65537", 2, "--observers is '65537'; give a whole number from 0 to 65536"},
-      {"bench scale --observers -1", 2, "--observers"}, {"bench scale --workers 0", 2, "--workers is '0'"},
-      {"bench scale --workers 257", 2, "from 1 to 256"}, {"bench scale --workers 1..2", 2, "--workers is '1..2'"},
-      {"bench scale --workers 1,all", 2, "--workers is 'all'"}, {"bench scale --rounds 0", 2, "--rounds is '0'"},
-      {"bench scale --rounds 65", 2, "from 1 to 64"},
-      {"bench scale --quick=yes", 2, "takes no value; see `muster bench scale --help`"},
-      {"bench scale --agents", 2, "--agents wants a value"},
-      {"bench scale --speed", 2, "unknown option --speed; see `muster bench scale --help`"},
-      {"bench scale dispatch", 2, "one bench at a time: 'dispatch'"},
-      {"bench --quick scale", 2, "give 'scale' before its options"}, {"bench scal", 2, "did you mean 'scale'"},
-      {"bench scale --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
-      {"bench scale --plots /nowhere/plots", 1, "cannot make the folder '/nowhere/plots'"});
+  PROGRAM_EXPECT_REFUSALS_OF(
+      "bench scale", {"--agents 999", 2, "--agents is '999'; give a whole number from 1000 to"},
+      {"--agents 16000000", 2, "--agents is '16000000'"}, {"--agents 10k", 2, "--agents is '10k'"},
+      {"--agents 1000,", 2, "--agents is ''"}, {"--agents ,1000", 2, "--agents is ''"},
+      {"--agents=", 2, "--agents is ''"}, {"--agents 1000,,2000", 2, "--agents is ''"},
+      {"--agents 1000 2000", 2, "one bench at a time: '2000'"},
+      {"--agents 11111111111111111111111111111111111111111111", 2, "--agents is"},
+      {"--observers 1,65537", 2, "--observers is '65537'; give a whole number from 0 to 65536"},
+      {"--observers -1", 2, "--observers"}, {"--workers 0", 2, "--workers is '0'"},
+      {"--workers 257", 2, "from 1 to 256"}, {"--workers 1..2", 2, "--workers is '1..2'"},
+      {"--workers 1,all", 2, "--workers is 'all'"}, {"--rounds 0", 2, "--rounds is '0'"},
+      {"--rounds 65", 2, "from 1 to 64"}, {"--quick=yes", 2, "takes no value; see `muster bench scale --help`"},
+      {"--agents", 2, "--agents wants a value"},
+      {"--speed", 2, "unknown option --speed; see `muster bench scale --help`"},
+      {"dispatch", 2, "one bench at a time: 'dispatch'"},
+      {"--json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
+      {"--plots /nowhere/plots", 1, "cannot make the folder '/nowhere/plots'"});
+  PROGRAM_EXPECT_REFUSALS({"bench --quick scale", 2, "give 'scale' before its options"},
+                          {"bench scal", 2, "did you mean 'scale'"});
 }
 
 Test(bench_scale, refuses_lists_that_are_too_long) {
   char line[1024] = "bench scale --observers 1";
   for (int i = 0; i < 64; i++) strcat(line, ",1");
-  program_run *run = program_start(line);
-  cr_expect_eq(run->status, 2);
-  cr_expect(strstr(run->errors, "--observers has more than 64 numbers") != NULL, "%s", run->errors);
-  free(run);
+  PROGRAM_EXPECT_REFUSALS({line, 2, "--observers has more than 64 numbers"});
 }
 
 Test(bench_scale, is_in_the_help_and_explains_its_figures) {
-  static const char *const lines[] = {"bench --help", "bench scale --help", "bench scale --help",
-                                      "--help",       "bench scale --help", "bench scale --help"};
-  static const char *const tells[] = {"muster bench scale --help",
-                                      "--agents N,...",
-                                      "idle_frame_ns: wall time",
-                                      "what scheduling costs",
-                                      " 100000 agents at once, removed in random",
-                                      " 100 observers, every round in a new world"};
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-    program_run *run = program_start(lines[i]);
-    cr_assert_eq(run->status, 0);
-    cr_expect(strstr(run->output, tells[i]) != NULL, "muster %s prints: %s", lines[i], run->output);
-    cr_expect(run->errors[0] == '\0');
-    free(run);
-  }
+  PROGRAM_EXPECT_TELLINGS({"bench --help", "muster bench scale --help"}, {"bench scale --help", "--agents N,..."},
+                          {"bench scale --help", "idle_frame_ns: wall time"}, {"--help", "what scheduling costs"},
+                          {"bench scale --help", " 100000 agents at once, removed in random"},
+                          {"bench scale --help", " 100 observers, every round in a new world"});
 }

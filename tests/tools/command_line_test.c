@@ -1,7 +1,6 @@
 /* What the program answers to bad input, and that it answers at all. */
 #include "program.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 Test(command_line, settings_of_a_scenario_are_checked_by_its_table) {
@@ -10,9 +9,7 @@ Test(command_line, settings_of_a_scenario_are_checked_by_its_table) {
                           {"run fixed --set side=wide", 2, "side is 'wide'; give a number"},
                           {"run fixed --set sid=100", 2, "module fixed has no setting 'sid'; did you mean 'side'"},
                           {"run townsfolk --set side=100", 2, "module townsfolk has no settings"});
-  program_run *run = program_start("run fixed --help-settings");
-  cr_expect(run->status == 0 && strstr(run->output, "--set side=10000"), "%s%s", run->output, run->errors);
-  free(run);
+  PROGRAM_EXPECT_TELLINGS({"run fixed --help-settings", "--set side=10000"});
 }
 
 Test(command_line, refuses_unknown_commands_and_names_the_nearest) {
@@ -21,9 +18,9 @@ Test(command_line, refuses_unknown_commands_and_names_the_nearest) {
 }
 
 Test(command_line, refuses_unknown_scenarios_and_lists_the_known) {
-  PROGRAM_EXPECT_REFUSALS({"run wildlive", 2, "did you mean 'wildlife'"}, {"run wildlive", 2, "tan-wong"},
-                          {"run moon", 2, "unknown scenario 'moon'; known: wildlife, population, tan-wong"},
-                          {"run wildlife tan-wong", 2, "one scenario at a time"});
+  PROGRAM_EXPECT_REFUSALS_OF("run", {"wildlive", 2, "did you mean 'wildlife'"}, {"wildlive", 2, "tan-wong"},
+                             {"moon", 2, "unknown scenario 'moon'; known: wildlife, population, tan-wong"},
+                             {"wildlife tan-wong", 2, "one scenario at a time"});
 }
 
 Test(command_line, refuses_options_that_it_does_not_know_or_that_lack_a_value) {
@@ -46,25 +43,23 @@ Test(command_line, takes_no_option_but_by_its_whole_name_and_names_the_nearest) 
 }
 
 Test(command_line, refuses_zero_and_absurd_counts) {
-  PROGRAM_EXPECT_REFUSALS({"run --agents 0", 2, "--agents is '0'; give a whole number from 1 to"},
-                          {"run --agents 99999999999999999999999", 2, "--agents"}, {"run --agents -5", 2, "--agents"},
-                          {"run --agents 1e3", 2, "--agents"}, {"run --agents 0x10", 2, "--agents"},
-                          {"run --agents 1.5", 2, "--agents"}, {"run --agents=", 2, "--agents"},
-                          {"run --workers 0", 2, "--workers"}, {"run --workers 257", 2, "from 1 to 256"},
-                          {"run --frames 0", 2, "--frames"}, {"run --frames 1000001", 2, "--frames"},
-                          {"run --observers 0", 2, "--observers"}, {"run --observers 65537", 2, "--observers"},
-                          {"run --seed -1", 2, "--seed"}, {"run --seed 18446744073709551616", 2, "--seed"},
-                          {"run --warm-up 1000001", 2, "--warm-up"});
+  PROGRAM_EXPECT_REFUSALS_OF(
+      "run", {"--agents 0", 2, "--agents is '0'; give a whole number from 1 to"},
+      {"--agents 99999999999999999999999", 2, "--agents"}, {"--agents -5", 2, "--agents"},
+      {"--agents 1e3", 2, "--agents"}, {"--agents 0x10", 2, "--agents"}, {"--agents 1.5", 2, "--agents"},
+      {"--agents=", 2, "--agents"}, {"--workers 0", 2, "--workers"}, {"--workers 257", 2, "from 1 to 256"},
+      {"--frames 0", 2, "--frames"}, {"--frames 1000001", 2, "--frames"}, {"--observers 0", 2, "--observers"},
+      {"--observers 65537", 2, "--observers"}, {"--seed -1", 2, "--seed"}, {"--seed 18446744073709551616", 2, "--seed"},
+      {"--warm-up 1000001", 2, "--warm-up"});
 }
 
 Test(command_line, refuses_durations_without_unit_and_out_of_bounds) {
-  PROGRAM_EXPECT_REFUSALS({"run --budget 10", 2, "such as 10ms"}, {"run --budget 5000ns", 2, "unit us, ms or s"},
-                          {"run --budget 0ms", 2, "from 10 us to 10 s"}, {"run --budget 9us", 2, "from 10 us to 10 s"},
-                          {"run --budget 11s", 2, "from 10 us to 10 s"}, {"run --budget nanms", 2, "--budget"},
-                          {"run --budget -1ms", 2, "--budget"}, {"run --budget .5ms", 2, "--budget"},
-                          {"run --budget 1.ms", 2, "--budget"}, {"run --budget 1e1ms", 2, "--budget"},
-                          {"run --budget 99999999999999999999s", 2, "--budget"},
-                          {"run --virtual --capacity 0ms", 2, "--capacity"});
+  PROGRAM_EXPECT_REFUSALS_OF(
+      "run", {"--budget 10", 2, "such as 10ms"}, {"--budget 5000ns", 2, "unit us, ms or s"},
+      {"--budget 0ms", 2, "from 10 us to 10 s"}, {"--budget 9us", 2, "from 10 us to 10 s"},
+      {"--budget 11s", 2, "from 10 us to 10 s"}, {"--budget nanms", 2, "--budget"}, {"--budget -1ms", 2, "--budget"},
+      {"--budget .5ms", 2, "--budget"}, {"--budget 1.ms", 2, "--budget"}, {"--budget 1e1ms", 2, "--budget"},
+      {"--budget 99999999999999999999s", 2, "--budget"}, {"--virtual --capacity 0ms", 2, "--capacity"});
 }
 
 Test(command_line, refuses_costs_that_no_update_can_have_and_scenarios_that_take_none) {
@@ -79,25 +74,20 @@ Test(command_line, refuses_costs_that_no_update_can_have_and_scenarios_that_take
 /* The same world, overloaded alike: only the rule differs, and with it how far periods stretch on average. */
 Test(command_line, fits_periods_by_the_rule_that_was_asked_for) {
 #define OVERLOADED "run wildlife --virtual --agents 3000 --capacity 0.3ms --workers 1 --frames 30 --json - --fit "
-  json_t *first = program_json(OVERLOADED "elastic"), *second = program_json(OVERLOADED "square-root");
+  json_auto_t *first = program_json(OVERLOADED "elastic"), *second = program_json(OVERLOADED "square-root");
   cr_expect_float_eq(program_number(first, "pressure.mean"), program_number(second, "pressure.mean"), 0.1);
   cr_expect_lt(program_number(second, "period.mean_deviation_ns"), program_number(first, "period.mean_deviation_ns"));
-  json_decref(first);
-  json_decref(second);
 }
 
 Test(command_line, hands_the_cost_of_an_update_to_the_scenario) {
   const char *line = "run fixed --virtual --cost 20us --agents 200 --observers 3 --workers 1 --frames 30 --json -";
-  json_t *json = program_json(line);
-  cr_expect_eq(program_number(json, "agents"), 200);
-  cr_expect_eq(program_number(json, "longest_claim_ns"), 20000);
-  cr_expect_eq(program_number(json, "longest_atom_ns"), 20000);
-  json_decref(json);
+  json_auto_t *json = program_json(line);
+  PROGRAM_EXPECT_VALUES(json, {"agents", 200}, {"longest_claim_ns", 20000}, {"longest_atom_ns", 20000});
 }
 
 Test(command_line, refuses_absurd_rates) {
-  PROGRAM_EXPECT_REFUSALS({"run --hz 0", 2, "--hz"}, {"run --hz 0.01", 2, "--hz"}, {"run --hz 10001", 2, "--hz"},
-                          {"run --hz inf", 2, "--hz"}, {"run --hz nan", 2, "--hz"}, {"run --hz 29.9701", 2, "--hz"});
+  PROGRAM_EXPECT_REFUSALS_OF("run", {"--hz 0", 2, "--hz"}, {"--hz 0.01", 2, "--hz"}, {"--hz 10001", 2, "--hz"},
+                             {"--hz inf", 2, "--hz"}, {"--hz nan", 2, "--hz"}, {"--hz 29.9701", 2, "--hz"});
 }
 
 Test(command_line, refuses_options_that_contradict) {
@@ -147,85 +137,40 @@ Test(command_line, refuses_unwritable_results_before_the_run, .timeout = 20) {
 }
 
 Test(command_line, helps_with_every_command) {
-  const char *lines[] = {"--help",   "-h",           "--version", "run --help", "run wildlife -h", "explain -h",
-                         "repro -h", "repro --help", "replay -h", "bench -h",   "bench control -h"};
-  const char *tells[] = {"usage: muster COMMAND",
-                         "usage: muster COMMAND",
-                         "muster ",
-                         "--budget 10ms",
-                         "--budget 10ms",
-                         "--agent most-delayed",
-                         "tan-wong",
-                         "tan-wong",
-                         "--until FRAME",
-                         "--rounds R",
-                         "How it is measured"};
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-    program_run *run = program_start(lines[i]);
-    cr_expect(run->status == 0, "muster %s: status %d", lines[i], run->status);
-    cr_expect(strstr(run->output, tells[i]) != NULL, "muster %s prints: %s", lines[i], run->output);
-    cr_expect(run->errors[0] == '\0');
-    free(run);
-  }
-}
-
-static int entries_of(const char *folder) {
-  DIR *directory = opendir(folder);
-  int count = 0;
-  while (readdir(directory)) count++;
-  closedir(directory);
-  return count - 2;
+  PROGRAM_EXPECT_TELLINGS({"--help", "usage: muster COMMAND"}, {"-h", "usage: muster COMMAND"},
+                          {"--version", "muster "}, {"run --help", "--budget 10ms"},
+                          {"run wildlife -h", "--budget 10ms"}, {"explain -h", "--agent most-delayed"},
+                          {"repro -h", "tan-wong"}, {"repro --help", "tan-wong"}, {"replay -h", "--until FRAME"},
+                          {"bench -h", "--rounds R"}, {"bench control -h", "How it is measured"});
 }
 
 Test(command_line, leaves_the_whole_result_or_what_was_there_before) {
-  char folder[] = "/tmp/muster-test-XXXXXX", path[64], population[64], line[256];
+  char folder[] = "/tmp/muster-test-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/result.json", folder);
-  snprintf(population, sizeof population, "%s/bad.csv", folder);
-  FILE *bad = fopen(population, "w");
-  fputs("no,such,columns\n1,2,3\n", bad);
-  fclose(bad);
-  snprintf(line, sizeof line, "run tan-wong --virtual --frames 5 --json %s", path);
-  program_run *good = program_start(line);
-  cr_assert_eq(good->status, 0, "%s", good->errors);
-  json_t *before = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-  cr_assert_not_null(before);
-  snprintf(line, sizeof line, "run %s --json %s", population, path);
-  program_run *refused = program_start(line);
-  cr_assert_eq(refused->status, 1);
-  json_t *after = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+  const char *path = formed("%s/result.json", folder), *population = formed("%s/bad.csv", folder);
+  program_write(population, "no,such,columns\n1,2,3\n", 22);
+  free(program_good("run tan-wong --virtual --frames 5 --json %s", path));
+  json_auto_t *before = program_load(path);
+  free(program_ends(1, "run %s --json %s", population, path));
+  json_auto_t *after = program_load(path);
   cr_assert(json_equal(before, after));
-  cr_assert_eq(entries_of(folder), 2, "something was left behind");
-  json_decref(before);
-  json_decref(after);
-  free(good);
-  free(refused);
+  cr_assert_eq(program_entries(folder), 2, "something was left behind");
   unlink(path);
   unlink(population);
   rmdir(folder);
 }
 
 Test(command_line, records_into_a_pipe_or_file_that_standard_output_is) {
-  char path[] = "/tmp/muster-test-XXXXXX", line[128];
-  program_run *run = program_start("run fixed --virtual --agents 100 --frames 5 --warm-up 1 --record -");
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  int descriptor = mkostemp(path, O_CLOEXEC);
-  cr_assert_eq(write(descriptor, run->output, run->length), (ssize_t)run->length);
-  close(descriptor);
-  snprintf(line, sizeof line, "replay %s", path);
-  program_run *replay = program_start(line);
-  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  SCOPED_FILE file = program_file_make();
+  SCOPED_RUN *run = program_good("run fixed --virtual --agents 100 --frames 5 --warm-up 1 --record -");
+  program_write(file.path, run->output, run->length);
+  SCOPED_RUN *replay = program_good("replay %s", file.path);
   cr_assert_not_null(strstr(replay->output, "frames bit for bit"));
-  free(replay);
-  free(run);
-  unlink(path);
 }
 
 Test(command_line, writes_through_to_what_is_no_plain_file) {
   struct stat status;
-  program_run *run = program_start("run tan-wong --virtual --frames 5 --json /dev/null");
-  cr_assert_eq(run->status, 0, "%s", run->errors);
+  free(program_good("run tan-wong --virtual --frames 5 --json /dev/null"));
   cr_assert_eq(stat("/dev/null", &status), 0);
   cr_assert(S_ISCHR(status.st_mode), "the device was replaced by a file");
-  free(run);
 }

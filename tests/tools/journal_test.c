@@ -6,16 +6,6 @@
 #include <signal.h>
 #include <time.h>
 
-static char *line_with(const char *format, const char *path) {
-  static char line[1024];
-  snprintf(line, sizeof line, format, path, path);
-  return line;
-}
-
-static program_run *run_with(const char *format, const char *path) {
-  return program_start(line_with(format, path));
-}
-
 /* Starts a program that would take long, and kills it when its journal holds some frames. */
 static void run_and_kill(const char *program, const char *line, const char *journal) {
   char words[1024], *arguments[PROGRAM_ARGUMENTS_MAX];
@@ -37,6 +27,11 @@ static void run_and_kill(const char *program, const char *line, const char *jour
   cr_assert_eq(waitpid(child, &status, 0), child);
 }
 
+static void kill_a_run(const journal_place *place, const char *options) {
+  const char *line = formed("run %s --no-pace --frames 100000 --journal %s", options, place->path);
+  run_and_kill(program_path(), line, formed("%s-1.journal", place->path));
+}
+
 static unsigned long number_behind(const char *text, const char *words) {
   const char *found = strstr(text, words);
   cr_assert_not_null(found, "\"%s\" is not in: %s", words, text);
@@ -45,127 +40,91 @@ static unsigned long number_behind(const char *text, const char *words) {
 
 static void expect_replayed(const char *path, const char *ending, unsigned long frames) {
   static const char *const workers[] = {"1", "4"};
-  json_t *first = NULL;
+  json_auto_t *first = NULL;
   for (int i = 0; i < 2; i++) {
-    char line[512];
-    snprintf(line, sizeof line, "replay --from %s%s --json - --workers %s", path, ending, workers[i]);
-    program_run *replay = program_start(line);
-    cr_assert_eq(replay->status, 0, "%s", replay->errors);
+    SCOPED_RUN *replay = program_good("replay --from %s%s --json - --workers %s", path, ending, workers[i]);
     cr_assert_eq(number_behind(replay->errors, "replayed "), frames, "%s", replay->errors);
-    json_t *report = json_loads(replay->output, JSON_REJECT_DUPLICATES, NULL);
+    json_auto_t *report = json_loads(replay->output, JSON_REJECT_DUPLICATES, NULL);
     cr_assert_not_null(report, "%s", replay->output);
     if (!first) first = json_incref(report);
     cr_assert(json_equal(first, report), "on %s workers: %s", workers[i], replay->output);
-    json_decref(report);
-    free(replay);
   }
-  json_decref(first);
 }
 
 static void live_again(const char *options) {
-  journal_place place = place_make();
-  char line[1024], journal[256];
-  snprintf(line, sizeof line, "run %s --workers 2 --no-pace --frames 100000 --journal %s", options, place.path);
-  snprintf(journal, sizeof journal, "%s-1.journal", place.path);
-  run_and_kill(program_path(), line, journal);
-  program_run *again = run_with("run --no-pace --frames 20 --warm-up 0 --json - --recover --journal %s", place.path);
-  cr_assert_eq(again->status, 0, "%s", again->errors);
+  SCOPED(place_remove) journal_place place = place_make();
+  kill_a_run(&place, options);
+  SCOPED_RUN *again = program_good("run --no-pace --frames 20 --warm-up 0 --json - --recover --journal %s", place.path);
   unsigned long frame = number_behind(again->errors, "goes on from frame ");
   cr_assert_gt(frame, 0);
   expect_replayed(place.path, "-incident-1", frame);
   free(again);
-  again = run_with("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
+  again = program_good("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
   cr_assert_geq(number_behind(again->errors, "goes on from frame "), frame + 20, "%s", again->errors);
-  free(again);
-  place_remove(&place);
 }
 
 Test(run_journal, a_run_that_is_killed_goes_on_and_its_crash_is_replayed) {
-  live_again("wildlife --agents 800 --budget 1ms");
+  live_again("wildlife --agents 800 --budget 1ms --workers 2");
 }
 
 Test(run_journal, so_does_one_in_virtual_time_with_settings) {
-  live_again("fixed --agents 500 --set side=50 --virtual --capacity 0.5ms");
+  live_again("fixed --agents 500 --set side=50 --virtual --capacity 0.5ms --workers 2");
 }
 
 Test(run_journal, so_does_one_of_herds) {
-  live_again("herd --agents 5000 --budget 1ms");
+  live_again("herd --agents 5000 --budget 1ms --workers 2");
 }
 
 /* Where the service is built. Its worlds' journals stand beside its snapshots. */
 Test(run_journal, a_journal_of_the_service_is_replayed_too) {
   const char *daemon = getenv("MUSTERD"), *modules = getenv("MUSTER_MODULES");
   if (!daemon || !modules) return;
-  journal_place place = place_make();
-  char line[1024], path[256], journal[300];
-  snprintf(line, sizeof line,
-           "--isolation none --world desert=wildlife --agents 1500 --modules %s --socket %s/control --snapshot-file %s "
-           "--recovery-max 3600s", /* on a slow machine it would begin other files before this one is that long */
-           modules, place.folder, place.path);
-  snprintf(path, sizeof path, "%s.desert", place.path);
-  snprintf(journal, sizeof journal, "%s-1.journal", path);
-  run_and_kill(daemon, line, journal);
-  program_run *replay = run_with("replay --from %s", path);
-  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  SCOPED(place_remove) journal_place place = place_make();
+  const char *line = formed(
+      "--isolation none --world desert=wildlife --agents 1500 --modules %s --socket %s/control --snapshot-file %s "
+      "--recovery-max 3600s", /* on a slow machine it would begin other files before this one is that long */
+      modules, place.folder, place.path);
+  const char *path = formed("%s.desert", place.path);
+  run_and_kill(daemon, line, formed("%s-1.journal", path));
+  SCOPED_RUN *replay = program_good("replay --from %s", path);
   cr_assert_gt(number_behind(replay->output, "replayed "), 0);
-  free(replay);
-  place_remove(&place);
 }
 
 /* Frames that are in the journal and cannot be read are no part of the crash: somebody may have been told of them. */
 Test(run_journal, frames_that_a_damage_takes_are_told) {
-  journal_place place = place_make();
-  char journal[256];
-  snprintf(journal, sizeof journal, "%s-1.journal", place.path);
-  run_and_kill(program_path(),
-               line_with("run wildlife --agents 800 --budget 1ms --no-pace --frames 100000 --journal %s", place.path),
-               journal);
+  SCOPED(place_remove) journal_place place = place_make();
+  kill_a_run(&place, "wildlife --agents 800 --budget 1ms");
   place_newest newest = place_find(&place, ".journal");
   file_bytes was = file_read(newest.path);
   was.bytes[was.count / 4 * 3] ^= 4;
   file_write(newest.path, was.bytes, was.count);
-  program_run *again = run_with("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
-  cr_assert_eq(again->status, 0, "%s", again->errors);
+  SCOPED_RUN *again = program_good("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
   cr_assert_not_null(strstr(again->errors, " frames behind it are lost, since the journal is damaged: "), "%s",
                      again->errors);
   number_behind(again->errors, "goes on from frame ");
   free(again);
-  again = run_with("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
-  cr_assert(again->status == 0 && !strstr(again->errors, "lost"), "%s", again->errors);
-  free(again);
+  again = program_good("run --no-pace --frames 5 --warm-up 0 --recover --journal %s", place.path);
+  cr_assert(!strstr(again->errors, "lost"), "%s", again->errors);
   free(was.bytes);
-  place_remove(&place);
 }
 
 /* What a run looks at is in no journal: it is asked for again. With audit the longest claim is known. */
 Test(run_journal, a_run_that_goes_on_has_its_audit_and_its_trace) {
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   struct stat file = {0};
-  char trace[300];
-  json_error_t error;
-  snprintf(trace, sizeof trace, "%s.trace", place.path);
-  program_run *run = run_with("run fixed --agents 300 --no-pace --frames 10 --warm-up 0 --journal %s", place.path);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  free(run);
-  run = run_with("run --no-pace --frames 10 --warm-up 0 --json - --recover --journal %s --trace %s.trace", place.path);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
+  const char *trace = formed("%s.trace", place.path);
+  const char *line =
+      formed("run --no-pace --frames 10 --warm-up 0 --json - --recover --journal %s --trace %s", place.path, trace);
+  free(program_good("run fixed --agents 300 --no-pace --frames 10 --warm-up 0 --journal %s", place.path));
+  json_auto_t *report = program_json(line);
   cr_expect(stat(trace, &file) == 0 && file.st_size > 1000, "there is no trace");
-  json_t *report = json_loads(run->output, JSON_REJECT_DUPLICATES, &error);
-  cr_assert_not_null(report, "%s", error.text);
-  cr_expect_gt(json_number_value(json_object_get(report, "longest_claim_ns")), 0, "%s", run->output);
-  json_decref(report);
-  free(run);
-  place_remove(&place);
+  cr_expect_gt(program_number(report, "longest_claim_ns"), 0);
 }
 
 /* Whether all frames of a world that is paused stand in its journal. */
 static bool is_written(const char *folder) {
-  char line[256];
-  snprintf(line, sizeof line, "ctl --socket %s/control world --json", folder);
-  json_t *world = program_json(line);
-  bool written = program_number(world, "journal.frames_written") == program_number(world, "frames");
-  json_decref(world);
-  return written;
+  json_auto_t *world = program_json(formed("ctl --socket %s/control world --json", folder));
+  return program_number(world, "journal.frames_written") == program_number(world, "frames");
 }
 
 /* A world in Lua: its scripts stand among the settings, and what an operator has asked of them in the journal, before
@@ -177,8 +136,8 @@ Test(run_journal, commands_of_a_service_are_given_again) {
                                "  for i = 1, 50 do muster.spawn(a, {x = i, y = 0}) end\n"
                                "end }\n";
   if (!daemon || !modules) return;
-  journal_place place = place_make();
-  char line[1024], path[256], conf[1024], words[1024], *arguments[PROGRAM_ARGUMENTS_MAX];
+  SCOPED(place_remove) journal_place place = place_make();
+  char path[256], conf[1024], words[300], *arguments[PROGRAM_ARGUMENTS_MAX];
   snprintf(path, sizeof path, "%s/a.lua", place.folder);
   file_write(path, script, sizeof script - 1);
   int length = snprintf(conf, sizeof conf,
@@ -192,37 +151,27 @@ Test(run_journal, commands_of_a_service_are_given_again) {
   program_split(words, arguments);
   cr_assert_eq(posix_spawn(&child, daemon, NULL, NULL, arguments, environ), 0);
   static const char *const asked[] = {"step 20", "scripts reload", "scripts reload", "scripts reload", "step 1"};
-  for (size_t i = 0, tries = 0; i < sizeof asked / sizeof *asked; tries++) {
-    snprintf(line, sizeof line, "ctl --socket %s/control %s", place.folder, asked[i]);
-    program_run *run = program_start(line);
+  for (size_t i = 0, tries = 0; i < COUNT_OF(asked); tries++) {
+    SCOPED_RUN *run = program_start(formed("ctl --socket %s/control %s", place.folder, asked[i]));
     cr_assert_lt(tries, 1000, "%s: %s", asked[i], run->errors);
     i += run->status == 0;
     if (run->status) usleep(20000); /* it may not listen yet */
-    free(run);
   }
   for (int tries = 0; !is_written(place.folder); tries++, usleep(20000)) cr_assert_lt(tries, 1000, "it is not written");
   kill(child, SIGKILL);
   cr_assert_eq(waitpid(child, NULL, 0), child);
   snprintf(path, sizeof path, "%s.main", place.path);
-  program_run *replay = run_with("replay --from %s --json -", path);
-  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  SCOPED_RUN *replay = program_good("replay --from %s --json -", path);
   cr_expect_not_null(strstr(replay->output, "\"scripts_reloads_total\": 3"), "%s", replay->output);
-  free(replay);
-  place_remove(&place);
 }
 
 Test(run_journal, without_a_journal_recover_begins_anew) {
-  journal_place place = place_make();
-  program_run *run =
-      run_with("run fixed --agents 100 --no-pace --frames 5 --warm-up 1 --recover --journal %s", place.path);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
+  SCOPED(place_remove) journal_place place = place_make();
+  SCOPED_RUN *run =
+      program_good("run fixed --agents 100 --no-pace --frames 5 --warm-up 1 --recover --journal %s", place.path);
   cr_assert_null(strstr(run->errors, "goes on"), "%s", run->errors);
-  free(run);
-  run = run_with("run wildlife --no-pace --recover --journal %s", place.path);
-  cr_assert_eq(run->status, 2);
-  cr_assert_not_null(strstr(run->errors, "is of 'fixed', not of 'wildlife'"), "%s", run->errors);
-  free(run);
-  place_remove(&place);
+  SCOPED_RUN *other = program_ends(2, "run wildlife --no-pace --recover --journal %s", place.path);
+  cr_assert_not_null(strstr(other->errors, "is of 'fixed', not of 'wildlife'"), "%s", other->errors);
 }
 
 Test(run_journal, what_cannot_be_is_refused_in_one_line) {

@@ -1,11 +1,7 @@
 /* A run with a journal, of a module that lets a second pass behind each frame: no scenario that does can be saved. */
 #include "catalog.h"
 #include "journaling.h"
-#include "support/await.h"
 #include "support/journals.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 enum { STEP_NS = 50000000, SECOND_NS = 1000000000 };
 
@@ -23,18 +19,14 @@ static muster_result open_leaper(const muster_module_options *options, void **in
 
 static muster_result register_types(void *instance, muster_world *world) {
   static const muster_atom atoms[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  muster_type_def def = muster_type_def_default();
+  const muster_type_def def = WITH(muster_type_def, it.name = "stone", it.atoms = atoms, it.atom_count = 1);
   (void)instance;
-  def.name = "stone";
-  def.atoms = atoms;
-  def.atom_count = 1;
   return muster_type_register(world, &def).index ? MUSTER_OK : MUSTER_E_FULL;
 }
 
 static muster_result populate(void *instance, muster_world *world) {
-  muster_agent_def def = muster_agent_def_default();
+  const muster_agent_def def = WITH(muster_agent_def, it.type = muster_type_find(world, "stone"));
   (void)instance;
-  def.type = muster_type_find(world, "stone");
   return muster_agent_is_null(muster_agent_spawn(world, &def)) ? MUSTER_E_FULL : MUSTER_OK;
 }
 
@@ -58,11 +50,17 @@ const muster_module *catalog_find(const char *argument, const char **path, int *
   return &leaper;
 }
 
+/* Whether the journal, which has not ended by itself, has so many frames. */
+static bool has_written(const struct journaling *journaling, uint64_t frames) {
+  const muster_journal_status status = journal_status(journaling->journal);
+  must(status.runs, "%s", status.ended_by);
+  return status.frames_written == frames;
+}
+
 /* As many frames more, which the journal has then, and no snapshot behind them: this process ends without its end. */
 static _Noreturn void run_and_fall(struct host *host, const char *path, uint64_t first, uint64_t frames) {
   struct journaling journaling;
   muster_frame_report report;
-  muster_journal_status status = muster_journal_status_default();
   const run_options options = {.module = &leaper, .journal = path, .workers = 1, .rate = 20000};
   must(journaling_begin(&journaling, &options, host), "the journal begins");
   for (uint64_t frame = first; frame < first + frames; frame++) {
@@ -70,9 +68,7 @@ static _Noreturn void run_and_fall(struct host *host, const char *path, uint64_t
     must(host->skipped_ns == (frame + 1) * SECOND_NS, "a second behind each frame");
     journaling_turn(&journaling, 0);
   }
-  AWAIT_WITH(journaling_turn(&journaling, SECOND_NS),
-             muster_journal_status_read(journaling.journal, &status) == MUSTER_OK &&
-                 status.frames_written == first + frames);
+  AWAIT_WITH(journaling_turn(&journaling, SECOND_NS), has_written(&journaling, first + frames));
   die();
 }
 
@@ -97,12 +93,11 @@ static _Noreturn void live(const char *path, uint64_t lost, uint64_t frames) {
 /* By the snapshot that a journal begins with, and by each frame behind it. */
 Test(journaling, time_that_a_module_has_let_pass_is_all_there_again) {
   enum { FRAMES = 10, LIVES = 3 };
-  journal_place place = place_make();
+  SCOPED(place_remove) journal_place place = place_make();
   for (uint64_t life = 0; life < LIVES; life++) {
     pid_t process = fork();
     cr_assert_neq(process, -1);
     if (process == 0) live(place.path, life * FRAMES, FRAMES);
     expect_killed(process);
   }
-  place_remove(&place);
 }

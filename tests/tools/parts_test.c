@@ -4,12 +4,10 @@
 #include "options.h"
 #include "output.h"
 #include "parse.h"
+#include "support/with.h"
 #include "top.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +36,7 @@ static void expect_held(bool held) {
   static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
   sigset_t now;
   sigprocmask(SIG_BLOCK, NULL, &now);
-  for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++) cr_expect_eq(sigismember(&now, stopping[i]), held);
+  for (size_t i = 0; i < COUNT_OF(stopping); i++) cr_expect_eq(sigismember(&now, stopping[i]), held);
   cr_expect_eq(sigismember(&now, SIGUSR1), 1, "what was held before is not any more");
 }
 
@@ -116,7 +114,7 @@ Test(results, are_known_by_their_places) {
                {"/muster-none", "/muster-nona", false},
                {"none/a", "none/a", false},
                {"/muster-none", "muster-none", false}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+  for (size_t i = 0; i < COUNT_OF(pairs); i++)
     cr_expect_eq(output_is_same(pairs[i].one, pairs[i].other), pairs[i].same, "%s %s", pairs[i].one, pairs[i].other);
 }
 
@@ -131,7 +129,7 @@ Test(typed, ranges_have_an_order_and_a_span) {
               {"0-4", false, 0, 0},  {"20-20", true, 20, 20}, {"20-21", false, 0, 0}, {"2-13", false, 0, 0},
               {"2-12", true, 2, 12}, {"12-20", true, 12, 20}, {"-5", false, 0, 0},    {"1-", false, 0, 0},
               {"", false, 0, 0},     {"1-5x", false, 0, 0}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     uint64_t first = 0, last = 0;
     cr_expect_eq(parse_range("--range", rows[i].text, "-", 1, 20, 10, &first, &last), rows[i].good, "%s", rows[i].text);
     if (rows[i].good) cr_expect(first == rows[i].first && last == rows[i].last, "%s", rows[i].text);
@@ -207,7 +205,7 @@ Test(typed, bounds_of_options_are_inclusive) {
               {"--rate", "5", true},
               {"--rate", "5.001", false},
               {"--read", "bad", false}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     char *arguments[] = {(char[]){"muster"}, (char *)rows[i].option, (char *)rows[i].value, NULL};
     typed is = {0};
     int status = -1;
@@ -231,16 +229,12 @@ Test(population, is_in_when_nothing_more_comes) {
               {5, 0, 1, 6, 2, 3, 199, 29, true, 30}, {5, 0, 1, 7, 2, 3, 199, 29, false, 0},
               {99, 1, 1, 0, 0, 0, 0, 50, false, 51}};
   const struct host host = {.needs = {.agents = 100}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    muster_frame_report report = muster_frame_report_default();
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    muster_frame_report report =
+        WITH(muster_frame_report, it.agents = rows[i].agents, it.spawns_waiting = rows[i].spawns_waiting,
+             it.herds_folded = rows[i].herds, it.changes_waiting = rows[i].changes_waiting,
+             it.unfolds = rows[i].unfolds, it.folds = rows[i].folds, it.leaves = rows[i].leaves);
     uint32_t calm = rows[i].calm;
-    report.agents = rows[i].agents;
-    report.spawns_waiting = rows[i].spawns_waiting;
-    report.herds_folded = rows[i].herds;
-    report.changes_waiting = rows[i].changes_waiting;
-    report.unfolds = rows[i].unfolds;
-    report.folds = rows[i].folds;
-    report.leaves = rows[i].leaves;
     cr_expect_eq(host_is_in(&host, &report, &calm), rows[i].in, "row %zu", i);
     cr_expect_eq(calm, rows[i].calm_then, "row %zu", i);
     report.herds_folded = 0, report.herds_unfolded = rows[i].herds;
@@ -271,7 +265,7 @@ Test(drawings, bars_have_a_mark_within_them) {
               {0, 5, 2, 10, ""},
               {1, 5, 2, 10, "#"}};
   char out[TOP_DRAWING_BYTES];
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
     cr_expect_str_eq(top_bar(out, rows[i].cells, rows[i].value, rows[i].mark, rows[i].full), rows[i].bar);
 }
 

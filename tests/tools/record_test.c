@@ -1,18 +1,14 @@
 /* What `muster run` keeps of the frames that it counts. */
 #include "record.h"
+#include "support/with.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 static muster_frame_report report_of(uint64_t overrun_own_ns, uint64_t longest_atom_ns, uint32_t carried) {
-  muster_frame_report report = muster_frame_report_default();
-  report.overrun_own_ns = overrun_own_ns;
-  report.longest_atom_ns = longest_atom_ns;
-  report.longest_claim_ns = 2 * longest_atom_ns; /* which is no excuse */
-  report.used_cpu_ns = 3;
-  report.given_cpu_ns = 4;
-  report.carried = carried;
-  return report;
+  return WITH(muster_frame_report, it.overrun_own_ns = overrun_own_ns, it.longest_atom_ns = longest_atom_ns,
+              it.longest_claim_ns = 2 * longest_atom_ns, /* which is no excuse */
+              it.used_cpu_ns = 3, it.given_cpu_ns = 4, it.carried = carried);
 }
 
 Test(record, a_frame_keeps_the_promise_within_its_longest_atom_and_20_us) {
@@ -22,7 +18,7 @@ Test(record, a_frame_keeps_the_promise_within_its_longest_atom_and_20_us) {
   } frames[] = {{0, 0, 1}, {20000, 0, 2}, {20001, 0, 2}, {520000, 500000, 3}, {520001, 500000, 3}, {1, 40000000, 4}};
   run_record record;
   cr_assert(record_create(&record, 16));
-  for (uint32_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+  for (uint32_t i = 0; i < COUNT_OF(frames); i++) {
     muster_frame_report report = report_of(frames[i].overrun_ns, frames[i].longest_ns, 0);
     record_add(&record, &report);
     cr_expect_eq(record.kept, frames[i].kept, "frame %u", i);
@@ -65,7 +61,7 @@ static muster_frame_report random_report(uint32_t number) {
                              &report.given_cpu_ns,    &report.update_cpu_ns,    &report.overhead_ns,
                              &report.serial_ns,       &report.acts_serial_ns,   &report.work_ns,
                              &report.frame_period_ns, &report.budget_ns,        &report.turn_longest_ns};
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] = below(100000) + 1;
+  for (size_t i = 0; i < COUNT_OF(times); i++) *times[i] = below(100000) + 1;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) report.stage_ns[i] = below(1000);
   if (below(3) == 0) report.commit_kept_ns = below(1000) + 1;
   report.carried = number / 70 % 3 ? below(20) + 1 : 0; /* long rows of frames with and without */

@@ -6,23 +6,17 @@
 
 enum { MEMBERS = 32, SIZES = 3 };
 
-static void expect_times(json_t *object, const char *const *names, size_t count) {
-  for (size_t i = 0; i < count; i++) cr_expect(program_number(object, names[i]) > 0, "%s is not positive", names[i]);
-}
-
 static void expect_comparison(json_t *json) {
-  static const char *const times[] = {
-      "with_ms", "without_simd_ms", "without_scalar_ms", "with_mean_ms",        "share_of_scalar", "share_of_simd",
-      "cycles",  "folds",           "unfolds",           "without_simd_mean_ms"};
   json_t *compare = program_member(json, "compare");
   double agents = program_number(compare, "agents"), leaves = program_number(compare, "leaves");
   cr_assert_eq(agents, 128 * MEMBERS);
   cr_assert_eq(program_number(compare, "herds"), 128);
   cr_assert(leaves > 0 && leaves < agents / 4, "%g leaves", leaves);
-  cr_assert(program_number(compare, "leaves_least") <= leaves && leaves <= program_number(compare, "leaves_most"));
+  PROGRAM_EXPECT_RISING(compare, "leaves_least", "leaves", "leaves_most");
   cr_assert_gt(leaves, program_number(compare, "herds_unfolded"), "an unfolded herd has two leaves at least");
   cr_assert_eq(program_number(compare, "changes_in_sight"), 0);
-  expect_times(compare, times, sizeof times / sizeof *times);
+  PROGRAM_EXPECT_POSITIVE(compare, "with_ms", "without_simd_ms", "without_scalar_ms", "with_mean_ms", "share_of_scalar",
+                          "share_of_simd", "cycles", "folds", "unfolds", "without_simd_mean_ms");
 }
 
 /* Twice the herds: on the same square ever more of them are near the player; on one that grows with them, about as many
@@ -36,28 +30,24 @@ static void expect_doubling(json_t *before, json_t *here) {
 }
 
 static void expect_size(json_t *size) {
-  static const char *const figures[] = {"ms",           "one_worker_ms",  "all_workers_ms", "bytes",
-                                        "bytes_folded", "bytes_unfolded", "workers",        "cycles"};
   cr_assert_eq(program_number(size, "agents"), MEMBERS * program_number(size, "herds"));
   cr_assert_eq(program_number(size, "unfolds_refused"), 0);
-  expect_times(size, figures, sizeof figures / sizeof *figures);
+  PROGRAM_EXPECT_POSITIVE(size, "ms", "one_worker_ms", "all_workers_ms", "bytes", "bytes_folded", "bytes_unfolded",
+                          "workers", "cycles");
 }
 
 static void expect_sizes(json_t *json) {
-  json_t *scale = program_member(json, "scale");
-  cr_assert_eq(json_array_size(scale), 2 * SIZES);
-  for (size_t i = 0; i < 2 * SIZES; i++) {
-    json_t *size = json_array_get(scale, i);
+  json_t *scale = program_list(json, "scale", 2 * SIZES);
+  PROGRAM_EACH(i, size, scale) {
     expect_size(size);
     if (i % SIZES) expect_doubling(json_array_get(scale, i - 1), size);
   }
   double same = program_number(json_array_get(scale, SIZES - 1), "leaves");
   double growing = program_number(json_array_get(scale, 2 * SIZES - 1), "leaves");
   cr_assert(growing < same, "%g leaves on the growing square, %g on the same", growing, same);
-  cr_assert_str_eq(json_string_value(program_member(json, "same_square_ended")), "plan");
-  cr_assert_str_eq(json_string_value(program_member(json, "same_density_ended")), "plan");
-  cr_assert_gt(program_number(json, "bytes_per_folded_herd"), 0);
-  cr_assert_gt(program_number(json, "bytes_per_unfolded_herd"), 0);
+  cr_assert_str_eq(program_text(json, "same_square_ended"), "plan");
+  cr_assert_str_eq(program_text(json, "same_density_ended"), "plan");
+  PROGRAM_EXPECT_POSITIVE(json, "bytes_per_folded_herd", "bytes_per_unfolded_herd");
 }
 
 /* Herds that fold and unfold while they drift, and are what they were. */
@@ -68,7 +58,7 @@ static void expect_kept(json_t *json) {
   cr_expect_lt(program_number(kept, "centroid_off_m"), 0.05);
   cr_expect_lt(program_number(kept, "velocity_off_mps"), 0.001);
   cr_expect_lt(program_number(kept, "total_lost"), 0.01);
-  cr_expect(json_is_true(program_member(kept, "same_seed_same_world")));
+  cr_expect(program_true(kept, "same_seed_same_world"));
   cr_expect_gt(program_number(found, "folded_herds"), 0);
   cr_expect_eq(program_number(found, "folded_herds_moved"), program_number(found, "folded_herds"));
   cr_expect_gt(program_number(found, "individuals"), 0);
@@ -91,67 +81,45 @@ static void expect_of_each_cycle(json_t *json) {
 }
 
 Test(repro_osborne, counts_what_it_represents_and_what_it_simulates) {
-  static const repro_statements none[] = {{NULL, 0}};
-  static const repro_statements checks[] = {{"4,096 agents are represented", 1},
-                                            {"simulated are few of them", 1},
-                                            {"herds fold and unfold meanwhile", 1},
-                                            {"never where the player could see it", 1},
-                                            {"every folded herd is moved in each cycle", 1},
-                                            {"zones: every member that the player could see", 1},
-                                            {"zones: hardly any leaf of a scattered herd", 1},
-                                            {"kept: 64 herds that drift fold and unfold often", 1},
-                                            {"kept: members", 1},
-                                            {"kept: a total", 1},
-                                            {"kept: each centroid", 1},
-                                            {"kept: each momentum", 1},
-                                            {"kept: no room", 1},
-                                            {"kept: the same seed", 1},
-                                            {"in each of 6 sizes, all agents are represented", 1},
-                                            {"there is room for all that should unfold", 1},
-                                            {"a folded herd takes 24 bytes at most", 1},
-                                            {"an unfolded one, beside its agents", 1},
-                                            {NULL, 0}};
-  json_t *json = repro_json("osborne --quick", checks, none);
+  static const char *const checks[] = {
+      /* one world */
+      "4,096 agents are represented", "simulated are few of them", "herds fold and unfold meanwhile",
+      "never where the player could see it", "every folded herd is moved in each cycle",
+      "zones: every member that the player could see", "zones: hardly any leaf of a scattered herd",
+      /* herds that drift */
+      "kept: 64 herds that drift fold and unfold often", "kept: members", "kept: a total", "kept: each centroid",
+      "kept: each momentum", "kept: no room", "kept: the same seed",
+      /* more and more of them */
+      "in each of 6 sizes, all agents are represented", "there is room for all that should unfold",
+      "a folded herd takes 24 bytes at most", "an unfolded one, beside its agents", NULL};
+  json_auto_t *json = repro_json("osborne --quick", checks, repro_none);
   expect_comparison(json);
   expect_sizes(json);
   expect_kept(json);
   expect_of_each_cycle(json);
   cr_expect_leq(program_number(json, "bytes_per_folded_herd"), 24);
-  cr_assert(json_is_true(program_member(json, "quick")));
-  json_decref(json);
+  cr_assert(program_true(json, "quick"));
 }
 
-/* A text of the script, or none when it is not in there. */
 static bool script_has(const char *folder, const char *name, const char *text) {
-  static char script[1 << 20];
-  char path[256];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "r");
-  cr_assert_not_null(file, "%s is not there", path);
-  size_t length = fread(script, 1, sizeof script - 1, file);
-  fclose(file);
-  script[length] = '\0';
+  SCOPED(free_memory) char *script = program_read(formed("%s/%s", folder, name));
   return strstr(script, text) != NULL;
 }
 
 static void remove_figures(const char *folder, const char *const *names, size_t count) {
-  char path[256];
   for (size_t i = 0; i < count; i++) {
-    snprintf(path, sizeof path, "%s/%s.gp", folder, names[i]);
-    cr_expect(unlink(path) == 0, "%s is not there", path);
-    snprintf(path, sizeof path, "%s/%s.png", folder, names[i]);
-    unlink(path); /* only where gnuplot is installed */
+    const char *script = formed("%s/%s.gp", folder, names[i]);
+    cr_expect(unlink(script) == 0, "%s is not there", script);
+    unlink(formed("%s/%s.png", folder, names[i])); /* only where gnuplot is installed */
   }
   cr_expect(rmdir(folder) == 0, "there is more in %s than was expected", folder);
 }
 
 Test(repro_osborne, draws_its_figures) {
   static const char *const names[] = {"osborne-compare", "osborne-scale", "osborne-herds"};
-  char folder[] = "/tmp/muster-osborne-XXXXXX", line[128];
+  char folder[] = "/tmp/muster-osborne-XXXXXX";
   cr_assert_not_null(mkdtemp(folder));
-  snprintf(line, sizeof line, "repro osborne --quick --plots %s", folder);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "status %d: %s", run->status, run->errors);
+  SCOPED_RUN *run = program_good("repro osborne --quick --plots %s", folder);
   cr_expect(strstr(run->output, "4,096") != NULL, "the table names the agents represented: %s", run->output);
   cr_expect(strstr(run->output, "simulated") != NULL, "and the leaves simulated: %s", run->output);
   const char *part = strstr(run->output, "as the paper's, it is");
@@ -161,8 +129,7 @@ Test(repro_osborne, draws_its_figures) {
   cr_expect(script_has(folder, "osborne-compare.gp", "4096 agents"));
   cr_expect(script_has(folder, "osborne-scale.gp", "leaves simulated"));
   cr_expect(script_has(folder, "osborne-herds.gp", "$depth5"));
-  remove_figures(folder, names, sizeof names / sizeof *names);
-  free(run);
+  remove_figures(folder, names, COUNT_OF(names));
 }
 
 Test(repro_osborne, has_no_costs_to_measure) {

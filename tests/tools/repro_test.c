@@ -47,56 +47,34 @@ static void expect_slip(json_t *json) {
   }
 }
 
-static const repro_statements none[] = {{NULL, 0}};
-
 /* What the program asserts of itself is looked at from outside as well, where the numbers allow it. */
 Test(repro, of_tan_wong_holds) {
-  static const repro_statements checks[] = {{"T_d 10: C is at most T_d + one update", 1},
-                                            {"T_d 10: mean C / T_d", 1},
-                                            {"T_d 20: C is at most T_d + one update", 1},
-                                            {"T_d 20: mean C / T_d", 1},
-                                            {"T_d 30: C is at most T_d + one update", 1},
-                                            {"T_d 30: mean C / T_d", 1},
-                                            {"Figure 5: C is at most T_d + one update", 1},
-                                            {"C_total rises", 1},
-                                            {"U_total rises", 1},
-                                            {"assigned D falls", 1},
-                                            {"interval D falls", 1},
-                                            {"FPS fall", 1},
-                                            {"T_d 10: everything is at its longest period", 1},
-                                            {"T_d 10: delays come on top", 1},
-                                            {"T_d 10: every animat runs once", 1},
-                                            {"T_d 20: every animat runs once", 1},
-                                            {"T_d 30: every animat runs once", 1},
-                                            {"T_d 10: in the order of delays", 1},
-                                            {"T_d 20: in the order of delays", 1},
-                                            {"T_d 30: in the order of delays", 1},
-                                            {"T_d 10: C is within 12 %", 1},
-                                            {"T_d 10: FPS are within 12 %", 1},
-                                            {"T_d 10: U is within 13 %", 1},
-                                            {"T_d 20: FPS are within 12 %", 1},
-                                            {"T_d 20: U is within 13 %", 1},
-                                            {"T_d 30: C is within 12 %", 1},
-                                            {"T_d 30: FPS are within 12 %", 1},
-                                            {"T_d 30: U is within 13 %", 1},
-                                            {"Figure 5: the load makes frames", 1},
-                                            {"Figure 5: under load C stays", 1},
-                                            {"Figure 5: after it C is", 1},
-                                            {"Figure 5: U falls", 1},
-                                            {"Figure 5: so does the sum", 1},
-                                            {"Figure 5: C and U are back", 1},
-                                            {"unequal C, E and T: periods are fitted", 1},
-                                            {"unequal C, E and T: they come out", 1},
-                                            {"unequal C, E and T: and not by", 6},
-                                            {"unequal C: Muster's C", 1},
-                                            {"unequal C: figure 2 as printed", 1},
-                                            {"unequal C: as corrected", 1},
-                                            {NULL, 0}};
-  json_t *json = repro_json("tan-wong", checks, none);
-  json_t *rows = program_member(json, "rows");
-  cr_assert_eq(json_array_size(rows), 3);
-  for (size_t i = 0; i < 3; i++) {
-    json_t *row = json_array_get(rows, i);
+  static const char *const checks[] = {
+      /* the rows */
+      "T_d 10: C is at most T_d + one update", "T_d 10: mean C / T_d", "T_d 20: C is at most T_d + one update",
+      "T_d 20: mean C / T_d", "T_d 30: C is at most T_d + one update", "T_d 30: mean C / T_d",
+      "Figure 5: C is at most T_d + one update",
+      /* from row to row */
+      "C_total rises", "U_total rises", "assigned D falls", "interval D falls", "FPS fall",
+      /* animats in each */
+      "T_d 10: everything is at its longest period", "T_d 10: delays come on top", "T_d 10: every animat runs once",
+      "T_d 20: every animat runs once", "T_d 30: every animat runs once", "T_d 10: in the order of delays",
+      "T_d 20: in the order of delays", "T_d 30: in the order of delays",
+      /* the paper's figures */
+      "T_d 10: C is within 12 %", "T_d 10: FPS are within 12 %", "T_d 10: U is within 13 %",
+      "T_d 20: FPS are within 12 %", "T_d 20: U is within 13 %", "T_d 30: C is within 12 %",
+      "T_d 30: FPS are within 12 %", "T_d 30: U is within 13 %",
+      /* the disturbance */
+      "Figure 5: the load makes frames", "Figure 5: under load C stays", "Figure 5: after it C is", "Figure 5: U falls",
+      "Figure 5: so does the sum", "Figure 5: C and U are back",
+      /* animats that differ */
+      "unequal C, E and T: periods are fitted", "unequal C, E and T: they come out", "unequal C, E and T: and not by",
+      "unequal C, E and T: and not by", "unequal C, E and T: and not by", "unequal C, E and T: and not by",
+      "unequal C, E and T: and not by", "unequal C, E and T: and not by", "unequal C: Muster's C",
+      "unequal C: figure 2 as printed", "unequal C: as corrected", NULL};
+  json_auto_t *json = repro_json("tan-wong", checks, repro_none);
+  json_t *rows = program_list(json, "rows", 3);
+  PROGRAM_EACH(i, row, rows) {
     double budget_ms = program_number(row, "budget_ms"), c_total_ms = program_number(row, "c_total_ms");
     cr_assert_eq(budget_ms, 10.0 * (double)(i + 1));
     cr_assert(c_total_ms >= 0.8 * budget_ms && c_total_ms <= 1.02 * budget_ms, "C is %g", c_total_ms);
@@ -114,13 +92,11 @@ Test(repro, of_tan_wong_holds) {
   expect_elastic_periods(json);
   expect_slip(json);
   cr_assert(fabs(program_number(json, "inputs.cost_ms") - 0.373) < 1e-9, "the cost is an input");
-  json_decref(json);
 }
 
 static json_t *finding_of(json_t *findings, const char *beginning) {
-  for (size_t i = 0; i < json_array_size(findings); i++) {
-    json_t *finding = json_array_get(findings, i);
-    if (strncmp(json_string_value(program_member(finding, "name")), beginning, strlen(beginning)) == 0) return finding;
+  PROGRAM_EACH(i, finding, findings) {
+    if (strncmp(program_text(finding, "name"), beginning, strlen(beginning)) == 0) return finding;
   }
   cr_assert_fail("there is no finding %s", beginning);
   return NULL;
@@ -129,8 +105,8 @@ static json_t *finding_of(json_t *findings, const char *beginning) {
 static void expect_findings(json_t *findings, size_t count) {
   for (size_t i = 0; i < count; i++) {
     json_t *finding = json_array_get(findings, i);
-    const char *name = json_string_value(program_member(finding, "name"));
-    cr_assert(json_is_true(program_member(finding, "holds")), "%s", name);
+    const char *name = program_text(finding, "name");
+    cr_assert(program_true(finding, "holds"), "%s", name);
     cr_assert(json_is_false(program_member(finding, "counter_holds")), "%s: its counter-case holds", name);
   }
 }
@@ -144,24 +120,15 @@ static void expect_waits(json_t *findings, json_t *parts) {
   cr_expect(guaranteed > 15 && guaranteed <= 31, "%g ticks", guaranteed);
 }
 
-/* Four slices take a tick each; in turns with the other 36, four in each tick, the next slice comes ten ticks later. */
-static void expect_progress(json_t *parts) {
-  json_t *progress = finding_of(parts, "progress");
-  cr_expect_eq(program_number(progress, "value"), 4);
-  cr_expect_eq(program_number(progress, "counter_value"), 31);
-}
-
 /* What is told of a size is what its seconds say, whatever they are: they are the machine's. */
 static void expect_stress(json_t *json) {
   static const int characters[] = {100, 200, 800}, levels[] = {0, 2, 3};
-  json_t *stress = program_member(json, "stress"), *compared = program_member(json, "compared");
-  cr_assert_eq(json_array_size(stress), 9);
+  json_t *stress = program_list(json, "stress", 9), *compared = program_member(json, "compared");
   for (size_t size = 0; size < 3; size++) {
     double seconds[3];
     for (size_t i = 0; i < 3; i++) {
       json_t *run = json_array_get(stress, 3 * size + i);
-      cr_expect_eq(program_number(run, "characters"), characters[size]);
-      cr_expect_eq(program_number(run, "level"), levels[i]);
+      PROGRAM_EXPECT_VALUES(run, {"characters", characters[size]}, {"level", levels[i]});
       seconds[i] = program_number(run, "seconds_per_200_ticks");
       cr_expect_gt(seconds[i], 0);
     }
@@ -174,51 +141,35 @@ static void expect_stress(json_t *json) {
 
 /* Findings are made in virtual time; what is measured on the CPU is told. */
 Test(repro, of_rankin_finds_what_the_paper_found) {
-  static const repro_statements checks[] = {{"equal importance: runs are spread", 1},
-                                            {"counter-case, importance differs", 1},
-                                            {"higher importance: more runs", 1},
-                                            {"counter-case, weight of importance 0", 1},
-                                            {"without ageing: the least important never run", 1},
-                                            {"counter-case, ageing on", 1},
-                                            {"with ageing: no character starves", 1},
-                                            {"counter-case, ageing off, the same S", 1},
-                                            {"mixed importance, dynamic levels", 1},
-                                            {"counter-case, all at level 0", 1},
-                                            {"guarantee, ageing off", 1},
-                                            {"counter-case, S out of reach", 1},
-                                            {"run counter, ageing off", 1},
-                                            {"counter-case, weight of runs 0", 1},
-                                            {"progress: an update that was begun", 1},
-                                            {"counter-case, weight of progress 0", 1},
-                                            {"preemption: a long update is cut", 1},
-                                            {"counter-case, the same in one atom", 1},
-                                            {"10000 characters: all levels are in use", 1},
-                                            {"10000 characters: every one ran", 1},
-                                            {"10000 characters: 99 of 100 updates", 1},
-                                            {"100000 characters: all levels are in use", 1},
-                                            {"100000 characters: every one ran", 1},
-                                            {"100000 characters: 99 of 100 updates", 1},
-                                            {"pressure lowers no level among 10000, and some among 100000", 1},
-                                            {NULL, 0}};
-  static const repro_statements compared[] = {
-      {"levels cost less, in order (CPU)", 1}, {"counter-case, one level under four names", 1},
-      {"100 characters: 200 ticks finish", 1}, {"200 characters: 200 ticks finish", 1},
-      {"800 characters: 200 ticks finish", 1}, {NULL, 0}};
-  json_t *json = repro_json("rankin", checks, compared);
-  json_t *findings = program_member(json, "findings");
-  json_t *parts = program_member(json, "parts");
-  cr_assert_eq(json_array_size(findings), 5);
-  cr_assert_eq(json_array_size(parts), 5);
+  static const char *const checks[] = {
+      /* what the paper found */
+      "equal importance: runs are spread", "counter-case, importance differs", "higher importance: more runs",
+      "counter-case, weight of importance 0", "without ageing: the least important never run",
+      "counter-case, ageing on", "with ageing: no character starves", "counter-case, ageing off, the same S",
+      "mixed importance, dynamic levels", "counter-case, all at level 0",
+      /* parts of the priority */
+      "guarantee, ageing off", "counter-case, S out of reach", "run counter, ageing off",
+      "counter-case, weight of runs 0", "progress: an update that was begun", "counter-case, weight of progress 0",
+      "preemption: a long update is cut", "counter-case, the same in one atom",
+      /* large worlds */
+      "10000 characters: all levels are in use", "10000 characters: every one ran",
+      "10000 characters: 99 of 100 updates", "100000 characters: all levels are in use",
+      "100000 characters: every one ran", "100000 characters: 99 of 100 updates",
+      "pressure lowers no level among 10000, and some among 100000", NULL};
+  static const char *const compared[] = {/* on the CPU */
+                                         "levels cost less, in order (CPU)", "counter-case, one level under four names",
+                                         "100 characters: 200 ticks finish", "200 characters: 200 ticks finish",
+                                         "800 characters: 200 ticks finish", NULL};
+  json_auto_t *json = repro_json("rankin", checks, compared);
+  json_t *findings = program_list(json, "findings", 5), *parts = program_list(json, "parts", 5);
   expect_findings(findings, 5);
   expect_findings(parts, 4); /* the fifth is measured on the CPU */
   expect_waits(findings, parts);
-  expect_progress(parts);
+  /* Four slices take a tick each; in turns with the other 36, four in each tick, the next comes ten ticks later. */
+  PROGRAM_EXPECT_VALUES(finding_of(parts, "progress"), {"value", 4}, {"counter_value", 31});
   expect_stress(json);
-  json_t *large = program_member(json, "dynamic");
-  cr_assert_eq(json_array_size(large), 2);
-  for (size_t i = 0; i < 2; i++) {
-    json_t *levels = program_member(json_array_get(large, i), "levels");
+  PROGRAM_EACH(i, large, program_list(json, "dynamic", 2)) {
+    json_t *levels = program_member(large, "levels");
     for (size_t level = 0; level < 4; level++) cr_assert_gt(json_integer_value(json_array_get(levels, level)), 0);
   }
-  json_decref(json);
 }

@@ -1,99 +1,46 @@
 /* `muster stress`, as the program tells it: structure and coherence of its report, and what it compares and refuses.
  * How far anything holds is not tested: the machine that tests is busy with other tests. */
-#include "program.h"
 #include "support/skip.h"
-
-#include <math.h>
-#include <pty.h>
-#include <signal.h>
+#include "terminal.h"
 
 static const char *const axes[] = {"agents", "crowd", "observers", "messages", "spawns", "wakes", "workers", "all"};
 
-enum { AXES = sizeof axes / sizeof *axes };
-
-static const char *text_of(json_t *object, const char *name) {
-  const char *text = json_string_value(program_member(object, name));
-  cr_assert_not_null(text, "%s is no text", name);
-  return text;
-}
-
-/* A file of this process alone, whose name the line of a command can hold. */
-static const char *own_file(char out[64], const char *name) {
-  snprintf(out, 64, "/tmp/muster-stress-%d-%s", (int)getpid(), name);
-  return out;
-}
+enum { AXES = COUNT_OF(axes) };
 
 /* ---------------------------------------------------------------------------------------------------------- reports */
 
 static void expect_step(json_t *step) {
-  static const char *const numbers[] = {"value",
-                                        "times",
-                                        "attempts",
-                                        "frames",
-                                        "kept",
-                                        "excused",
-                                        "kept_share",
-                                        "budget_used_share",
-                                        "updates_per_frame",
-                                        "carried_per_frame",
-                                        "pressure.mean",
-                                        "pressure.max",
-                                        "important.load",
-                                        "important.agents",
-                                        "overhead_ns_per_update",
-                                        "serial_share",
-                                        "serial_ns_per_frame",
-                                        "serial_idle_share",
-                                        "bytes",
-                                        "wall_ns.p50",
-                                        "wall_ns.p99",
-                                        "wall_ns.max",
-                                        "overrun_own_p99_ns",
-                                        "longest_atom_ns",
-                                        "longest_wait_ns",
-                                        "messages.sent",
-                                        "messages.refused",
-                                        "messages.dropped",
-                                        "spawns_refused",
-                                        "commands_refused",
-                                        "intake.waiting",
-                                        "intake.waiting_frames",
-                                        "waiting.frames_share",
-                                        "events_share",
-                                        "wakes_answered",
-                                        "queries_cut",
-                                        "queries_cut_share",
-                                        "crowd_rounds",
-                                        "fullest_cell_share"};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    double number = program_number(step, numbers[i]);
-    cr_expect(isfinite(number) && number >= 0, "%s is %g", numbers[i], number);
-  }
-  bool holds = json_is_true(program_member(step, "holds"));
+  static const char *const numbers[] = {
+      /* of the step */
+      "value", "times", "attempts", "frames", "kept", "excused", "kept_share", "budget_used_share",
+      /* of a frame */
+      "updates_per_frame", "carried_per_frame", "pressure.mean", "pressure.max", "important.load", "important.agents",
+      /* what it takes */
+      "overhead_ns_per_update", "serial_share", "serial_ns_per_frame", "serial_idle_share", "bytes", "wall_ns.p50",
+      "wall_ns.p99", "wall_ns.max", "overrun_own_p99_ns", "longest_atom_ns", "longest_wait_ns",
+      /* what is sent, spawned, asked for and refused */
+      "messages.sent", "messages.refused", "messages.dropped", "spawns_refused", "commands_refused", "intake.waiting",
+      "intake.waiting_frames", "waiting.frames_share", "events_share", "wakes_answered", "queries_cut",
+      "queries_cut_share", "crowd_rounds", "fullest_cell_share"};
+  program_expect_amounts(step, numbers, COUNT_OF(numbers));
+  bool holds = program_true(step, "holds");
   cr_expect_eq(holds, json_array_size(program_member(step, "not_met")) == 0);
-  cr_expect_eq(holds, strcmp(text_of(step, "gave_way"), "nothing") == 0);
-  cr_expect_gt(program_number(step, "frames"), 0);
-  cr_expect_gt(program_number(step, "updates_per_frame"), 0);
-  cr_expect_gt(program_number(step, "messages.sent"), 0);
-  cr_expect_gt(program_number(step, "bytes"), 0);
+  cr_expect_eq(holds, strcmp(program_text(step, "gave_way"), "nothing") == 0);
+  PROGRAM_EXPECT_POSITIVE(step, "frames", "updates_per_frame", "messages.sent", "bytes");
   double judged = program_number(step, "frames") - program_number(step, "excused");
   cr_expect_leq(program_number(step, "kept"), judged);
   cr_expect_float_eq(program_number(step, "kept_share"), judged > 0 ? program_number(step, "kept") / judged : 0, 1e-9);
-  cr_expect_leq(program_number(step, "wall_ns.p50"), program_number(step, "wall_ns.p99"));
-  cr_expect_leq(program_number(step, "wall_ns.p99"), program_number(step, "wall_ns.max"));
-  cr_expect_leq(program_number(step, "pressure.mean"), program_number(step, "pressure.max"));
-  cr_expect_leq(program_number(step, "messages.dropped"), program_number(step, "messages.sent"));
+  PROGRAM_EXPECT_RISING(step, "wall_ns.p50", "wall_ns.p99", "wall_ns.max");
+  PROGRAM_EXPECT_RISING(step, "pressure.mean", "pressure.max");
+  PROGRAM_EXPECT_RISING(step, "messages.dropped", "messages.sent");
   cr_expect(program_number(step, "attempts") >= (holds ? 1 : 2), "what does not hold is measured again");
 }
 
 static void expect_types(json_t *step) {
   static const char *const names[] = {"walker", "planner", "courier", "visitor", "sleeper"};
-  json_t *types = program_member(step, "types");
   double updates = 0, time = 0;
-  cr_assert_eq(json_array_size(types), 5);
-  for (size_t i = 0; i < 5; i++) {
-    json_t *type = json_array_get(types, i);
-    cr_expect_str_eq(text_of(type, "name"), names[i]);
+  PROGRAM_EACH(i, type, program_list(step, "types", 5)) {
+    cr_expect_str_eq(program_text(type, "name"), names[i]);
     updates += program_number(type, "updates_share");
     time += program_number(type, "time_share");
   }
@@ -103,32 +50,29 @@ static void expect_types(json_t *step) {
 
 /* The limit is the last step before the one that ended the axis, or one of those before. */
 static void expect_axis(json_t *axis) {
-  json_t *steps = program_member(axis, "steps"), *limit_step = program_member(axis, "limit_step"), *step;
-  size_t count = json_array_size(steps), i;
-  bool most = strcmp(text_of(axis, "gave_way"), "nothing") == 0;
+  json_t *steps = program_member(axis, "steps"), *limit_step = program_member(axis, "limit_step");
+  size_t count = json_array_size(steps);
+  bool most = strcmp(program_text(axis, "gave_way"), "nothing") == 0;
   cr_assert(count >= 1 && count <= 3, "%zu steps", count);
-  json_array_foreach(steps, i, step) {
+  PROGRAM_EACH(i, step, steps) {
     expect_step(step);
     expect_types(step);
   }
-  step = json_array_get(steps, count - 1);
-  cr_expect_str_eq(text_of(axis, "gave_way"), text_of(step, "gave_way"));
+  cr_expect_str_eq(program_text(axis, "gave_way"), program_text(json_array_get(steps, count - 1), "gave_way"));
   cr_expect_eq(json_is_null(program_member(axis, "because")), most);
   if (json_is_null(limit_step)) {
     cr_expect(json_is_null(program_member(axis, "limit")) && !most);
     return;
   }
-  step = json_array_get(steps, (size_t)json_integer_value(limit_step));
+  json_t *step = json_array_get(steps, (size_t)json_integer_value(limit_step));
   cr_assert_not_null(step);
-  cr_expect(json_is_true(program_member(step, "holds")));
+  cr_expect(program_true(step, "holds"));
   cr_expect_eq(program_number(axis, "limit"), program_number(step, "value"));
 }
 
 /* One knob doubles from step to step, and the others stay. */
 static void expect_doubling(json_t *json, json_t *axis, const char *knob) {
-  size_t i;
-  json_t *step;
-  json_array_foreach(program_member(axis, "steps"), i, step) {
+  PROGRAM_EACH(i, step, program_member(axis, "steps")) {
     double begin = strcmp(knob, "workers") == 0 ? 1 : program_number(program_member(json, "baseline"), knob);
     cr_expect_eq(program_number(step, "value"), begin * (1 << i));
     for (size_t other = 0; other < 7; other++) {
@@ -137,106 +81,79 @@ static void expect_doubling(json_t *json, json_t *axis, const char *knob) {
       if (strcmp(axes[other], knob) == 0) wanted = begin * (1 << i);
       cr_expect_eq(program_number(program_member(step, "load"), axes[other]), wanted, "%s of %s", axes[other], knob);
     }
-    cr_expect_eq(json_is_true(program_member(step, "load.crowd")), strcmp(text_of(axis, "axis"), "crowd") == 0);
+    cr_expect_eq(program_true(step, "load.crowd"), strcmp(program_text(axis, "axis"), "crowd") == 0);
   }
 }
 
 Test(stress, raises_every_axis_and_reports_each_step) {
-  json_t *json = program_json("stress --quick --workers 2 --max-workers 2 --json -"), *axis;
-  json_t *all = program_member(json, "axes");
-  size_t i;
-  cr_expect_str_eq(text_of(json, "bench"), "stress");
-  cr_expect(json_is_true(program_member(json, "quick")) && json_is_false(program_member(json, "interrupted")));
-  cr_expect_gt(strlen(text_of(json, "machine.processor")), 0);
+  json_auto_t *json = program_json("stress --quick --workers 2 --max-workers 2 --json -");
+  cr_expect_str_eq(program_text(json, "bench"), "stress");
+  cr_expect(program_true(json, "quick") && json_is_false(program_member(json, "interrupted")));
+  cr_expect_gt(strlen(program_text(json, "machine.processor")), 0);
   cr_expect_geq(program_number(json, "machine.processors"), 1);
-  cr_expect_eq(program_number(json, "criteria.kept_share_least"), 0.99);
-  cr_expect_eq(program_number(json, "budget_ns"), 10000000);
+  PROGRAM_EXPECT_VALUES(json, {"criteria.kept_share_least", 0.99}, {"budget_ns", 10000000});
   cr_expect_eq(program_number(json, "planner_cost_ns"), 8 * program_number(json, "cost_ns"));
-  cr_assert_eq(json_array_size(all), AXES);
-  json_array_foreach(all, i, axis) {
-    cr_expect_str_eq(text_of(axis, "axis"), axes[i]);
+  PROGRAM_EACH(i, axis, program_list(json, "axes", AXES)) {
+    cr_expect_str_eq(program_text(axis, "axis"), axes[i]);
     expect_axis(axis);
     if (strcmp(axes[i], "all") != 0) expect_doubling(json, axis, strcmp(axes[i], "crowd") == 0 ? "agents" : axes[i]);
   }
-  json_decref(json);
 }
 
 Test(stress, raises_the_wanted_axes_alone_by_as_many_steps_as_asked_for) {
-  json_t *json = program_json("stress --quick --axes wakes,agents --steps 1 --agents 64 --workers 1 --seed 7 --json -");
-  json_t *all = program_member(json, "axes");
-  cr_assert_eq(json_array_size(all), 2);
-  for (size_t i = 0; i < 2; i++) {
-    json_t *axis = json_array_get(all, i);
-    cr_expect_str_eq(text_of(axis, "axis"), i ? "wakes" : "agents");
+  json_auto_t *json =
+      program_json("stress --quick --axes wakes,agents --steps 1 --agents 64 --workers 1 --seed 7 --json -");
+  PROGRAM_EACH(i, axis, program_list(json, "axes", 2)) {
+    cr_expect_str_eq(program_text(axis, "axis"), i ? "wakes" : "agents");
     cr_expect_leq(json_array_size(program_member(axis, "steps")), 2);
     expect_axis(axis);
   }
-  cr_expect_eq(program_number(json, "baseline.agents"), 64);
-  cr_expect_eq(program_number(json, "baseline.workers"), 1);
-  cr_expect_eq(program_number(json, "seed"), 7);
-  json_decref(json);
+  PROGRAM_EXPECT_VALUES(json, {"baseline.agents", 64}, {"baseline.workers", 1}, {"seed", 7});
 }
 
 /* Where all stand in one cell, the fullest has them all; elsewhere it has few. */
 Test(stress, counts_the_crowd_in_a_cell) {
-  json_t *json = program_json("stress --quick --axes agents,crowd --steps 1 --workers 1 --json -");
-  json_t *all = program_member(json, "axes");
+  json_auto_t *json = program_json("stress --quick --axes agents,crowd --steps 1 --workers 1 --json -");
   for (size_t i = 0; i < 2; i++) {
-    json_t *step = json_array_get(program_member(json_array_get(all, i), "steps"), 0);
+    json_t *step = program_at(program_at(json, "axes", i), "steps", 0);
     double share = program_number(step, "fullest_cell_share");
     cr_expect(i ? share == 1 : share < 0.1, "%g of agents stand in one cell", share);
   }
-  json_decref(json);
 }
 
 /* A step whose world would not fit is not begun, and memory gave way. */
 Test(stress, names_memory_when_twice_the_world_does_not_fit) {
-  json_t *json = program_json(
+  json_auto_t *json = program_json(
       "stress --quick --axes agents --agents 4000 --messages 1 --memory 2 --frames 3 --workers 1 --json -");
-  json_t *axis = json_array_get(program_member(json, "axes"), 0), *steps = program_member(axis, "steps");
+  json_t *axis = program_at(json, "axes", 0), *steps = program_member(axis, "steps");
   json_t *last = json_array_get(steps, json_array_size(steps) - 1);
   if (program_number(last, "frames") > 0) SKIP_TEST("a busy machine ended it before");
-  cr_expect_str_eq(text_of(axis, "gave_way"), "memory");
-  cr_expect_str_eq(text_of(last, "gave_way"), "memory");
+  cr_expect_str_eq(program_text(axis, "gave_way"), "memory");
+  cr_expect_str_eq(program_text(last, "gave_way"), "memory");
   cr_expect(json_is_null(program_member(last, "kept_share")));
   cr_expect_gt(program_number(last, "bytes"), 2 << 20);
-  cr_expect(strstr(text_of(axis, "because"), "more than 2 MiB") != NULL, "%s", text_of(axis, "because"));
-  json_decref(json);
+  cr_expect(strstr(program_text(axis, "because"), "more than 2 MiB") != NULL, "%s", program_text(axis, "because"));
 }
 
 Test(stress, prints_what_holds_and_by_which_criteria) {
-  program_run *run = program_start("stress --quick --axes agents,workers --workers 1 --steps 1");
-  const char *text = program_words(run->output);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  cr_expect(strstr(text, "quick: figures mean little") != NULL, "%s", text);
-  cr_expect(strstr(text, "a step holds: promise kept in 99.0 % of frames") != NULL, "%s", text);
-  cr_expect(strstr(text, " agents: ") != NULL && strstr(text, " workers: ") != NULL, "%s", text);
-  cr_expect(strstr(text, "holds kept CPU updates pressure stretch load events overhead") != NULL, "%s", text);
-  cr_expect(strstr(text, "in the loudest step, meanwhile other processes took") != NULL, "%s", text);
-  free(run);
+  SCOPED_RUN *run = program_good("stress --quick --axes agents,workers --workers 1 --steps 1");
+  PROGRAM_EXPECT_SAYS(program_words(run->output), "quick: figures mean little",
+                      "a step holds: promise kept in 99.0 % of frames",
+                      " agents: ", " workers: ", "holds kept CPU updates pressure stretch load events overhead",
+                      "in the loudest step, meanwhile other processes took");
 }
 
 Test(stress, explains_its_criteria_and_every_cause) {
-  static const char *const tells[] = {"serial_ns of a frame x (workers - 1) / (workers x budget)",
-                                      "a crowded cell",
-                                      "intake",
-                                      "one type",
-                                      "capacity",
-                                      "a bound of the world",
-                                      "the machine",
+  static const char *const tells[] = {/* causes */
+                                      "serial_ns of a frame x (workers - 1) / (workers x budget)", "a crowded cell",
+                                      "intake", "one type", "capacity", "a bound of the world", "the machine",
                                       "unknown",
+                                      /* criteria */
                                       "muster_frame_kept() in 99.0 % of the frames",
-                                      "within 2 times their wanted period",
-                                      "nearby_cut",
-                                      "--compare FILE"};
-  program_run *run = program_start("stress --help"), *all = program_start("--help");
-  const char *text = program_words(run->output);
-  cr_assert_eq(run->status, 0);
-  for (size_t i = 0; i < sizeof tells / sizeof *tells; i++)
-    cr_expect(strstr(text, tells[i]) != NULL, "'%s' is not in: %s", tells[i], text);
-  cr_expect(strstr(all->output, "  stress ") != NULL, "%s", all->output);
-  free(run);
-  free(all);
+                                      "within 2 times their wanted period", "nearby_cut", "--compare FILE"};
+  SCOPED_RUN *run = program_good("stress --help");
+  program_expect_says(program_words(run->output), tells, COUNT_OF(tells));
+  PROGRAM_EXPECT_TELLINGS({"--help", "  stress "});
 }
 
 /* Of so many frames in a second, so many seconds, after a second that does not count. */
@@ -253,46 +170,27 @@ Test(stress, measures_seconds_as_frames_of_the_wanted_rate) {
 
 /* Writes a report of one axis. */
 static void write_report(const char *path, const char *options) {
-  char line[512];
-  snprintf(line, sizeof line, "stress --quick --axes agents --steps 1 --workers 1 --frames 3 %s --json %s", options,
-           path);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  free(run);
+  free(program_good("stress --quick --axes agents --steps 1 --workers 1 --frames 3 %s --json %s", options, path));
 }
 
 Test(stress, puts_reports_that_it_wrote_side_by_side) {
-  char one[64], other[64], line[512];
-  write_report(own_file(one, "one.json"), "--agents 64");
-  write_report(own_file(other, "other.json"), "--agents 64");
-  snprintf(line, sizeof line, "stress --again --compare %s --compare %s", one, other);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
+  SCOPED_FILE one = program_file_make(), other = program_file_make();
+  write_report(one.path, "--agents 64");
+  write_report(other.path, "--agents 64");
+  SCOPED_RUN *run = program_good("stress --again --compare %s --compare %s", one.path, other.path);
   const char *text = program_words(run->output);
-  cr_expect(strstr(text, "one.json") && strstr(text, "other.json"), "%s", text);
-  cr_expect(strstr(text, " baseline, agents 64 64 ") != NULL, "%s", text);
-  cr_expect(strstr(text, " baseline, workers 1 1 ") != NULL, "%s", text);
-  cr_expect(strstr(text, " agents: holds at ") != NULL, "%s", text);
+  PROGRAM_EXPECT_SAYS(text, strrchr(one.path, '-') + 1, strrchr(other.path, '-') + 1, " baseline, agents 64 64 ",
+                      " baseline, workers 1 1 ", " agents: holds at ");
   cr_expect(strstr(text, "wakes: holds at") == NULL, "an axis that none has is left out: %s", text);
   cr_expect(strstr(text, "THE LOADS DIFFER") == NULL, "%s", text);
-  free(run);
-  unlink(one);
-  unlink(other);
 }
 
 Test(stress, puts_this_run_beside_an_earlier_one_and_says_when_loads_differ) {
-  char earlier[64], line[512];
-  write_report(own_file(earlier, "earlier.json"), "--agents 64");
-  snprintf(line, sizeof line, "stress --quick --axes agents --steps 1 --workers 1 --frames 3 --agents 80 --compare %s",
-           earlier);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  const char *text = program_words(run->output);
-  cr_expect(strstr(text, "this run") != NULL, "%s", text);
-  cr_expect(strstr(text, " baseline, agents 80 64 ") != NULL, "%s", text);
-  cr_expect(strstr(text, "THE LOADS DIFFER") != NULL, "%s", text);
-  free(run);
-  unlink(earlier);
+  SCOPED_FILE earlier = program_file_make();
+  write_report(earlier.path, "--agents 64");
+  SCOPED_RUN *run = program_good(
+      "stress --quick --axes agents --steps 1 --workers 1 --frames 3 --agents 80 --compare %s", earlier.path);
+  PROGRAM_EXPECT_SAYS(program_words(run->output), "this run", " baseline, agents 80 64 ", "THE LOADS DIFFER");
 }
 
 static const char report[] =
@@ -304,32 +202,16 @@ static const char report[] =
     "\"serial_share\":0.25,\"budget_used_share\":0.75,\"bytes\":3145728}]},{\"axis\":\"all\",\"limit\":null,"
     "\"limit_step\":null,\"gave_way\":\"capacity\",\"steps\":[{}]}]}";
 
-/* Writes a report that a test has made up. */
-static void write_text(const char *path, const char *text) {
-  FILE *file = fopen(path, "w");
-  cr_assert_geq(fputs(text, file), 0);
-  fclose(file);
-}
-
 /* The limit, the cause and the figures of the limit are those of the file. */
 Test(stress, shows_the_figures_of_the_limit_that_a_report_has) {
-  char path[64], line[512];
-  write_text(own_file(path, "big.json"), report);
-  snprintf(line, sizeof line, "stress --again --compare %s", path);
-  program_run *run = program_start(line);
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  const char *text = program_words(run->output);
-  static const char *const tells[] = {"processor Big",
-                                      "processors 128",
-                                      "muster 9.8.7",
-                                      "others' CPU at most 12.5 %",
-                                      "agents: holds at 4,000 gave way behind it serial rest updates per frame 4,321 "
-                                      "CPU used 75.0 % overhead per update 250 ns serial share 25.0 % memory 3 MiB",
-                                      "all: holds at none gave way behind it capacity updates per frame -"};
-  for (size_t i = 0; i < sizeof tells / sizeof *tells; i++)
-    cr_expect(strstr(text, tells[i]) != NULL, "'%s' is not in: %s", tells[i], text);
-  free(run);
-  unlink(path);
+  SCOPED_FILE file = program_file_make();
+  program_write(file.path, report, strlen(report));
+  SCOPED_RUN *run = program_good("stress --again --compare %s", file.path);
+  PROGRAM_EXPECT_SAYS(program_words(run->output), "processor Big", "processors 128", "muster 9.8.7",
+                      "others' CPU at most 12.5 %",
+                      "agents: holds at 4,000 gave way behind it serial rest updates per frame 4,321 "
+                      "CPU used 75.0 % overhead per update 250 ns serial share 25.0 % memory 3 MiB",
+                      "all: holds at none gave way behind it capacity updates per frame -");
 }
 
 /* Two reports that are alike but for one number. */
@@ -350,30 +232,22 @@ Test(stress, says_of_each_part_of_a_load_when_it_differs) {
                {"\"workers\":128", "\"workers\":256", false},
                {"\"frames\":150", "\"frames\":300", false},
                {"\"processors\":128", "\"processors\":256", false}};
-  char one[64], other[64], line[512], text[sizeof report + 8];
-  write_text(own_file(one, "one.json"), report);
-  own_file(other, "other.json");
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  SCOPED_FILE one = program_file_make(), other = program_file_make();
+  program_write(one.path, report, strlen(report));
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const char *at = strstr(report, cases[i].from);
     cr_assert_not_null(at, "%s", cases[i].from);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - report), report, cases[i].to, at + strlen(cases[i].from));
-    write_text(other, text);
-    snprintf(line, sizeof line, "stress --again --compare %s --compare %s", one, other);
-    program_run *run = program_start(line);
-    cr_assert_eq(run->status, 0, "%s", run->errors);
+    const char *text = formed("%.*s%s%s", (int)(at - report), report, cases[i].to, at + strlen(cases[i].from));
+    program_write(other.path, text, strlen(text));
+    SCOPED_RUN *run = program_good("stress --again --compare %s --compare %s", one.path, other.path);
     cr_expect_eq(strstr(run->output, "THE LOADS DIFFER") != NULL, cases[i].differs, "%s: %s", cases[i].to, run->output);
-    free(run);
   }
-  unlink(one);
-  unlink(other);
 }
 
 static void expect_unreadable(const char *text, const char *says) {
-  char path[64], line[512];
-  write_text(own_file(path, "bad.json"), text);
-  snprintf(line, sizeof line, "stress --again --compare %s", path);
-  PROGRAM_EXPECT_REFUSALS({line, 1, says});
-  unlink(path);
+  SCOPED_FILE file = program_file_make();
+  program_write(file.path, text, strlen(text));
+  PROGRAM_EXPECT_REFUSALS_OF("stress --again --compare", {file.path, 1, says});
 }
 
 Test(stress, refuses_reports_that_are_none_before_anything_is_measured) {
@@ -419,35 +293,11 @@ Test(stress, refuses_what_it_does_not_know_in_one_line) {
 /* It is interrupted in the first step of the second axis, which is measured whatever came of the first one. On a
  * terminal it says where it is many times a second. */
 Test(stress, tells_what_it_found_until_it_was_interrupted) {
-  char words[] = "stress --frames 60 --agents 64 --max-agents 64 --axes agents,crowd --workers 1";
-  char seen[16384] = "", path[64], *arguments[PROGRAM_ARGUMENTS_MAX];
-  int terminal, other, ended;
-  pid_t child;
-  posix_spawn_file_actions_t actions;
-  program_split(words, arguments);
-  cr_assert_eq(openpty(&terminal, &other, NULL, NULL, NULL), 0);
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, own_file(path, "interrupted"), O_WRONLY | O_CREAT | O_TRUNC,
-                                   0600);
-  posix_spawn_file_actions_adddup2(&actions, other, STDERR_FILENO);
-  cr_assert_eq(posix_spawn(&child, program_path(), &actions, NULL, arguments, environ), 0);
-  posix_spawn_file_actions_destroy(&actions);
-  close(other);
-  for (size_t length = 0; !strstr(seen, "crowd, 64: ") && length < sizeof seen - 1;) {
-    ssize_t got = read(terminal, seen + length, sizeof seen - 1 - length);
-    cr_assert_gt(got, 0, "it ended without telling of a crowd: %s", seen);
-    length += (size_t)got;
-    seen[length] = '\0';
-  }
-  cr_assert_eq(kill(child, SIGINT), 0);
-  cr_assert_eq(waitpid(child, &ended, 0), child);
-  close(terminal);
-  cr_expect(WIFEXITED(ended) && WEXITSTATUS(ended) == 130);
-  FILE *file = fopen(path, "r");
-  size_t length = fread(seen, 1, sizeof seen - 1, file);
-  fclose(file);
-  seen[length] = '\0';
-  cr_expect(strstr(seen, "INTERRUPTED by SIGINT") != NULL, "%s", seen);
-  cr_expect(strstr(seen, "agents: ") != NULL && strstr(seen, "crowd: ") == NULL, "%s", seen);
-  unlink(path);
+  SCOPED_FILE file = program_file_make();
+  terminal_interrupt(terminal_start("stress --frames 60 --agents 64 --max-agents 64 --axes agents,crowd --workers 1", 0,
+                                    file.path, "crowd, 64: "),
+                     SIGINT);
+  SCOPED(free_memory) char *text = program_read(file.path);
+  PROGRAM_EXPECT_SAYS(text, "INTERRUPTED by SIGINT", "agents: ");
+  PROGRAM_EXPECT_NEVER(text, "crowd: ");
 }

@@ -89,7 +89,7 @@ static void check_frame(const json_t *trace, const muster_frame_report *report, 
                 {"completed", report->completed}, {"carried", report->carried},
                 {"preempted", report->preempted}, {"actions_waiting", report->actions_waiting},
                 {"woken", report->woken},         {"pressure", (double)report->pressure}};
-  for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
+  for (size_t k = 0; k < COUNT_OF(beside); k++)
     check_alike(argument(frame, beside[k].name), beside[k].reported, beside[k].name, i);
   check_alike(argument(event_of(trace, "C", "frame", "pressure", i), "value"), (double)report->pressure, "pressure", i);
   check_alike(argument(event_of(trace, "C", "frame", "carried", i), "value"), report->carried, "carried", i);
@@ -99,7 +99,7 @@ static void check_frame(const json_t *trace, const muster_frame_report *report, 
 Test(trace_counters, are_what_was_reported_of_each_frame) {
   muster_frame_report reports[FRAMES];
   uint64_t budgets_ns[FRAMES], carried = 0;
-  little_world little = traced_world();
+  SCOPED(little_world_destroy) little_world little = traced_world();
   run_frames(&little, 20);
   for (uint32_t i = 0; i < FRAMES; i++) {
     budgets_ns[i] = 1000000u + i % 4 * 400000u;
@@ -107,8 +107,6 @@ Test(trace_counters, are_what_was_reported_of_each_frame) {
     carried += reports[i].carried;
   }
   cr_assert_gt(carried, FRAMES, "the world is not short of time");
-  json_t *trace = read_trace(&little);
+  json_auto_t *trace = read_trace(&little);
   for (uint32_t i = 0; i < FRAMES; i++) check_frame(trace, &reports[i], budgets_ns[i], i);
-  json_decref(trace);
-  little_world_destroy(&little);
 }

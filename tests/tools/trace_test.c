@@ -11,7 +11,7 @@ enum { TRACKS_MAX = 300 };
 
 static json_t *trace_of(const char *line) {
   json_t *trace = program_json(line);
-  cr_assert_str_eq(json_string_value(program_member(trace, "displayTimeUnit")), "ms");
+  cr_assert_str_eq(program_text(trace, "displayTimeUnit"), "ms");
   cr_assert(json_array_size(program_member(trace, "traceEvents")) > 0);
   return trace;
 }
@@ -24,10 +24,6 @@ static const char *text_in(json_t *event, const char *name) {
 
 static bool is(json_t *event, const char *phase, const char *category) {
   return strcmp(text_in(event, "ph"), phase) == 0 && strcmp(text_in(event, "cat"), category) == 0;
-}
-
-static bool is_work(json_t *event) {
-  return is(event, "X", "claim") || is(event, "X", "update");
 }
 
 /* Microseconds as nanoseconds. */
@@ -62,9 +58,7 @@ static void check_fields(json_t *event) {
 
 static void check_trace(json_t *trace) {
   uint64_t ends[TRACKS_MAX] = {0}, frame_begin = 0, frame_end = 0, frame_before = 0;
-  size_t i;
-  json_t *event;
-  json_array_foreach(program_member(trace, "traceEvents"), i, event) {
+  PROGRAM_EACH(i, event, program_member(trace, "traceEvents")) {
     check_fields(event);
     json_int_t track = json_integer_value(json_object_get(event, "tid"));
     cr_assert(track >= 0 && track < TRACKS_MAX);
@@ -91,13 +85,11 @@ struct sums {
 static struct sums sums_of(json_t *trace) {
   static const char *const counters[] = {"pressure", "carried", "budget used %"};
   struct sums sums = {0};
-  size_t i;
-  json_t *event;
-  json_array_foreach(program_member(trace, "traceEvents"), i, event) {
+  PROGRAM_EACH(i, event, program_member(trace, "traceEvents")) {
     sums.begins += is(event, "b", "budget");
     sums.ends += is(event, "e", "budget");
     if (is(event, "b", "budget")) sums.budget_ns = argument(event, "budget_ns");
-    if (is_work(event)) sums.updates += argument(event, "updates");
+    if (is(event, "X", "claim") || is(event, "X", "update")) sums.updates += argument(event, "updates");
     if (strcmp(text_in(event, "name"), "preempted") == 0) sums.stopped += argument(event, "updates");
     for (size_t k = 0; k < 3; k++)
       sums.counters[k] += is(event, "C", "frame") && strcmp(text_in(event, "name"), counters[k]) == 0;
@@ -112,7 +104,7 @@ static struct sums sums_of(json_t *trace) {
 }
 
 Test(trace, of_virtual_time_is_sound_and_holds_what_the_frames_report) {
-  json_t *trace = trace_of(SHORT " --workers 2 --trace-frames 40 --trace -");
+  json_auto_t *trace = trace_of(SHORT " --workers 2 --trace-frames 40 --trace -");
   check_trace(trace);
   struct sums sums = sums_of(trace);
   cr_assert_eq(sums.frames, 40);
@@ -126,52 +118,36 @@ Test(trace, of_virtual_time_is_sound_and_holds_what_the_frames_report) {
   cr_assert_eq(sums.stopped, sums.preempted);
   cr_assert_gt(sums.carried, 0);
   cr_assert_gt(sums.completed, 40);
-  json_decref(trace);
 }
 
 Test(trace, of_the_wall_clock_is_sound_and_has_every_stage_of_every_frame) {
-  json_t *trace =
+  json_auto_t *trace =
       trace_of("run fixed --agents 500 --workers 3 --frames 20 --hz 200 --budget 2ms --trace-frames 20 --trace -");
-  size_t i, stages = 0;
-  json_t *event;
+  size_t stages = 0;
   check_trace(trace);
-  json_array_foreach(program_member(trace, "traceEvents"), i, event) stages += is(event, "X", "stage");
+  PROGRAM_EACH(i, event, program_member(trace, "traceEvents")) stages += is(event, "X", "stage");
   struct sums sums = sums_of(trace);
   cr_assert_eq(sums.frames, 20);
   cr_assert_eq(stages, sums.frames * 8);
   cr_assert_eq(sums.begins, sums.frames);
   cr_assert_gt(sums.updates, 0);
-  cr_assert_str_eq(json_string_value(program_member(trace, "otherData.clock")), "wall");
-  json_decref(trace);
+  cr_assert_str_eq(program_text(trace, "otherData.clock"), "wall");
 }
 
 Test(trace, of_virtual_time_is_the_same_on_any_number_of_workers) {
-  program_run *one =
-      program_start("run tan-wong --virtual --agents 40 --frames 9 --trace-frames 5 --workers 1 --trace -");
-  program_run *four =
-      program_start("run tan-wong --virtual --agents 40 --frames 9 --trace-frames 5 --workers 4 --trace -");
-  cr_assert_eq(one->status, 0, "%s", one->errors);
+#define TRACED "run tan-wong --virtual --agents 40 --frames 9 --trace-frames 5 --trace - --workers "
+  SCOPED_RUN *one = program_good(TRACED "1"), *four = program_good(TRACED "4");
   cr_assert_gt(strlen(one->output), 1000);
   cr_assert_str_eq(four->output, one->output);
-  free(one);
-  free(four);
 }
 
 Test(trace, goes_to_its_file_beside_the_report) {
-  char path[] = "/tmp/muster-trace-XXXXXX", line[256];
-  int descriptor = mkstemp(path);
-  cr_assert_geq(descriptor, 0);
-  close(descriptor);
-  snprintf(line, sizeof line, SHORT " --trace %s --trace-frames 3 --json -", path);
-  json_t *report = program_json(line);
-  json_t *trace = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-  cr_assert_not_null(trace);
+  SCOPED_FILE file = program_file_make();
+  json_auto_t *report = program_json(formed(SHORT " --trace %s --trace-frames 3 --json -", file.path));
+  json_auto_t *trace = program_load(file.path);
   check_trace(trace);
   cr_assert_eq(sums_of(trace).frames, 3);
   cr_assert_eq(program_number(report, "frames"), 60);
-  json_decref(trace);
-  json_decref(report);
-  unlink(path);
 }
 
 /* A run of a million frames would take far longer than the test may: the path is looked at first. */
@@ -185,8 +161,6 @@ Test(trace, refuses_what_cannot_be_written_before_the_run, .timeout = 20) {
 }
 
 Test(trace, that_does_not_fit_the_disk_fails_the_run) {
-  program_run *run = program_start(SHORT " --trace /dev/full");
-  cr_assert_eq(run->status, 1);
+  SCOPED_RUN *run = program_ends(1, SHORT " --trace /dev/full");
   cr_assert_not_null(strstr(run->errors, "No space left"), "%s", run->errors);
-  free(run);
 }

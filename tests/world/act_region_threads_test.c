@@ -1,9 +1,7 @@
 /* Actions by region: the agents of one region act one at a time, in agent order, while other regions act beside them.
  * So what the host keeps for a region needs neither locks nor atomics, and a question may be asked before the answer is
  * used: is the seat free? Runs under ThreadSanitizer, too. */
-#include "support/little_world.h"
-
-#include <muster/sets.h>
+#include "world/fixture.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,32 +17,31 @@ struct cell {
   uint64_t mixed, out_of_order;
 };
 
-struct town {
+static struct town {
   struct cell cells[CELLS];
   uint32_t patience;
   atomic_uint inside, met; /* met: two regions' agents acted at the same time */
-};
+} town;
 
 /* Until two regions were seen acting at the same time, agents wait for another one, within bounds. */
-static void meet(struct town *town) {
-  atomic_fetch_add(&town->inside, 1);
-  for (uint32_t i = 0; i < town->patience && !atomic_load(&town->met); i++) {
-    if (atomic_load(&town->inside) > 1) atomic_store(&town->met, 1);
+static void meet(void) {
+  atomic_fetch_add(&town.inside, 1);
+  for (uint32_t i = 0; i < town.patience && !atomic_load(&town.met); i++) {
+    if (atomic_load(&town.inside) > 1) atomic_store(&town.met, 1);
     sched_yield();
   }
-  atomic_fetch_sub(&town->inside, 1);
+  atomic_fetch_sub(&town.inside, 1);
 }
 
 static muster_atom_result visit(muster_update *update) {
-  struct town *town = update->type_user;
-  struct cell *cell = &town->cells[(uint32_t)(update->position.x / 10.0)];
+  struct cell *cell = &town.cells[(uint32_t)(update->position.x / 10.0)];
   cell->mixed += !muster_agent_is_null(cell->inside);
   cell->mixed += cell->region && cell->region != muster_update_region(update);
   cell->region = muster_update_region(update);
   cell->inside = update->agent;
   bool free = muster_agent_is_null(cell->seated);
   uint64_t acts = cell->acts;
-  meet(town);
+  meet();
   if (muster_agent_index(update->agent) % 7 == 0) sched_yield();
   cell->mixed += !muster_agent_equal(cell->inside, update->agent) || acts != cell->acts;
   cell->acts = acts + 1;
@@ -56,17 +53,10 @@ static muster_atom_result visit(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void populate(little_world *little, struct town *town, muster_agent agents[AGENTS]) {
-  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {visit, MUSTER_ROLE_ACTION, 2000}};
-  muster_type_def def = actors_def(atoms, MUSTER_ACT_REGION, town);
-  register_type(little, &def);
-  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(little, i * 7 % CELLS * 10.0 + i % 9);
-}
-
 /* In each frame all agents of a region act once each, in order, and the first of them has the seat. */
-static void check(struct town *town, const muster_agent agents[AGENTS], bool all) {
+static void check(const muster_agent agents[AGENTS], bool all) {
   for (uint32_t i = 0; i < CELLS; i++) {
-    struct cell *cell = &town->cells[i];
+    struct cell *cell = &town.cells[i];
     uint32_t first = 0;
     while (first * 7 % CELLS != i) first++;
     cr_assert_eq(cell->mixed, 0, "cell %u: two acted in it at the same time", i);
@@ -81,35 +71,28 @@ static void check(struct town *town, const muster_agent agents[AGENTS], bool all
 }
 
 static void run_town(muster_clock clock) {
-  static struct town town;
   muster_agent agents[AGENTS];
   bool virtual = clock == MUSTER_CLOCK_VIRTUAL; /* then all workers are called, however little there is to do */
   town = (struct town){.patience = virtual ? PATIENCE : 10};
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = clock;
-  world.cell_m = 10.0f;
-  world.limits.agents_max = 4096;
-  little_world little = little_world_create(4, &world);
-  populate(&little, &town, agents);
+  SCOPED_WORLD little =
+      little_world_of(4, WITH(muster_world_def, it.clock.kind = clock, it.cell_m = 10.0f, it.limits.agents_max = 4096));
+  add_type(&little, actors_running(visit, 2000, MUSTER_ACT_REGION));
+  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i * 7 % CELLS * 10.0 + i % 9);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     muster_frame_report report = run_frame_with(&little, virtual ? 5000000u : 9000000000u);
     cr_assert_eq(report.actions_waiting, 0);
-    check(&town, agents, report.completed > 0);
+    check(agents, report.completed > 0);
   }
   uint64_t acts = 0;
   for (uint32_t i = 0; i < CELLS; i++) acts += town.cells[i].acts;
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little.world, &sums);
-  cr_assert_eq(acts, sums.completed);
+  cr_assert_eq(acts, statistics_of(&little).completed);
   cr_assert_geq(acts, (FRAMES - 1) * AGENTS);
   cr_assert(!virtual || atomic_load(&town.met), "never did two regions act beside each other");
-  little_world_destroy(&little);
 }
 
 Test(act_region_threads, one_at_a_time_and_in_order_within_a_region_beside_others) {
   run_town(MUSTER_CLOCK_VIRTUAL);
 }
-
 Test(act_region_threads, also_on_the_wall_clock) {
   run_town(MUSTER_CLOCK_WALL);
 }

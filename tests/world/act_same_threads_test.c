@@ -2,10 +2,7 @@
  * other. The actions of this test do all that could make it depend on workers: within their region they read and write
  * other agents, and anywhere they move, spawn, kill, wake and send; there is not time for all of them in a frame. Runs
  * under ThreadSanitizer, too. */
-#include "support/little_world.h"
-
-#include <muster/overruns.h>
-#include <muster/sets.h>
+#include "world/fixture.h"
 
 typedef struct creature {
   uint64_t updates, acts, told, heard, killed;
@@ -48,13 +45,12 @@ static void feed(muster_update *update, creature *self) {
 
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
-  muster_agent_def child = muster_agent_def_default();
   self->acts++;
   self->energy -= 0.5;
   if (update->type.index < 3) feed(update, self);
-  child.type = (muster_type){1 + (uint32_t)(muster_update_random(update) % 3)};
-  child.position = update->position;
-  child.position.x += 1;
+  muster_agent_def child =
+      WITH(muster_agent_def, it.type = (muster_type){1 + (uint32_t)(muster_update_random(update) % 3)},
+           it.position = update->position, it.position.x += 1);
   if (muster_update_random(update) % 4 == 0) {
     muster_agent born = muster_update_spawn(update, &child);
     self->told = self->told * 31 + muster_agent_index(born) + muster_agent_generation(born);
@@ -73,56 +69,28 @@ struct outcome {
   muster_statistics sums;
 };
 
-/* Half of the actions are a set of their own, which is active in every other update. */
-static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_atom atoms[2]) {
-  for (uint32_t i = 0; i < 3; i++) {
-    sets[i] = muster_set_def_default();
-    sets[i].atoms = &atoms[i > 0];
-    sets[i].atom_count = 1;
-    sets[i].role = i > 0 ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
-    sets[i].period_updates = i == 2 ? 2 : 1;
-  }
-  def->atoms = NULL;
-  def->atom_count = 0;
-  def->sets.list = sets;
-  def->sets.count = 3;
-}
-
-static void populate(little_world *little, bool with_sets) {
+static struct outcome run_world(uint32_t workers, bool as_sets) {
+  SCOPED_WORLD little = little_world_of(workers, WITH(virtual_world_def, it.limits.agents_max = 3000, it.cell_m = 12.0f,
+                                                      it.limits.sends_per_frame = 256));
   static const muster_act kinds[] = {MUSTER_ACT_REGION, MUSTER_ACT_SERIAL, MUSTER_ACT_PARALLEL};
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 3000}};
-  muster_type_def def = type_with(atoms, 2);
-  def.state_bytes = sizeof(creature);
-  def.published_bytes = sizeof(uint64_t);
-  muster_set_def sets[3];
-  if (with_sets) use_sets(&def, sets, atoms);
-  def.spawns_max = 1;
-  def.messages.waiting_max = 4;
-  def.messages.bytes_max = sizeof(uint64_t);
-  def.messages.sends_max = 4;
+  /* Half of the actions are a set of their own, which is active in every other update. */
+  const muster_set_def acts = CHANGED(set_with(&atoms[1], 1), it.role = MUSTER_ROLE_ACTION, it.period_updates = 1);
+  const muster_set_def sets[] = {CHANGED(set_with(&atoms[0], 1), it.period_updates = 1), acts,
+                                 CHANGED(acts, it.period_updates = 2)};
+  muster_type_def def = CHANGED(
+      type_with(atoms, 2), it.state_bytes = sizeof(creature), it.published_bytes = sizeof(uint64_t), it.spawns_max = 1,
+      it.messages.waiting_max = 4, it.messages.bytes_max = sizeof(uint64_t), it.messages.sends_max = 4,
+      it.overruns.demote = it.overruns.quarantine = 0, it.period_ns = 20000000, it.period_max_ns = 60000000);
   def.limit_ns = 2000; /* each action is an overrun; overruns are noted in the same order, too */
-  def.overruns.demote = def.overruns.quarantine = 0;
-  def.period_ns = 20000000;
-  def.period_max_ns = 60000000;
+  if (as_sets) def = with_sets(def, sets, 3);
   for (uint32_t kind = 0; kind < 3; kind++) {
-    def.act = kinds[kind];
-    register_type(little, &def);
-    for (uint32_t i = 0; i < (kind == 0 ? 600u : 150u); i++) spawn_at(little, i * (kind == 0 ? 0.5 : 2.0));
+    add_type(&little, CHANGED(def, it.act = kinds[kind]));
+    for (uint32_t i = 0; i < (kind == 0 ? 600u : 150u); i++) spawn_at(&little, i * (kind == 0 ? 0.5 : 2.0));
   }
-}
-
-static struct outcome run_world(uint32_t workers, bool with_sets) {
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = 3000;
-  world.cell_m = 12.0f;
-  world.limits.sends_per_frame = 256;
-  little_world little = little_world_create(workers, &world);
-  struct outcome outcome = {.sums = muster_statistics_default()};
-  populate(&little, with_sets);
+  struct outcome outcome = {0};
   for (uint32_t i = 0; i < 80; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
-  muster_agent agent = {0};
-  while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));) {
     const creature *self = info_of(&little, agent).state;
     outcome.told = outcome.told * 31 + self->told;
     outcome.heard = outcome.heard * 31 + self->heard;
@@ -132,23 +100,21 @@ static struct outcome run_world(uint32_t workers, bool with_sets) {
   uint32_t count = muster_overruns_read(little.world, overruns, MUSTER_OVERRUNS_KEPT);
   for (uint32_t i = 0; i < count; i++) outcome.told = outcome.told * 31 + muster_agent_index(overruns[i].agent);
   outcome.hash = muster_world_hash(little.world);
-  muster_statistics_read(little.world, &outcome.sums);
-  little_world_destroy(&little);
+  outcome.sums = statistics_of(&little);
   return outcome;
 }
 
-static void compare_workers(bool with_sets) {
-  struct outcome one = run_world(1, with_sets);
-  cr_assert_gt(one.waited, 100, "actions waited: %lu", (unsigned long)one.waited);
+static void compare_workers(bool as_sets) {
+  struct outcome one = run_world(1, as_sets);
+  cr_assert_gt(one.waited, 100, "actions waited: %lu", one.waited);
   cr_assert(one.sums.spawned > 1000 && one.sums.removed > 100 && one.sums.messages_delivered > 100);
   cr_assert(one.sums.messages_refused > 0 && one.sums.wakes_timed > 0 && one.sums.woken > 0);
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
-    struct outcome many = run_world(workers, with_sets);
+    struct outcome many = run_world(workers, as_sets);
     cr_assert_eq(many.told, one.told, "%u workers: actions saw something else", workers);
     cr_assert_eq(many.heard, one.heard, "%u workers: messages came otherwise", workers);
     cr_assert_eq(many.killed, one.killed, "%u workers: others were first to remove", workers);
-    cr_assert(many.hash == one.hash && many.waited == one.waited, "%u workers: hash %lx, one worker %lx", workers,
-              (unsigned long)many.hash, (unsigned long)one.hash);
+    cr_assert(many.hash == one.hash && many.waited == one.waited, "%u workers", workers);
     cr_assert(many.sums.spawned == one.sums.spawned && many.sums.removed == one.sums.removed);
     cr_assert(many.sums.messages_delivered == one.sums.messages_delivered && many.sums.woken == one.sums.woken);
   }
@@ -157,7 +123,6 @@ static void compare_workers(bool with_sets) {
 Test(act_same_threads, the_same_seed_gives_the_same_world_on_1_to_8_workers) {
   compare_workers(false);
 }
-
 Test(act_same_threads, also_when_actions_are_sets) {
   compare_workers(true);
 }

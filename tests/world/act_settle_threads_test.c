@@ -1,10 +1,7 @@
 /* Agents that acted beside each other are settled beside each other, too, but for those that did something that others
  * must know of. The world is the same for any number of workers and of shards, and in a replay. Runs under
  * ThreadSanitizer, too. */
-#include "support/recording.h"
-
-#include <muster/record.h>
-#include <muster/tune.h>
+#include "world/fixture.h"
 
 enum { AGENTS = 3000, FRAMES = 40, RECORDED = 12 };
 
@@ -34,9 +31,7 @@ static muster_atom_result act(muster_update *update) {
   if (random >> 3 & 1) muster_update_move(update, to);
   if (random >> 4 & 1) muster_update_wake_at(update, update->agent, update->now_ns + FRAME_NS);
   if (random >> 5 & 1) muster_update_react_by(update, update->now_ns + 2 * FRAME_NS);
-  muster_agent_def child = muster_agent_def_default();
-  child.type = update->type;
-  child.position = to;
+  muster_agent_def child = WITH(muster_agent_def, it.type = update->type, it.position = to);
   if (random >> 6 & 1) self->told = self->told * 31 + muster_agent_index(muster_update_spawn(update, &child));
   if ((random >> 7 & 7) == 0) muster_update_remove(update, update->agent);
   if (muster_update_nearby(update, 9.0f, (muster_type){0}, near, 1))
@@ -45,40 +40,21 @@ static muster_atom_result act(muster_update *update) {
 }
 
 static little_world create(muster_clock clock, uint32_t workers, uint32_t shards, uint32_t delay) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.limits.agents_max = 2 * AGENTS;
-  def.cell_m = 12.0f;
-  def.shards = shards;
-  def.activation_delay = delay;
-  return little_world_create(workers, &def);
+  return little_world_of(workers, WITH(muster_world_def, it.clock.kind = clock, it.limits.agents_max = 2 * AGENTS,
+                                       it.cell_m = 12.0f, it.shards = shards, it.activation_delay = delay));
 }
 
 static void populate(little_world *little, bool spawn) {
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 500}, {act, MUSTER_ROLE_ACTION, 500}};
-  muster_type_def def = type_with(atoms, 2);
-  def.state_bytes = sizeof(creature);
-  def.published_bytes = sizeof(uint64_t);
-  def.spawns_max = def.messages.sends_max = 1;
-  def.messages.waiting_max = 2;
-  def.messages.bytes_max = 8;
-  def.messages.wake = true;
-  def.period_ns = 40000000;
-  def.act = MUSTER_ACT_REGION;
-  register_type(little, &def);
+  add_type(little,
+           CHANGED(type_with(atoms, 2), it.state_bytes = sizeof(creature), it.published_bytes = sizeof(uint64_t),
+                   it.spawns_max = it.messages.sends_max = 1, it.messages.waiting_max = 2, it.messages.bytes_max = 8,
+                   it.messages.wake = true, it.period_ns = 40000000, it.act = MUSTER_ACT_REGION));
   for (uint32_t i = 0; spawn && i < AGENTS; i++) spawn_at(little, i * 1.5);
 }
 
-static uint64_t acts_of(const little_world *little) {
-  uint64_t acts = 0;
-  muster_agent_info info = muster_agent_info_default();
-  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));)
-    if (muster_agent_read(little->world, agent, &info) == MUSTER_OK) acts += ((const creature *)info.state)->acts;
-  return acts;
-}
-
 static uint64_t hash_of(uint32_t workers, uint32_t shards, uint32_t delay) {
-  little_world little = create(MUSTER_CLOCK_VIRTUAL, workers, shards, delay);
+  SCOPED_WORLD little = create(MUSTER_CLOCK_VIRTUAL, workers, shards, delay);
   populate(&little, true);
   uint64_t waited = 0, completed = 0;
   for (uint32_t i = 0; i < FRAMES; i++) {
@@ -86,22 +62,22 @@ static uint64_t hash_of(uint32_t workers, uint32_t shards, uint32_t delay) {
     waited += report.actions_waiting;
     completed += report.completed;
   }
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little.world, &sums);
+  muster_statistics sums = statistics_of(&little);
   cr_assert_gt(waited, 0, "all actions found time");
   cr_assert(sums.spawned > AGENTS && sums.removed > 50 && sums.messages_delivered > 500);
   cr_assert_eq(sums.completed, completed);
-  cr_assert_leq(acts_of(&little), completed, "an action was run twice");
-  cr_assert_gt(acts_of(&little), completed / 2);
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  uint64_t acts = 0;
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));)
+    acts += ((const creature *)info_of(&little, agent).state)->acts;
+  cr_assert_leq(acts, completed, "an action was run twice");
+  cr_assert_gt(acts, completed / 2);
+  return muster_world_hash(little.world);
 }
 
 Test(act_settle_threads, any_number_of_workers_and_of_shards_settles_to_the_same_world) {
   static const uint32_t workers[] = {2, 8, 64};
   uint64_t alone = hash_of(1, 0, 0);
-  for (uint32_t i = 0; i < sizeof workers / sizeof *workers; i++)
+  for (uint32_t i = 0; i < COUNT_OF(workers); i++)
     cr_assert_eq(hash_of(workers[i], 0, 0), alone, "%u workers", workers[i]);
   cr_assert_eq(hash_of(4, 1, 0), alone, "one shard");
   cr_assert_eq(hash_of(4, 32, 0), alone, "32 shards");
@@ -114,18 +90,14 @@ Test(act_settle_threads, so_does_a_world_whose_activation_is_planned) {
 }
 
 static void replay_in(const struct recorded *run, uint32_t workers, uint32_t shards) {
-  little_world little = create(MUSTER_CLOCK_WALL, workers, shards, 0);
+  SCOPED_WORLD little = create(MUSTER_CLOCK_WALL, workers, shards, 0);
   recorded_replay(run, little.world);
   populate(&little, false);
-  for (uint32_t i = 0; i < run->frames; i++) {
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
-    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
-  }
-  little_world_destroy(&little);
+  replay_alike(run, &little);
 }
 
 Test(act_settle_threads, a_record_is_replayed_with_other_workers_and_shards) {
-  struct recorded run;
+  SCOPED(recorded_forget) struct recorded run;
   little_world little = create(MUSTER_CLOCK_WALL, 4, 0, 0);
   recorded_begin(&run, little.world);
   populate(&little, true);
@@ -136,5 +108,4 @@ Test(act_settle_threads, a_record_is_replayed_with_other_workers_and_shards) {
   replay_in(&run, 1, 0);
   replay_in(&run, 4, 1);
   replay_in(&run, 2, 32);
-  recorded_forget(&run);
 }

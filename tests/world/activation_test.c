@@ -1,46 +1,11 @@
 /* A world that plans activation: the same on any number of workers, in every contract, and while agents come and go. */
-#include "support/little_world.h"
-
-#include <muster/sets.h>
-
-#include <math.h>
-#include <stdlib.h>
+#include "world/fixture.h"
 
 enum { KINDS = 4, AGENTS = 700, AGENTS_MAX = 2000, FRAMES = 400, DELAY = 3 };
 
-/* What an agent has lived through. */
-typedef struct life {
-  uint64_t born_ns, lived_ns, runs;
-} life;
-
-static void be_born(muster_update *update) {
-  ((life *)update->state)->born_ns = update->now_ns;
-}
-
-static muster_atom_result live(muster_update *update) {
-  life *self = update->state;
-  self->lived_ns += update->elapsed_ns;
-  self->runs++;
-  return MUSTER_ATOM_NEXT;
-}
-
-/* Types of all contracts that have periods, and of some that have none. */
-static muster_type_def kind_of(uint32_t kind) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 3000};
-  static const muster_elapsed contracts[KINDS] = {MUSTER_ELAPSED_DELTA, MUSTER_ELAPSED_STEPS, MUSTER_ELAPSED_DELTA,
-                                                  MUSTER_ELAPSED_EVENTS};
-  muster_type_def type = type_with(&atom, 1);
-  type.on_spawned = be_born;
-  type.state_bytes = sizeof(life);
-  type.elapsed.contract = contracts[kind];
-  type.period_ns = (kind + 2) * FRAME_NS;
-  type.period_max_ns = 20 * FRAME_NS;
-  if (type.elapsed.contract == MUSTER_ELAPSED_STEPS) {
-    type.elapsed.step_ns = FRAME_NS;
-    type.elapsed.steps_max = 40;
-  }
-  return type;
-}
+/* Of types that have periods, and of one that has none. */
+static const muster_elapsed contracts[KINDS] = {MUSTER_ELAPSED_DELTA, MUSTER_ELAPSED_STEPS, MUSTER_ELAPSED_DELTA,
+                                                MUSTER_ELAPSED_EVENTS};
 
 struct outcome {
   uint64_t hash, completed, carried;
@@ -53,17 +18,15 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
 
 /* Spawns, removes, tunes and wakes while frames run, and reads in the end what each agent has lived through. */
 static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = AGENTS_MAX;
-  def.activation_delay = delay;
-  little_world little = little_world_create(workers, &def);
+  SCOPED_WORLD little =
+      little_world_of(workers, WITH(virtual_world_def, it.limits.agents_max = AGENTS_MAX, it.activation_delay = delay));
   muster_type types[KINDS];
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < KINDS; i++) {
-    muster_type_def type = kind_of(i);
-    types[i] = muster_type_register(little.world, &type);
-    cr_assert_neq(types[i].index, 0, "%s", muster_last_error());
+    muster_type_def type = CHANGED(type_running(nothing, 3000), it.elapsed.contract = contracts[i],
+                                   it.period_ns = (i + 2) * FRAME_NS, it.period_max_ns = 20 * FRAME_NS);
+    if (contracts[i] == MUSTER_ELAPSED_STEPS) type.elapsed.step_ns = FRAME_NS, type.elapsed.steps_max = 40;
+    types[i] = add_type(&little, type);
   }
   for (uint32_t i = 0; i < AGENTS; i++) {
     little.type = types[i % KINDS];
@@ -79,9 +42,7 @@ static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budge
       agents[i] = spawn_at(&little, i);
     }
     muster_agent_wake(little.world, agents[(i + 5) % AGENTS]);
-    muster_agent_tuning tuning = muster_agent_tuning_default();
-    tuning.elasticity = (float)(frame % 8);
-    muster_agent_tune(little.world, agents[(i + 9) % AGENTS], &tuning);
+    tune_agent(&little, agents[(i + 9) % AGENTS], WITH(muster_agent_tuning, it.elasticity = (float)(frame % 8)));
     muster_frame_report report = run_frame_with(&little, budget_ns);
     outcome.completed += report.completed;
     outcome.carried += report.carried;
@@ -95,7 +56,6 @@ static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budge
     muster_agent_info info = info_of(&little, agents[i]);
     outcome.hash = mixed(outcome.hash, info.last_update_ns);
   }
-  little_world_destroy(&little);
   return outcome;
 }
 
@@ -108,45 +68,29 @@ Test(activation_world, is_the_same_on_any_number_of_workers) {
     cr_assert_eq(one.hash, again.hash);
     cr_assert_neq(one.hash, off.hash, "planning must make a difference");
     cr_assert_lt(fabs((double)one.completed - (double)off.completed), 0.02 * (double)off.completed,
-                 "%llu updates with planning, %llu without", (unsigned long long)one.completed,
-                 (unsigned long long)off.completed);
+                 "%lu updates with planning, %lu without", one.completed, off.completed);
   }
 }
 
 Test(activation_world, frames_are_even_although_agents_come_go_and_are_woken) {
   struct outcome with = run_world(1, DELAY, 5000000), without = run_world(1, 0, 5000000);
-  cr_assert_lt(with.peak - 1.0, 0.5 * (without.peak - 1.0), "%.4f with planning, %.4f without", with.peak,
-               without.peak);
+  cr_assert_lt(with.peak - 1.0, 0.5 * (without.peak - 1.0), "%.4f and %.4f", with.peak, without.peak);
   cr_assert_eq(with.carried, 0);
 }
 
 Test(activation_world, the_delay_is_checked) {
-  muster_world_def def = muster_world_def_default();
-  def.activation_delay = 65;
-  cr_assert_null(muster_world_create(&def));
-  cr_assert_not_null(strstr(muster_last_error(), "activation_delay 65"));
+  expect_world_refused(WITH(muster_world_def, it.activation_delay = 65), "activation_delay 65");
 }
 
 /* In every frame the same number of agents has the update in which their second set is active. */
 Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_updates_together) {
   enum { CROWD = 120, PERIOD = 4 };
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000}, dear = {live, MUSTER_ROLE_BEHAVIOUR, 9000};
+  static const muster_atom atom = {.run = nothing, .model_ns = 1000}, dear = {.run = nothing, .model_ns = 9000};
   for (uint32_t delay = 0; delay <= PERIOD - 1; delay += PERIOD - 1) {
-    muster_world_def def = muster_world_def_default();
-    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-    def.activation_delay = delay;
-    little_world little = little_world_create(1, &def);
-    muster_set_def sets[2] = {muster_set_def_default(), muster_set_def_default()};
-    sets[0].atoms = &atom;
-    sets[1].atoms = &dear;
-    sets[0].atom_count = sets[1].atom_count = 1;
-    sets[1].period_updates = PERIOD;
-    muster_type_def type = muster_type_def_default();
-    type.sets.list = sets;
-    type.sets.count = 2;
-    type.state_bytes = sizeof(life);
-    type.period_ns = type.period_max_ns = FRAME_NS;
-    register_type(&little, &type);
+    SCOPED_WORLD little = little_world_of(1, WITH(virtual_world_def, it.activation_delay = delay));
+    const muster_set_def sets[2] = {set_with(&atom, 1), CHANGED(set_with(&dear, 1), it.period_updates = PERIOD)};
+    add_type(&little,
+             WITH(muster_type_def, it.sets.list = sets, it.sets.count = 2, it.period_ns = it.period_max_ns = FRAME_NS));
     for (uint32_t i = 0; i < CROWD; i++) spawn_at(&little, i);
     run_frames(&little, 20);
     uint64_t most_ns = 0, sum_ns = 0;
@@ -158,6 +102,5 @@ Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_u
     }
     cr_assert_eq(sum_ns, 4 * CROWD * (PERIOD * 1000u + 9000u), "as much in all, whatever the delay");
     cr_assert_eq(most_ns, delay ? CROWD * (1000u + 9000u / PERIOD) : CROWD * (1000u + 9000u));
-    little_world_destroy(&little);
   }
 }

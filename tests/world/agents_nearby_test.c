@@ -1,42 +1,31 @@
 /* The host's query from a place, against a look at everybody and against the query of an update. */
 #include "base/random.h"
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 #include <muster/replicate.h>
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { TYPES = 3, MOST = 256 };
 
-struct scene {
-  little_world little;
-  muster_type types[TYPES];
-};
+/* By order of registration. */
+static const muster_type types[TYPES] = {{1}, {2}, {3}};
 
-static struct scene open_scene(void) {
-  struct scene scene = {.little = little_world_create(1, NULL)};
-  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = type_with(&atom, 1);
-  type.published_bytes = 4;
-  for (uint32_t i = 0; i < TYPES; i++) {
-    register_type(&scene.little, &type);
-    scene.types[i] = scene.little.type;
-  }
-  return scene;
+static muster_nearby_agent found[MOST + 1];
+
+static little_world open_world(void) {
+  little_world little = little_world_create(1, NULL);
+  for (uint32_t i = 0; i < TYPES; i++)
+    cr_assert_eq(add_type(&little, CHANGED(type_running(nothing, 0), it.published_bytes = 4)).index, types[i].index);
+  return little;
 }
 
-static void scatter(struct scene *scene, uint64_t seed, uint32_t agents, double span_m) {
+static void scatter(little_world *little, uint64_t seed, uint32_t agents, double span_m) {
   for (uint32_t i = 0; i < agents; i++) {
-    muster_agent_def def = muster_agent_def_default();
     double x = (double)(random_at(seed, i, 0, 0) >> 40) / 16777216.0,
            y = (double)(random_at(seed, i, 1, 0) >> 40) / 16777216.0;
-    def.type = scene->types[i % TYPES];
-    def.partition = i % 5 == 4;
-    def.position = (muster_position){(x - 0.5) * span_m, (y - 0.5) * span_m, i};
-    cr_assert_not(muster_agent_is_null(muster_agent_spawn(scene->little.world, &def)));
+    spawn_as(little, WITH(muster_agent_def, it.type = types[i % TYPES], it.partition = i % 5 == 4,
+                          it.position = (muster_position){(x - 0.5) * span_m, (y - 0.5) * span_m, i}));
   }
-  while (run_frame(&scene->little).spawns_waiting) continue;
+  while (run_frame(little).spawns_waiting) continue;
 }
 
 static double distance_to(const muster_nearby_query *query, muster_position at) {
@@ -50,18 +39,7 @@ static bool is_asked_for(const muster_nearby_query *query, const muster_agent_in
   return query->type_count == 0;
 }
 
-/* How many agents are asked for and nearer than so far. */
-static uint32_t count_nearer(const little_world *little, const muster_nearby_query *query, double than_m) {
-  uint32_t nearer = 0;
-  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));) {
-    muster_agent_info info = info_of(little, agent);
-    nearer += is_asked_for(query, &info) && distance_to(query, info.position) < than_m;
-  }
-  return nearer;
-}
-
-static void check_found(const little_world *little, const muster_nearby_query *query, const muster_nearby_agent *found,
-                        uint32_t i) {
+static void check_found(const little_world *little, const muster_nearby_query *query, uint32_t i) {
   const muster_neighbour *at = &found[i].neighbour;
   muster_agent_info info = info_of(little, at->agent);
   cr_assert(is_asked_for(query, &info));
@@ -75,29 +53,29 @@ static void check_found(const little_world *little, const muster_nearby_query *q
 }
 
 Test(agents_nearby, finds_the_nearest_of_the_types_asked_for) {
-  muster_nearby_agent found[MOST];
-  struct scene scene = open_scene();
-  scatter(&scene, 7, 3000, 1500);
+  SCOPED_WORLD little = open_world();
+  scatter(&little, 7, 3000, 1500);
   for (uint32_t i = 0; i < 200; i++) {
-    muster_nearby_query query = muster_nearby_query_default();
     bool cut = true;
-    query.position = (muster_position){(double)(random_at(8, i, 0, 0) % 1700) - 850.0,
-                                       (double)(random_at(8, i, 1, 0) % 1700) - 850.0, -5000};
-    query.radius_m = (float)(random_at(8, i, 2, 0) % 140);
-    query.partition = i % 2;
-    query.types = scene.types + i % 2;
-    query.type_count = i % TYPES;
-    query.band_count = i % 5;
+    muster_nearby_query query =
+        WITH(muster_nearby_query,
+             it.position = (muster_position){(double)(random_at(8, i, 0, 0) % 1700) - 850.0,
+                                             (double)(random_at(8, i, 1, 0) % 1700) - 850.0, -5000},
+             it.radius_m = (float)(random_at(8, i, 2, 0) % 140), it.partition = i % 2, it.types = types + i % 2,
+             it.type_count = i % TYPES, it.band_count = i % 5);
     for (uint32_t k = 0; k < query.band_count; k++) query.bands_m[k] = query.radius_m * (float)(k + 1) / 5.0f;
-    uint32_t capacity = 1 + i % 40, count = muster_agents_nearby(scene.little.world, &query, found, capacity, &cut);
+    uint32_t capacity = 1 + i % 40, count = muster_agents_nearby(little.world, &query, found, capacity, &cut);
     cr_assert_leq(count, capacity);
-    for (uint32_t k = 0; k < count; k++) check_found(&scene.little, &query, found, k);
+    for (uint32_t k = 0; k < count; k++) check_found(&little, &query, k);
     if (cut) continue;
     double reach_m = count < capacity ? 1e9 : (double)found[count - 1].neighbour.distance_m - 1e-2;
-    uint32_t nearer = count_nearer(&scene.little, &query, reach_m);
+    uint32_t nearer = 0; /* that are asked for, of all */
+    for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));) {
+      muster_agent_info info = info_of(&little, agent);
+      nearer += is_asked_for(&query, &info) && distance_to(&query, info.position) < reach_m;
+    }
     cr_assert(count < capacity ? nearer == count : nearer <= count, "query %u: %u of %u", i, count, nearer);
   }
-  little_world_destroy(&scene.little);
 }
 
 /* Who is exactly where a band ends is in it, and so is who is exactly at the radius. */
@@ -106,59 +84,49 @@ Test(agents_nearby, a_band_has_its_end) {
     float distance_m;
     uint32_t band;
   } expected[] = {{0, 0}, {8, 1}, {16, 1}, {16.5f, 2}, {32, 2}, {64, 3}, {64.5f, 4}, {128, 4}};
-  enum { FOUND = sizeof expected / sizeof *expected };
-  struct scene scene = open_scene();
-  muster_nearby_agent found[MOST];
-  muster_nearby_query query = muster_nearby_query_default();
-  for (uint32_t i = 0; i < FOUND; i++) spawn_at(&scene.little, (double)expected[i].distance_m);
-  spawn_at(&scene.little, 128.5);
-  run_frames(&scene.little, 2);
-  query.radius_m = 128;
-  query.band_count = 4;
+  enum { FOUND = COUNT_OF(expected) };
+  SCOPED_WORLD little = open_world();
+  for (uint32_t i = 0; i < FOUND; i++) spawn_at(&little, (double)expected[i].distance_m);
+  spawn_at(&little, 128.5);
+  run_frames(&little, 2);
+  muster_nearby_query query = WITH(muster_nearby_query, it.radius_m = 128, it.band_count = 4);
   memcpy(query.bands_m, (float[]){0, 16, 32, 64}, sizeof query.bands_m);
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, MOST, NULL), FOUND);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, found, MOST, NULL), FOUND);
   for (uint32_t i = 0; i < FOUND; i++) {
     cr_expect_eq(found[i].neighbour.distance_m, expected[i].distance_m);
     cr_expect_eq(found[i].band, expected[i].band, "at %g m", (double)expected[i].distance_m);
   }
-  little_world_destroy(&scene.little);
 }
 
 Test(agents_nearby, is_cut_in_a_crowd_and_looks_far_and_wide) {
-  muster_nearby_agent found[MOST + 1];
-  struct scene scene = open_scene();
-  muster_nearby_query query = muster_nearby_query_default();
+  SCOPED_WORLD little = open_world();
   bool cut = true;
-  query.radius_m = 20;
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, 4, &cut), 0); /* nobody is there */
+  muster_nearby_query query = WITH(muster_nearby_query, it.radius_m = 20);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, found, 4, &cut), 0); /* nobody is there */
   cr_assert_not(cut);
-  scatter(&scene, 1, 900, 0);
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, 4, &cut), 4);
+  scatter(&little, 1, 900, 0);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, found, 4, &cut), 4);
   cr_assert(cut);
-  cr_assert_leq(muster_agents_nearby(scene.little.world, &query, found, MOST + 1, NULL), MOST);
+  cr_assert_leq(muster_agents_nearby(little.world, &query, found, MOST + 1, NULL), MOST);
   query.position.x = 1e6;
   query.radius_m = 1e7f;
-  cr_assert_gt(muster_agents_nearby(scene.little.world, &query, found, MOST, &cut), 100);
+  cr_assert_gt(muster_agents_nearby(little.world, &query, found, MOST, &cut), 100);
   cr_assert(cut);
   query.radius_m = 10;
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, MOST, &cut), 0);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, found, MOST, &cut), 0);
   cr_assert_not(cut);
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, NULL, 0, NULL), 0);
-  little_world_destroy(&scene.little);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, NULL, 0, NULL), 0);
 }
 
 Test(agents_nearby, of_few_agents_finds_all_wherever_they_are) {
-  muster_nearby_agent found[MOST];
-  struct scene scene = open_scene();
-  scatter(&scene, 3, 50, 1e6);
-  muster_nearby_query query = muster_nearby_query_default();
+  SCOPED_WORLD little = open_world();
+  scatter(&little, 3, 50, 1e6);
   bool cut = true;
-  query.radius_m = 1e7f;
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, MOST, &cut), 40);
+  muster_nearby_query query = WITH(muster_nearby_query, it.radius_m = 1e7f);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, found, MOST, &cut), 40);
   cr_assert_not(cut);
   query.partition = 1;
-  cr_assert_eq(muster_agents_nearby(scene.little.world, &query, found, MOST, &cut), 10);
-  little_world_destroy(&scene.little);
+  cr_assert_eq(muster_agents_nearby(little.world, &query, found, MOST, &cut), 10);
 }
 
 /* What an update finds around its agent, the host finds from its place, but for the agent itself. */
@@ -172,58 +140,34 @@ static muster_atom_result look(muster_update *update) {
 }
 
 Test(agents_nearby, sees_what_an_update_sees) {
-  little_world little = little_world_create(1, NULL);
-  const muster_atom atom = {look, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = type_with(&atom, 1);
-  register_type(&little, &type);
+  SCOPED_WORLD little = typed_world(1, virtual_world_def_default(), type_running(look, 0));
   for (uint32_t i = 0; i < 400; i++) spawn_in(&little, (muster_position){i % 20 * 7.0, i / 20 * 7.0, 0}, 0);
-  for (uint32_t i = 0; i < 40; i++) run_frame(&little);
-  muster_nearby_query query = muster_nearby_query_default();
-  muster_nearby_agent found[17];
-  query.radius_m = 60;
-  query.position = info_of(&little, muster_agent_make(0, 1)).position;
+  run_frames(&little, 40);
+  muster_nearby_query query =
+      WITH(muster_nearby_query, it.radius_m = 60, it.position = info_of(&little, muster_agent_make(0, 1)).position);
   cr_assert_eq(seen_count, 16);
   cr_assert_eq(muster_agents_nearby(little.world, &query, found, 17, NULL), 17);
   cr_assert_eq(muster_agent_index(found[0].neighbour.agent), 0);
   for (uint32_t i = 0; i < 16; i++) cr_assert(muster_agent_equal(seen[i].agent, found[i + 1].neighbour.agent));
-  little_world_destroy(&little);
 }
 
-static void expect_refused(const struct scene *scene, const muster_nearby_query *query, const char *word) {
-  muster_nearby_agent found[4];
+static void expect_refused(const little_world *little, muster_nearby_query query, const char *word) {
   bool cut = true;
-  cr_assert_eq(muster_agents_nearby(scene->little.world, query, found, 4, &cut), 0);
-  cr_assert_not_null(strstr(muster_last_error(), word), "%s", muster_last_error());
+  cr_assert_eq(muster_agents_nearby(little->world, &query, found, 4, &cut), 0);
+  expect_error(word);
   cr_assert_not(cut);
 }
 
 Test(agents_nearby, refuses_what_is_out_of_range) {
-  struct scene scene = open_scene();
-  const muster_nearby_query good = muster_nearby_query_default();
   const muster_type unknown = {99};
-  muster_nearby_query query = good;
-  query.position.x = (double)NAN;
-  expect_refused(&scene, &query, "position");
-  query = good;
-  query.radius_m = -1.0f;
-  expect_refused(&scene, &query, "radius_m");
-  query.radius_m = NAN;
-  expect_refused(&scene, &query, "radius_m");
-  query.radius_m = INFINITY;
-  expect_refused(&scene, &query, "radius_m");
-  query = good;
-  query.partition = 65536;
-  expect_refused(&scene, &query, "partition");
-  query = good;
-  query.band_count = 5;
-  expect_refused(&scene, &query, "band_count");
-  query.band_count = 2;
-  query.bands_m[0] = 3;
-  expect_refused(&scene, &query, "bands_m[1]");
-  query = good;
-  query.type_count = 1;
-  expect_refused(&scene, &query, "types");
-  query.types = &unknown;
-  expect_refused(&scene, &query, "type 99");
-  little_world_destroy(&scene.little);
+  const float radii[] = {-1.0f, NAN, INFINITY};
+  SCOPED_WORLD little = open_world();
+  expect_refused(&little, WITH(muster_nearby_query, it.position.x = (double)NAN), "position");
+  for (uint32_t i = 0; i < COUNT_OF(radii); i++)
+    expect_refused(&little, WITH(muster_nearby_query, it.radius_m = radii[i]), "radius_m");
+  expect_refused(&little, WITH(muster_nearby_query, it.partition = 65536), "partition");
+  expect_refused(&little, WITH(muster_nearby_query, it.band_count = 5), "band_count");
+  expect_refused(&little, WITH(muster_nearby_query, it.band_count = 2, it.bands_m[0] = 3), "bands_m[1]");
+  expect_refused(&little, WITH(muster_nearby_query, it.type_count = 1), "types");
+  expect_refused(&little, WITH(muster_nearby_query, it.type_count = 1, it.types = &unknown), "type 99");
 }

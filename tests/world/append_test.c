@@ -1,12 +1,6 @@
 /* A frame goes on while there is time and agents wait: where updates cost less than was believed, more are ranked into
  * the same batch. The clock is told the time, so that what a frame does follows from costs alone. */
-#include "base/clock.h"
-#include "run/runner.h"
-#include "support/recording.h"
-#include "world/world.h"
-
-#include <muster/snapshot.h>
-#include <pthread.h>
+#include "world/told_clock.h"
 
 enum { AGENTS = 4000, BUDGET_NS = 2000000, GUESS_NS = 200000, COST_NS = 40000 };
 
@@ -15,16 +9,14 @@ typedef struct creature {
   uint32_t runs, twice;
 } creature;
 
-struct scene {
-  uint64_t told_ns, own_ns, cost_ns;
+static struct scene {
+  uint64_t cost_ns;
   uint32_t wakes_every; /* each so many updates wake another agent; 0 = none do */
   uint32_t updates;
   uint32_t removes; /* while the next update runs, so many agents are removed, from the first on */
   muster_world *world;
   muster_agent agents[AGENTS];
-};
-
-static struct scene scene;
+} scene;
 
 /* On a thread of its own, as a host does it while a frame runs. */
 static void *remove_some(void *unused) {
@@ -38,8 +30,7 @@ static muster_atom_result live(muster_update *update) {
   self->twice += self->frame == update->now_ns;
   self->frame = update->now_ns;
   self->runs++;
-  scene.told_ns += scene.cost_ns;
-  scene.own_ns += scene.cost_ns;
+  spend(scene.cost_ns);
   scene.updates++;
   uint64_t other = muster_update_random(update) % AGENTS;
   if (scene.removes && !pthread_create(&thread, NULL, remove_some, NULL)) pthread_join(thread, NULL);
@@ -48,44 +39,27 @@ static muster_atom_result live(muster_update *update) {
 }
 
 static muster_atom_result live_short(muster_update *update) {
-  scene.told_ns += COST_NS;
-  scene.own_ns += COST_NS;
+  spend(COST_NS);
   ((creature *)update->state)->runs++;
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world scene_create(uint64_t cost_ns, uint32_t agents, const muster_world_def *given) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, GUESS_NS};
-  muster_world_def def = given ? *given : muster_world_def_default();
-  def.watch.stuck_ns = 0;
-  scene = (struct scene){.told_ns = 1000000000u, .own_ns = 1, .cost_ns = cost_ns};
-  little_world little = little_world_create(1, &def);
-  scene.world = little.world;
-  little.world->runner->clock = clock_told(&scene.told_ns);
-  clock_tell_thread_cpu(&scene.own_ns);
-  muster_type_def type = type_with(&atom, 1);
-  type.state_bytes = sizeof(creature);
-  type.limit_ns = 1000000000u;
-  register_type(&little, &type);
+static little_world scene_create_in(muster_world_def def, uint64_t cost_ns, uint32_t agents) {
+  little_world little = told_world(def);
+  scene = (struct scene){.cost_ns = cost_ns, .world = little.world};
+  add_type(&little, CHANGED(spending_type(atom_of(live, GUESS_NS)), it.state_bytes = sizeof(creature)));
   for (uint32_t i = 0; i < agents; i++) scene.agents[i] = spawn_at(&little, i);
   return little;
 }
 
-static void scene_destroy(little_world *little) {
-  little_world_destroy(little);
-  clock_tell_thread_cpu(NULL);
+static little_world scene_create(uint64_t cost_ns, uint32_t agents) {
+  return scene_create_in(muster_world_def_default(), cost_ns, agents);
 }
 
 static uint32_t ran_twice(const little_world *little) {
   uint32_t twice = 0;
   for (uint32_t i = 0; i < AGENTS; i++) twice += ((const creature *)info_of(little, scene.agents[i]).state)->twice;
   return twice;
-}
-
-static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little->world, &sums);
-  return sums;
 }
 
 /* How many of the next frames end with agents that wait, and how many updates all of them append. */
@@ -99,8 +73,7 @@ static struct full run_full(little_world *little, uint32_t frames) {
     muster_frame_report report = run_frame_with(little, BUDGET_NS);
     full.appended += report.appended;
     if (!report.carried) continue;
-    cr_assert_geq(report.update_cpu_ns + report.repaid_ns, BUDGET_NS * 9 / 10, "frame %u: %lu of 2 ms", i,
-                  (unsigned long)report.update_cpu_ns);
+    cr_assert_geq(report.update_cpu_ns + report.repaid_ns, BUDGET_NS * 9 / 10, "frame %u", i);
     cr_assert_leq(report.wall_ns, BUDGET_NS + scene.cost_ns);
     full.frames++;
   }
@@ -108,7 +81,7 @@ static struct full run_full(little_world *little, uint32_t frames) {
 }
 
 Test(append, a_frame_goes_on_until_its_time_is_over_whatever_updates_were_believed_to_cost) {
-  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  SCOPED(told_world_destroy) little_world little = scene_create(COST_NS, AGENTS);
   struct full full = run_full(&little, 100);
   cr_assert_gt(full.frames, 50);
   scene.cost_ns = COST_NS / 4; /* as if a cache were warm now: the estimate is far too high */
@@ -119,12 +92,11 @@ Test(append, a_frame_goes_on_until_its_time_is_over_whatever_updates_were_believ
   cr_assert_eq(ran_twice(&little), 0);
   muster_statistics sums = statistics_of(&little);
   for (uint32_t i = 0; i < MUSTER_IDLES; i++) cr_assert_eq(sums.idle_frames[i], 0, "reason %u", i);
-  scene_destroy(&little);
 }
 
 /* An agent that was woken runs at once, and is not named by what is ranked afterwards. */
 Test(append, nobody_runs_twice_in_a_frame_where_agents_wake_each_other) {
-  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  SCOPED(told_world_destroy) little_world little = scene_create(COST_NS, AGENTS);
   scene.wakes_every = 3;
   uint64_t appended = 0, woken = 0;
   uint32_t before = 0; /* the last frame */
@@ -137,33 +109,26 @@ Test(append, nobody_runs_twice_in_a_frame_where_agents_wake_each_other) {
   cr_assert_gt(appended, 0);
   cr_assert_gt(woken, 0);
   cr_assert_eq(muster_world_settle(little.world), MUSTER_OK);
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little.world, &sums);
+  muster_statistics sums = statistics_of(&little);
   /* A commit that is late leaves its own to the next frame. */
-  cr_assert(sums.completed == scene.updates || sums.completed == before, "%lu and %u", (unsigned long)sums.completed,
-            scene.updates);
+  cr_assert(sums.completed == scene.updates || sums.completed == before, "%lu and %u", sums.completed, scene.updates);
   cr_assert_eq(ran_twice(&little), 0);
-  scene_destroy(&little);
 }
 
 /* Nearly all agents that wait are removed while the frame runs, so that rounds have none but these. */
 Test(append, it_does_not_end_with_a_round_of_agents_that_were_removed) {
   enum { LEFT = 40 };
-  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  SCOPED(told_world_destroy) little_world little = scene_create(COST_NS, AGENTS);
   for (uint32_t i = 0; i < 60; i++) run_frame_with(&little, BUDGET_NS);
   scene.removes = AGENTS - LEFT;
-  muster_frame_report report = run_frame_with(&little, BUDGET_NS);
-  cr_assert_gt(report.rankings, 2);
-  muster_statistics sums = statistics_of(&little);
-  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0);
-  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_LONG], 0);
-  scene_destroy(&little);
+  cr_assert_gt(run_frame_with(&little, BUDGET_NS).rankings, 2);
+  cr_assert_eq(statistics_of(&little).idle_frames[MUSTER_IDLE_FAULT], 0);
+  cr_assert_eq(statistics_of(&little).idle_frames[MUSTER_IDLE_LONG], 0);
 }
 
 Test(append, it_ends_at_x) {
-  muster_world_def def = muster_world_def_default();
-  def.updates_per_frame = 50;
-  little_world little = scene_create(COST_NS / 8, AGENTS, &def);
+  SCOPED(told_world_destroy)
+  little_world little = scene_create_in(WITH(muster_world_def, it.updates_per_frame = 50), COST_NS / 8, AGENTS);
   uint32_t most = 0;
   for (uint32_t i = 0; i < 100; i++) {
     uint32_t completed = run_frame_with(&little, BUDGET_NS).completed;
@@ -173,12 +138,11 @@ Test(append, it_ends_at_x) {
   muster_statistics sums = statistics_of(&little);
   cr_assert_gt(sums.idle_frames[MUSTER_IDLE_X], 0, "and says why time was left");
   cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT] + sums.idle_frames[MUSTER_IDLE_LONG], 0);
-  scene_destroy(&little);
 }
 
 /* Updates of 1.5 ms: after one of them the next does not fit, however often it is ranked. */
 Test(append, it_does_not_rank_again_and_again_what_does_not_fit) {
-  little_world little = scene_create(BUDGET_NS * 3 / 4, 200, NULL);
+  SCOPED(told_world_destroy) little_world little = scene_create(BUDGET_NS * 3 / 4, 200);
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
   for (uint32_t i = 0; i < 50; i++) {
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
@@ -188,35 +152,28 @@ Test(append, it_does_not_rank_again_and_again_what_does_not_fit) {
   muster_statistics sums = statistics_of(&little);
   cr_assert_gt(sums.idle_ns[MUSTER_IDLE_LONG], 0);
   cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT] + sums.idle_frames[MUSTER_IDLE_X], 0);
-  scene_destroy(&little);
 }
 
 /* Long updates that do not fit any more wait, and short ones behind them run in what is left. */
 Test(append, short_updates_fill_what_long_ones_leave) {
-  little_world little = scene_create(BUDGET_NS * 3 / 4, 4, NULL);
-  static const muster_atom atom = {live_short, MUSTER_ROLE_BEHAVIOUR, COST_NS};
-  muster_type_def type = type_with(&atom, 1);
-  type.state_bytes = sizeof(creature);
-  register_type(&little, &type);
+  SCOPED(told_world_destroy) little_world little = scene_create(BUDGET_NS * 3 / 4, 4);
+  add_type(&little, CHANGED(type_running(live_short, COST_NS), it.state_bytes = sizeof(creature)));
   for (uint32_t i = 0; i < 1000; i++) spawn_at(&little, 1000.0 + i);
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
-  muster_statistics before = statistics_of(&little);
-  uint64_t took_ns = 0, left_ns = 0;
+  uint64_t faults = statistics_of(&little).idle_frames[MUSTER_IDLE_FAULT], took_ns = 0, left_ns = 0;
   for (uint32_t i = 0; i < 100; i++) {
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
     took_ns += report.update_cpu_ns + report.repaid_ns;
     left_ns += report.carried > 0 ? BUDGET_NS : 0;
   }
   cr_assert_gt(left_ns, 50 * (uint64_t)BUDGET_NS);
-  cr_assert_geq(took_ns, left_ns * 9 / 10, "%lu of %lu", (unsigned long)took_ns, (unsigned long)left_ns);
-  muster_statistics after = statistics_of(&little);
-  cr_assert_eq(after.idle_frames[MUSTER_IDLE_FAULT], before.idle_frames[MUSTER_IDLE_FAULT]);
-  scene_destroy(&little);
+  cr_assert_geq(took_ns, left_ns * 9 / 10, "%lu of %lu", took_ns, left_ns);
+  cr_assert_eq(statistics_of(&little).idle_frames[MUSTER_IDLE_FAULT], faults);
 }
 
 /* What ranking costs beyond what runs: in the mean at most a quarter is ranked and not started. */
 Test(append, little_is_ranked_that_does_not_run) {
-  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  SCOPED(told_world_destroy) little_world little = scene_create(COST_NS, AGENTS);
   uint64_t ranked = 0, completed = 0;
   for (uint32_t i = 0; i < 200; i++) {
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
@@ -225,36 +182,27 @@ Test(append, little_is_ranked_that_does_not_run) {
     ranked += little.world->batch->count;
   }
   cr_assert_gt(completed, 0);
-  cr_assert_leq(ranked - completed, completed / 4, "%lu ranked, %lu ran", (unsigned long)ranked,
-                (unsigned long)completed);
-  scene_destroy(&little);
+  cr_assert_leq(ranked - completed, completed / 4, "%lu ranked, %lu ran", ranked, completed);
 }
 
 Test(append, a_record_says_what_was_appended_and_a_replay_does_the_same) {
-  struct recorded run;
-  little_world little = scene_create(COST_NS, AGENTS, NULL);
+  SCOPED(recorded_forget) struct recorded run;
+  little_world little = scene_create(COST_NS, AGENTS);
   for (uint32_t i = 0; i < 3; i++) run_frame_with(&little, BUDGET_NS);
-  scene_destroy(&little);
-  little = scene_create(COST_NS, 0, NULL);
+  told_world_destroy(&little);
+  little = scene_create(COST_NS, 0);
   recorded_begin(&run, little.world);
   scene.wakes_every = 5;
   for (uint32_t i = 0; i < AGENTS; i++) scene.agents[i] = spawn_at(&little, i);
+  for (uint32_t i = 0; i < 40; i++) recorded_note(&run, &little, run_frame_with(&little, BUDGET_NS));
   uint64_t appended = 0;
-  for (uint32_t i = 0; i < 40; i++) {
-    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
-    appended += report.appended;
-    recorded_note(&run, &little, report);
-  }
+  for (uint32_t i = 0; i < run.frames; i++) appended += run.reports[i].appended;
   cr_assert_gt(appended, 0);
   recorded_end(&run, little.world);
-  scene_destroy(&little);
-  little = scene_create(COST_NS, 0, NULL);
+  told_world_destroy(&little);
+  little = scene_create(COST_NS, 0);
   scene.wakes_every = 5;
   recorded_replay(&run, little.world);
-  for (uint32_t i = 0; i < run.frames; i++) {
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "frame %u", i + 1);
-  }
-  scene_destroy(&little);
-  recorded_forget(&run);
+  replay_alike(&run, &little);
+  told_world_destroy(&little);
 }

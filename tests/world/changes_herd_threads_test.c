@@ -6,7 +6,7 @@ enum { FRAMES = 150 };
 
 static uint64_t run_herds(uint32_t workers) {
   herd_busy busy = herd_busy_world(workers, 40);
-  struct replica replica = replica_create(busy.little.world, 700);
+  SCOPED(replica_destroy) struct replica replica = replica_create(busy.little.world, 700);
   uint32_t folds = 0;
   herd_busy_populate(&busy);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
@@ -16,10 +16,8 @@ static uint64_t run_herds(uint32_t workers) {
   }
   cr_assert_gt(folds, 20);
   cr_assert_gt(replica.changed[2] - replica.passing, 100, "leaves have left");
-  uint64_t hash = replica.hash;
-  replica_destroy(&replica);
   little_world_destroy(&busy.little);
-  return hash;
+  return replica.hash;
 }
 
 Test(changes_herd_threads, leaves_come_and_leave_alike_for_any_number_of_workers) {

@@ -2,9 +2,7 @@
  * of workers. Runs under ThreadSanitizer, too. */
 #include "support/busy_worlds.h"
 #include "support/replica.h"
-#include "support/sanitized.h"
-
-#include <muster/bulk.h>
+#include "world/fixture.h"
 
 enum { FRAMES = UNDER_THREAD_SANITIZER ? 24 : 60, ARRAY = 300 };
 
@@ -24,8 +22,8 @@ static void move_some(const little_world *little, uint32_t frame) {
 }
 
 static uint64_t run_busy(const busy_kind *kind, uint32_t workers) {
-  little_world little = busy_world(kind, workers);
-  struct replica replica = replica_create(little.world, 4000);
+  SCOPED_WORLD little = busy_world(kind, workers);
+  SCOPED(replica_destroy) struct replica replica = replica_create(little.world, 4000);
   busy_populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     busy_frame(&little, kind, frame);
@@ -36,17 +34,14 @@ static uint64_t run_busy(const busy_kind *kind, uint32_t workers) {
   for (uint32_t k = 0; k < 5; k++)
     cr_assert(k == 4 ? kind->level_pressure == 0.0f || replica.changed[k] : replica.changed[k], "kind %u", k);
   cr_assert_lt(replica.in_vain, replica.changed[0] / 50 + 20);
-  uint64_t hash = replica.hash;
-  replica_destroy(&replica);
-  little_world_destroy(&little);
-  return hash;
+  return replica.hash;
 }
 
 Test(changes_threads, are_what_a_loop_over_everybody_finds_for_any_number_of_workers) {
   static const uint32_t workers[] = {2, 8, 64};
   for (uint32_t kind = 0; kind < BUSY_KINDS; kind++) {
     uint64_t alone = run_busy(&busy_kinds[kind], 1);
-    for (uint32_t i = 0; i < sizeof workers / sizeof *workers; i++)
+    for (uint32_t i = 0; i < COUNT_OF(workers); i++)
       cr_assert_eq(run_busy(&busy_kinds[kind], workers[i]), alone, "%s, %u workers", busy_kinds[kind].name, workers[i]);
   }
 }

@@ -1,6 +1,7 @@
 /* Agents that all come to other cells in each frame, some to a crowd, on the wall clock: whatever workers settle them,
  * agents are where one worker would have put them, and the grid finds them. Runs under ThreadSanitizer, too. */
 #include "support/whole_frames.h"
+#include "world/fixture.h"
 
 enum { AGENTS = 24000, CROSSING_FRAMES = 8 };
 
@@ -28,20 +29,13 @@ static muster_atom_result leap(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* The hash of the world after some frames in which all agents run. */
 static uint64_t wander(uint32_t workers) {
   static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 0}, {leap, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_world_def world = papers_world_def();
-  world.limits.agents_max = AGENTS;
-  little_world little = little_world_create(workers, &world);
-  muster_type_def def = type_with(atoms, 2);
-  def.state_bytes = sizeof(wanderer);
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  register_type(&little, &def);
+  little_world little = little_world_of(workers, CHANGED(papers_world_def(), it.limits.agents_max = AGENTS));
+  add_type(&little, CHANGED(type_with(atoms, 2), it.state_bytes = sizeof(wanderer),
+                            it.period_ns = it.period_max_ns = FRAME_NS, it.elasticity = 0));
   for (uint32_t i = 0; i < AGENTS; i++) spawn_in(&little, (muster_position){i % 160 * 50.0, i / 160 * 50.0, 0}, 0);
-  muster_statistics sums = run_whole_frames(&little, CROSSING_FRAMES);
-  cr_assert_geq(sums.completed, (uint64_t)AGENTS * (CROSSING_FRAMES - 1));
+  cr_assert_geq(run_whole_frames(&little, CROSSING_FRAMES).completed, (uint64_t)AGENTS * (CROSSING_FRAMES - 1));
   return end_sound(&little);
 }
 

@@ -1,19 +1,13 @@
 /* Some thousand agents of several kinds on the wall clock and two workers: whatever is stretched, carried, preempted or
  * woken, every agent lives through exactly the time that passed, and all counts agree. Runs under ThreadSanitizer, too.
  */
-#include "support/little_world.h"
-
-#include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
+#include "world/fixture.h"
 
 /* Most frames have time for every agent, also under ThreadSanitizer; in some, most agents are left waiting. */
 enum { TYPES = 4, PEOPLE = 4000, AGENTS_MAX = 8000, FRAMES = 120, BUDGET_NS = 12000000, SHORT_BUDGET_NS = 300000 };
 
 /* What the agents that were removed had done. */
-struct ledger {
-  uint64_t spawned, removed, updates, wrong;
-};
+static struct { uint64_t spawned, removed, updates, wrong; } ledger;
 
 struct person {
   uint64_t born_ns, lived_ns, updates, wrong;
@@ -27,19 +21,18 @@ static void expect(struct person *person, bool condition) {
 
 static void be_born(muster_update *update) {
   struct person *self = update->state;
-  ((struct ledger *)update->type_user)->spawned++;
+  ledger.spawned++;
   *self = (struct person){.born_ns = update->now_ns, .x = update->position.x, .alive = 1};
   expect(self, update->elapsed_ns == 0);
 }
 
 static void die(muster_update *update) {
   struct person *self = update->state;
-  struct ledger *ledger = update->type_user;
   expect(self, self->alive == 1 && self->born_ns + self->lived_ns <= update->now_ns);
   self->alive = 0;
-  ledger->removed++;
-  ledger->updates += self->updates;
-  ledger->wrong += self->wrong;
+  ledger.removed++;
+  ledger.updates += self->updates;
+  ledger.wrong += self->wrong;
 }
 
 /* Every kind of update ends with an atom that calls this. */
@@ -84,9 +77,7 @@ static muster_atom_result stay(muster_update *update) {
 }
 
 static muster_atom_result multiply(muster_update *update) {
-  muster_agent_def child = muster_agent_def_default();
-  child.type = update->type;
-  child.position = update->position;
+  muster_agent_def child = WITH(muster_agent_def, it.type = update->type, it.position = update->position);
   if (muster_update_random(update) % 16 == 0) muster_update_spawn(update, &child);
   if (muster_update_random(update) % 16 == 0) muster_update_remove(update, update->agent);
   live(update);
@@ -98,97 +89,75 @@ static const muster_atom dweller[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 0}};
 static const muster_atom breeder[] = {{look, MUSTER_ROLE_PERCEPTION, 0}, {multiply, MUSTER_ROLE_BEHAVIOUR, 0}};
 static const muster_atom actor[] = {{look, MUSTER_ROLE_PERCEPTION, 0}, {walk, MUSTER_ROLE_ACTION, 0}};
 
-typedef struct kind {
+static const struct {
   const muster_atom *atoms;
   uint32_t atom_count, spawns_max;
   uint64_t period_ns;
   float elasticity;
-} kind;
+} kinds[TYPES] = {{walker, 2, 0, 10000000, 1.0f},
+                  {dweller, 1, 0, 25000000, 0.0f},
+                  {breeder, 2, 1, 60000000, 8.0f},
+                  {actor, 2, 0, 100000000, 0.25f}};
 
-static const kind kinds[TYPES] = {{walker, 2, 0, 10000000, 1.0f},
-                                  {dweller, 1, 0, 25000000, 0.0f},
-                                  {breeder, 2, 1, 60000000, 8.0f},
-                                  {actor, 2, 0, 100000000, 0.25f}};
-
-struct scene {
+static struct {
   little_world little;
   muster_type types[TYPES];
-  struct ledger ledger;
   muster_observer observer;
   uint64_t completed, released, woken; /* sums of the reports */
-};
+} scene;                               /* each test runs in a process of its own */
 
-static muster_agent spawn(struct scene *scene, uint32_t number) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = scene->types[number % TYPES];
-  def.position = (muster_position){number % 60 * 5.0, number / 60 % 60 * 5.0, 0};
-  return muster_agent_spawn(scene->little.world, &def);
+static muster_agent spawn(uint32_t number) {
+  muster_agent_def def = WITH(muster_agent_def, it.type = scene.types[number % TYPES],
+                              it.position = (muster_position){number % 60 * 5.0, number / 60 % 60 * 5.0, 0});
+  return muster_agent_spawn(scene.little.world, &def);
 }
 
-static void destroy(struct scene *scene) {
-  muster_statistics sums = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(scene->little.world, &sums), MUSTER_OK);
-  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0, "%llu frames ended though agents waited",
-               (unsigned long long)sums.idle_frames[MUSTER_IDLE_FAULT]);
-  little_world_destroy(&scene->little);
+static void destroy(void) {
+  muster_statistics sums = statistics_of(&scene.little);
+  cr_assert_eq(sums.idle_frames[MUSTER_IDLE_FAULT], 0, "frames ended though agents waited");
+  little_world_destroy(&scene.little);
 }
 
-static struct scene *create(uint32_t people, uint32_t agents_max) {
-  struct scene *scene = calloc(1, sizeof *scene);
-  muster_world_def world = papers_world_def();
-  world.limits.agents_max = agents_max;
-  scene->little = little_world_create(2, &world);
-  scene->little.provokes_idle = true; /* budgets change by forty times: no plan is right, and estimates are mended */
+static void create(uint32_t people, uint32_t agents_max) {
+  scene.little = little_world_of(2, CHANGED(papers_world_def(), it.limits.agents_max = agents_max));
+  scene.little.provokes_idle = true; /* budgets change by forty times: no plan is right, and estimates are mended */
   for (uint32_t i = 0; i < TYPES; i++) {
-    muster_type_def def = type_with(kinds[i].atoms, kinds[i].atom_count);
-    def.spawns_max = kinds[i].spawns_max;
-    def.period_ns = kinds[i].period_ns;
-    def.elasticity = kinds[i].elasticity;
-    def.period_max_ns = 10 * def.period_ns;
-    def.state_bytes = sizeof(struct person);
-    def.published_bytes = sizeof(uint64_t);
-    def.levels.count = 1 + i;
-    def.user = &scene->ledger;
-    def.on_spawned = be_born;
-    def.on_removed = die;
-    register_type(&scene->little, &def);
-    scene->types[i] = scene->little.type;
+    add_type(&scene.little, CHANGED(type_with(kinds[i].atoms, kinds[i].atom_count), it.spawns_max = kinds[i].spawns_max,
+                                    it.period_ns = kinds[i].period_ns, it.elasticity = kinds[i].elasticity,
+                                    it.period_max_ns = 10 * it.period_ns, it.state_bytes = sizeof(struct person),
+                                    it.published_bytes = sizeof(uint64_t), it.levels.count = 1 + i,
+                                    it.on_spawned = be_born, it.on_removed = die));
+    scene.types[i] = scene.little.type;
   }
-  muster_observer_def observer = muster_observer_def_default();
-  scene->observer = muster_observer_add(scene->little.world, &observer);
-  for (uint32_t i = 0; i < people; i++) cr_assert(!muster_agent_is_null(spawn(scene, i)));
-  return scene;
+  scene.observer = observe_at(&scene.little, 0);
+  for (uint32_t i = 0; i < people; i++) cr_assert(!muster_agent_is_null(spawn(i)));
 }
 
 /* What a host does between two frames: some agents come, go, are woken, moved and tuned; the observer walks on. */
-static void disturb(struct scene *scene, uint32_t frame) {
-  muster_world *world = scene->little.world;
+static void disturb(uint32_t frame) {
+  muster_world *world = scene.little.world;
   muster_agent agent = {0};
-  muster_agent_tuning tuning = muster_agent_tuning_default();
-  muster_observer_move(world, scene->observer, (muster_position){frame % 100 * 3.0, frame % 70 * 4.0, 0});
-  for (uint32_t i = 0; i < 8; i++) spawn(scene, frame * 13 + i);
+  muster_observer_move(world, scene.observer, (muster_position){frame % 100 * 3.0, frame % 70 * 4.0, 0});
+  for (uint32_t i = 0; i < 8; i++) spawn(frame * 13 + i);
   for (uint32_t i = frame % 89; !muster_agent_is_null(agent = muster_agent_next(world, agent)); i++) {
     if (i % 89 == 0) muster_agent_wake(world, agent);
     if (i % 331 == 1) muster_agent_remove(world, agent);
-    if (i % 97 != 2) continue;
-    tuning.importance_floor = (float)(i % 3) * 0.5f;
-    tuning.elasticity = i % 2 ? 2.0f : 0.0f;
-    tuning.derive_elasticity = i % 5 == 0;
-    muster_agent_tune(world, agent, &tuning);
+    if (i % 97 == 2)
+      tune_agent(&scene.little, agent,
+                 WITH(muster_agent_tuning, it.importance_floor = (float)(i % 3) * 0.5f,
+                      it.elasticity = i % 2 ? 2.0f : 0.0f, it.derive_elasticity = i % 5 == 0));
   }
 }
 
 /* Compares what the report says with what the agents say. Returns the updates of all agents that live. */
-static uint64_t check_agents(const struct scene *scene, const muster_frame_report *report) {
+static uint64_t check_agents(const muster_frame_report *report) {
   uint32_t levels[MUSTER_LEVELS] = {0}, count = 0;
   uint64_t updates = 0;
-  muster_agent agent = {0};
-  while (!muster_agent_is_null(agent = muster_agent_next(scene->little.world, agent))) {
-    muster_agent_info info = info_of(&scene->little, agent);
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(scene.little.world, agent));) {
+    muster_agent_info info = info_of(&scene.little, agent);
     const struct person *self = info.state;
     cr_assert(info.active && self->alive == 1);
-    cr_assert_eq(self->wrong, 0, "agent %u of type %u saw %lu wrong things", muster_agent_index(agent), info.type.index,
-                 (unsigned long)self->wrong);
+    cr_assert_eq(self->wrong, 0, "agent %u saw %lu wrong things", muster_agent_index(agent), self->wrong);
     levels[info.level]++;
     updates += self->updates;
     count++;
@@ -199,104 +168,78 @@ static uint64_t check_agents(const struct scene *scene, const muster_frame_repor
   return updates;
 }
 
-static muster_frame_report run(struct scene *scene, uint64_t budget_ns) {
-  muster_frame_report report = run_frame_with(&scene->little, budget_ns);
-  scene->completed += report.completed;
-  scene->released += report.released;
-  scene->woken += report.woken;
+static muster_frame_report run(uint64_t budget_ns) {
+  muster_frame_report report = run_frame_with(&scene.little, budget_ns);
+  scene.completed += report.completed;
+  scene.released += report.released;
+  scene.woken += report.woken;
   return report;
 }
 
 /* Runs frames with plenty of time and without new commands until no agent waits. */
-static muster_frame_report settle(struct scene *scene) {
+static muster_frame_report settle(void) {
   muster_frame_report report;
-  do report = run(scene, 2000000000u);
+  do report = run(2000000000u);
   while (report.carried + report.preempted + report.actions_waiting + report.spawns_waiting + report.commands_waiting);
   return report;
 }
 
-static void check_sums(const struct scene *scene, uint64_t updates, const muster_frame_report *report) {
-  const struct ledger *ledger = &scene->ledger;
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(scene->little.world, &sums);
-  cr_assert_eq(ledger->wrong, 0, "those who are gone saw %lu wrong things", (unsigned long)ledger->wrong);
-  cr_assert_eq(sums.completed, scene->completed);
-  cr_assert_eq(sums.completed, ledger->updates + updates);
-  cr_assert(sums.released == scene->released && sums.woken == scene->woken);
-  cr_assert(sums.spawned == ledger->spawned && sums.removed == ledger->removed);
-  cr_assert_eq(sums.spawned - sums.removed, report->agents);
+Test(crowd_threads, everyone_lives_through_the_time_that_passed_and_all_counts_agree) {
+  create(PEOPLE, AGENTS_MAX);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    muster_frame_report report = run(frame % 4 == 3 ? SHORT_BUDGET_NS : BUDGET_NS);
+    if (frame % 25 == 0) check_agents(&report);
+    disturb(frame);
+  }
+  muster_frame_report report = settle();
+  uint64_t updates = check_agents(&report);
+  muster_statistics sums = statistics_of(&scene.little);
+  cr_assert_eq(ledger.wrong, 0, "those who are gone saw %lu wrong things", ledger.wrong);
+  cr_assert_eq(sums.completed, scene.completed);
+  cr_assert_eq(sums.completed, ledger.updates + updates);
+  cr_assert(sums.released == scene.released && sums.woken == scene.woken);
+  cr_assert(sums.spawned == ledger.spawned && sums.removed == ledger.removed);
+  cr_assert_eq(sums.spawned - sums.removed, report.agents);
   cr_assert_eq(sums.commands_dropped, 0);
   cr_assert_eq(sums.positions_refused, 0);
   cr_assert(sums.spawned > PEOPLE + FRAMES && sums.removed > FRAMES && sums.woken > FRAMES);
-}
-
-/* Each agent that lives has lived from its birth to its last update. */
-static void check_times(const struct scene *scene) {
-  muster_agent agent = {0};
-  while (!muster_agent_is_null(agent = muster_agent_next(scene->little.world, agent))) {
-    muster_agent_info info = info_of(&scene->little, agent);
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(scene.little.world, agent));) {
+    muster_agent_info info = info_of(&scene.little, agent);
     const struct person *self = info.state;
-    cr_assert_eq(self->born_ns + self->lived_ns, info.last_update_ns);
-    cr_assert_leq(info.last_update_ns, scene->little.now_ns);
+    cr_assert_eq(self->born_ns + self->lived_ns, info.last_update_ns, "it lived from its birth to its last update");
+    cr_assert_leq(info.last_update_ns, scene.little.now_ns);
     cr_assert_float_eq(info.position.x, self->x, 1e-3);
   }
-}
-
-Test(crowd_threads, everyone_lives_through_the_time_that_passed_and_all_counts_agree) {
-  struct scene *scene = create(PEOPLE, AGENTS_MAX);
-  for (uint32_t frame = 0; frame < FRAMES; frame++) {
-    muster_frame_report report = run(scene, frame % 4 == 3 ? SHORT_BUDGET_NS : BUDGET_NS);
-    if (frame % 25 == 0) check_agents(scene, &report);
-    disturb(scene, frame);
-  }
-  muster_frame_report report = settle(scene);
-  uint64_t updates = check_agents(scene, &report);
-  check_sums(scene, updates, &report);
-  check_times(scene);
-  destroy(scene);
-  cr_assert_eq(scene->ledger.removed, scene->ledger.spawned);
-  free(scene);
+  destroy();
+  cr_assert_eq(ledger.removed, ledger.spawned);
 }
 
 /* -------------------------------------------------------------------------------------- removals that come too late */
 
 enum { PRODUCERS = 2, ROUNDS = 200, TOGETHER = 32 };
 
-struct producer {
-  struct scene *scene;
-  pthread_t thread;
-};
-
 /* Orders the removal of every agent three times, so that late commands name agents that are gone and have their places
  * taken by others. */
-static void *spawn_and_remove(void *argument) {
-  struct producer *producer = argument;
-  muster_world *world = producer->scene->little.world;
+static void *spawn_and_remove(void *unused) {
   muster_agent agents[TOGETHER];
   for (uint32_t left = ROUNDS * TOGETHER; left > 0;) {
     uint32_t count = 0;
-    while (count < TOGETHER && count < left && !muster_agent_is_null(agents[count] = spawn(producer->scene, 1)))
-      count++;
+    while (count < TOGETHER && count < left && !muster_agent_is_null(agents[count] = spawn(1))) count++;
     for (uint32_t again = 0; again < 3; again++)
       for (uint32_t i = 0; i < count; i++)
-        while (muster_agent_remove(world, agents[i]) == MUSTER_E_FULL) continue;
+        while (muster_agent_remove(scene.little.world, agents[i]) == MUSTER_E_FULL) continue;
     left -= count;
   }
-  return NULL;
+  return unused;
 }
 
 Test(crowd_threads, removals_that_come_too_late_touch_nobody_else) {
-  struct scene *scene = create(0, 1200); /* places are taken again soon */
-  struct producer producers[PRODUCERS] = {0};
-  for (uint32_t i = 0; i < PRODUCERS; i++) {
-    producers[i].scene = scene;
-    pthread_create(&producers[i].thread, NULL, spawn_and_remove, &producers[i]);
-  }
+  create(0, 1200); /* places are taken again soon */
+  pthread_t producers[PRODUCERS];
+  for (uint32_t i = 0; i < PRODUCERS; i++) pthread_create(&producers[i], NULL, spawn_and_remove, NULL);
   for (uint32_t i = 0; i < PRODUCERS; i++)
-    while (pthread_tryjoin_np(producers[i].thread, NULL)) run(scene, SHORT_BUDGET_NS);
-  muster_frame_report report = settle(scene);
-  cr_assert_eq(report.agents, 0);
-  cr_assert(scene->ledger.spawned == scene->ledger.removed && scene->ledger.wrong == 0);
-  destroy(scene);
-  free(scene);
+    while (pthread_tryjoin_np(producers[i], NULL)) run(SHORT_BUDGET_NS);
+  cr_assert_eq(settle().agents, 0);
+  cr_assert(ledger.spawned == ledger.removed && ledger.wrong == 0);
+  destroy();
 }

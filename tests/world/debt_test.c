@@ -1,56 +1,33 @@
 /* An overrun is taken back from the next frames, and a host may give another budget in any frame. */
-#include "base/clock.h"
-#include "run/runner.h"
-#include "support/little_world.h"
-#include "world/world.h"
+#include "world/told_clock.h"
 
 enum { BUDGET_NS = 5000000, UPDATE_NS = 50000, SPIKE_NS = 200000000 };
 
 /* What the test tells the cost model. */
-struct costs {
+static struct costs {
   bool spike;       /* the next update takes 200 ms */
   uint64_t next_ns; /* or so long, when not 0 */
-};
-
-static muster_atom_result pass(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
+} costs;
 
 static uint64_t cost_of(const muster_cost_query *query, void *user) {
-  struct costs *costs = user;
-  (void)query;
-  uint64_t cost_ns = costs->spike ? SPIKE_NS : costs->next_ns ? costs->next_ns : UPDATE_NS;
-  costs->spike = false;
-  costs->next_ns = 0;
+  (void)query, (void)user;
+  uint64_t cost_ns = costs.spike ? SPIKE_NS : costs.next_ns ? costs.next_ns : UPDATE_NS;
+  costs.spike = false;
+  costs.next_ns = 0;
   return cost_ns;
 }
 
 /* 400 agents that would each like 50 us in every frame of 10 ms: four times the budget. */
-static little_world crowded(const muster_world_def *def, struct costs *costs) {
-  static const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
-  little_world little = little_world_create(1, def);
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = FRAME_NS;
-  type.user = costs;
-  type.models.cost_ns = cost_of;
-  register_type(&little, &type);
+static little_world crowded(float debt_budgets) {
+  little_world little = little_world_of(1, WITH(virtual_world_def, it.debt_budgets = debt_budgets));
+  add_type(&little, CHANGED(type_running(nothing, UPDATE_NS), it.period_ns = FRAME_NS, it.models.cost_ns = cost_of));
   for (int i = 0; i < 400; i++) spawn_at(&little, i);
   run_frames(&little, 100);
   return little;
 }
 
-static muster_world_def virtual_def(float debt_budgets) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.debt_budgets = debt_budgets;
-  return def;
-}
-
 Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_most) {
-  muster_world_def def = virtual_def(1.0f);
-  struct costs costs = {0};
-  little_world little = crowded(&def, &costs);
+  SCOPED_WORLD little = crowded(1.0f);
   costs.spike = true;
   muster_frame_report spike = run_frame_with(&little, BUDGET_NS);
   cr_assert_eq(spike.overrun_own_ns, SPIKE_NS - BUDGET_NS);
@@ -69,15 +46,12 @@ Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_
   muster_frame_report after = run_frame_with(&little, BUDGET_NS);
   cr_assert_eq(after.repaid_ns, 0);
   cr_assert_gt(after.update_cpu_ns, BUDGET_NS - UPDATE_NS, "and then all is as before");
-  little_world_destroy(&little);
 }
 
 /* A frame that repays means to end after two thirds of the budget, but the host was promised the whole budget. */
 Test(debt, a_frame_that_repays_is_not_late_within_its_budget_and_owes_again_what_it_did_not_repay) {
   enum { LONG_NS = BUDGET_NS - 500000 };
-  muster_world_def def = virtual_def(1.0f);
-  struct costs costs = {0};
-  little_world little = crowded(&def, &costs);
+  SCOPED_WORLD little = crowded(1.0f);
   costs.spike = true;
   uint64_t debt_ns = run_frame_with(&little, BUDGET_NS).debt_ns;
   costs.next_ns = LONG_NS;
@@ -85,25 +59,19 @@ Test(debt, a_frame_that_repays_is_not_late_within_its_budget_and_owes_again_what
   cr_assert_eq(report.update_cpu_ns, LONG_NS, "the first update of a frame runs, however long it is");
   cr_assert_eq(report.overrun_own_ns, 0);
   cr_assert_eq(report.debt_ns, debt_ns - (BUDGET_NS - LONG_NS), "only the rest of the budget was repaid");
-  little_world_destroy(&little);
 }
 
 Test(debt, is_not_asked_for_where_the_host_wants_none) {
-  muster_world_def def = virtual_def(0.0f);
-  struct costs costs = {0};
-  little_world little = crowded(&def, &costs);
+  SCOPED_WORLD little = crowded(0.0f);
   costs.spike = true;
   cr_assert_eq(run_frame_with(&little, BUDGET_NS).debt_ns, 0);
   muster_frame_report report = run_frame_with(&little, BUDGET_NS);
   cr_assert_eq(report.repaid_ns, 0);
   cr_assert_gt(report.update_cpu_ns, BUDGET_NS - UPDATE_NS);
-  little_world_destroy(&little);
 }
 
 Test(debt, a_frame_keeps_the_budget_that_it_was_given_whatever_the_one_before_had) {
-  muster_world_def def = virtual_def(1.0f);
-  struct costs costs = {0};
-  little_world little = crowded(&def, &costs);
+  SCOPED_WORLD little = crowded(1.0f);
   static const uint64_t budgets_ns[] = {5000000, 1000000, 8000000, 100000, 5000000, 2000000};
   for (uint32_t i = 0; i < 60; i++) {
     uint64_t budget_ns = budgets_ns[i % 6];
@@ -112,36 +80,23 @@ Test(debt, a_frame_keeps_the_budget_that_it_was_given_whatever_the_one_before_ha
     cr_assert_eq(report.overrun_own_ns, 0);
     if (report.carried) cr_assert_gt(report.update_cpu_ns + UPDATE_NS, budget_ns, "work waited, and there was room");
   }
-  little_world_destroy(&little);
 }
 
 /* Planning takes 200 ms: by itself, or because the kernel took the processor away meanwhile. */
-struct planning {
-  uint64_t told_ns, own_ns;
-  bool slow, preempted;
-};
+static struct planning { bool slow, preempted; } planning;
 
 static void importance_of(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
-  struct planning *planning = user;
-  (void)queries;
+  (void)queries, (void)user;
   for (uint32_t i = 0; i < count; i++) importances[i] = 0.5f;
-  if (planning->slow) planning->told_ns += SPIKE_NS;
-  if (planning->slow && !planning->preempted) planning->own_ns += SPIKE_NS;
-  planning->slow = false;
+  if (planning.slow) told_ns += SPIKE_NS;
+  if (planning.slow && !planning.preempted) own_ns += SPIKE_NS;
+  planning.slow = false;
 }
 
 static uint64_t debt_after_planning(bool preempted) {
-  static const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
-  struct planning planning = {.told_ns = 1000000000u, .own_ns = 1, .preempted = preempted};
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = 0;
-  little_world little = little_world_create(1, &def);
-  little.world->runner->clock = clock_told(&planning.told_ns);
-  clock_tell_thread_cpu(&planning.own_ns);
-  muster_type_def type = type_with(&atom, 1);
-  type.user = &planning;
-  type.models.importance = importance_of;
-  register_type(&little, &type);
+  planning = (struct planning){.preempted = preempted};
+  SCOPED(told_world_destroy) little_world little = told_world(muster_world_def_default());
+  add_type(&little, CHANGED(type_running(nothing, UPDATE_NS), it.models.importance = importance_of));
   for (int i = 0; i < 40; i++) spawn_at(&little, i);
   run_frames(&little, 10);
   spawn_at(&little, 40);
@@ -149,8 +104,6 @@ static uint64_t debt_after_planning(bool preempted) {
   muster_frame_report report = run_frame_with(&little, BUDGET_NS);
   cr_assert(!planning.slow, "a new agent is looked at");
   cr_assert_geq(report.wall_ns, SPIKE_NS);
-  clock_tell_thread_cpu(NULL);
-  little_world_destroy(&little);
   return report.debt_ns;
 }
 
@@ -160,9 +113,6 @@ Test(debt, of_planning_is_for_own_time) {
 }
 
 Test(debt, its_bound_is_checked) {
-  muster_world_def def = virtual_def(-0.5f);
-  cr_assert_null(muster_world_create(&def));
-  cr_assert_not_null(strstr(muster_last_error(), "debt_budgets"));
-  def.debt_budgets = 9.0f;
-  cr_assert_null(muster_world_create(&def));
+  expect_world_refused(WITH(virtual_world_def, it.debt_budgets = -0.5f), "debt_budgets");
+  expect_world_refused(WITH(virtual_world_def, it.debt_budgets = 9.0f), "debt_budgets");
 }

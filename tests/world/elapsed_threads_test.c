@@ -1,10 +1,7 @@
 /* On the wall clock, where several workers run and settle at a time: whatever the load and whichever worker is faster,
  * the time that updates are told adds up to the time that passed, under each contract; and times that were asked for
  * are kept. */
-#include "support/little_world.h"
-#include "support/sanitized.h"
-
-#include <muster/bulk.h>
+#include "world/fixture.h"
 
 /* A frame ends when nobody waits, so a large budget takes no time; planning under a sanitizer, beside other programs,
  * takes more than 20 ms. */
@@ -13,6 +10,8 @@ enum { EACH = 1000, FRAMES_MAX = 3000, BUDGET_NS = UNDER_SANITIZER ? 400000000 :
 typedef struct life {
   uint64_t spawned_ns, told_ns, steps, early, next_ns, halfway;
 } life;
+
+static uint64_t removed;
 
 static void begin(muster_update *update) {
   life *own = update->state;
@@ -24,10 +23,9 @@ static void begin(muster_update *update) {
 
 static void end(muster_update *update) {
   life *own = update->state;
-  uint64_t *removed = update->type_user;
   own->told_ns += update->elapsed_ns;
   if (!own->halfway) cr_assert_eq(own->told_ns, update->now_ns - own->spawned_ns);
-  (*removed)++;
+  removed++;
 }
 
 static muster_atom_result live(muster_update *update) {
@@ -71,33 +69,23 @@ static muster_atom_result wake_another(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static const muster_atom plain[] = {{.run = live}, {.run = wake_another}};
-static const muster_atom asking_always[] = {{.run = live_and_ask_always}, {.run = wake_another}};
-static const muster_atom asking[] = {{.run = live_and_ask}, {.run = wake_another}};
-
-static void add(little_world *little, muster_elapsed contract, uint64_t *removed) {
-  muster_type_def type = muster_type_def_default();
-  type.elapsed.contract = contract;
-  type.atoms = contract == MUSTER_ELAPSED_EVENTS ? asking : contract == MUSTER_ELAPSED_DELTA ? asking_always : plain;
-  type.atom_count = 2;
-  type.state_bytes = sizeof(life);
-  type.period_ns = FRAME_NS;
-  type.on_removed = end;
-  type.user = removed;
-  if (contract == MUSTER_ELAPSED_STEPS) type.elapsed.step_ns = 3333333, type.elapsed.steps_max = 310;
-  if (contract == MUSTER_ELAPSED_ANALYTIC) type.elapsed.step_ns = 5000000, type.elapsed.catch_up = live_before;
-  if (contract == MUSTER_ELAPSED_EVENTS) type.on_spawned = begin;
-  if (contract != MUSTER_ELAPSED_EVENTS) type.on_spawned = begin, type.wake_gap_ns = 25000000;
-  register_type(little, &type);
-  for (uint32_t i = 0; i < EACH; i++) spawn_at(little, i);
-}
+static const muster_atom atoms[][2] = {[MUSTER_ELAPSED_DELTA] = {{.run = live_and_ask_always}, {.run = wake_another}},
+                                       [MUSTER_ELAPSED_STEPS] = {{.run = live}, {.run = wake_another}},
+                                       [MUSTER_ELAPSED_ANALYTIC] = {{.run = live}, {.run = wake_another}},
+                                       [MUSTER_ELAPSED_EVENTS] = {{.run = live_and_ask}, {.run = wake_another}}};
 
 Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
-  uint64_t removed = 0;
-  muster_world_def def = muster_world_def_default();
-  little_world little = little_world_create(2, &def);
-  for (uint32_t contract = 0; contract <= MUSTER_ELAPSED_EVENTS; contract++)
-    add(&little, (muster_elapsed)contract, &removed);
+  little_world little = little_world_of(2, muster_world_def_default());
+  for (uint32_t contract = 0; contract <= MUSTER_ELAPSED_EVENTS; contract++) {
+    muster_type_def type =
+        CHANGED(type_with(atoms[contract], 2), it.elapsed.contract = (muster_elapsed)contract,
+                it.state_bytes = sizeof(life), it.period_ns = FRAME_NS, it.on_spawned = begin, it.on_removed = end);
+    if (contract == MUSTER_ELAPSED_STEPS) type.elapsed.step_ns = 3333333, type.elapsed.steps_max = 310;
+    if (contract == MUSTER_ELAPSED_ANALYTIC) type.elapsed.step_ns = 5000000, type.elapsed.catch_up = live_before;
+    if (contract != MUSTER_ELAPSED_EVENTS) type.wake_gap_ns = 25000000;
+    add_type(&little, type);
+    for (uint32_t i = 0; i < EACH; i++) spawn_at(&little, i);
+  }
   muster_statistics statistics = muster_statistics_default();
   for (uint32_t i = 0; i < FRAMES_MAX; i++) { /* as many as a slow machine needs */
     if (statistics.completed > 8 * EACH && statistics.wakes_timed > 2 * EACH && statistics.wakes_delayed > 0) break;
@@ -108,9 +96,8 @@ Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
   cr_assert_gt(statistics.wakes_timed, 2 * EACH);
   cr_assert_gt(statistics.wakes_delayed, 0);
   uint64_t steps = 0, asked = 0;
-  muster_agent agent = {0};
   muster_agents_move(little.world, NULL, NULL, 0); /* settles what a late frame left over */
-  while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));) {
     muster_agent_info info = info_of(&little, agent);
     const life *own = info.state;
     steps += own->steps;

@@ -1,16 +1,10 @@
 /* No update is told that no time has passed, but for a further cycle of one: an agent that is at the time of the frame
  * already, since it began or ran then, waits until time has passed. */
-#include "support/little_world.h"
 #include "support/planned_world.h"
-
-#include <muster/planner.h>
-#include <muster/tune.h>
-
-#include <stdlib.h>
+#include "world/fixture.h"
 
 enum { CROWD = 2000, PERIOD_FRAMES = 8 };
 
-/* What an agent has lived through. */
 typedef struct life {
   uint64_t first_ns; /* how long after its spawn its first update came; 0 = none came */
   uint32_t runs, of_none;
@@ -23,13 +17,9 @@ static muster_atom_result live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static const muster_atom live_atom = {live, MUSTER_ROLE_BEHAVIOUR, 100};
-
 static muster_type_def living(void) {
-  muster_type_def type = type_with(&live_atom, 1);
-  type.state_bytes = sizeof(life);
-  type.period_ns = type.period_max_ns = PERIOD_FRAMES * FRAME_NS;
-  return type;
+  return CHANGED(type_running(live, 100), it.state_bytes = sizeof(life),
+                 it.period_ns = it.period_max_ns = PERIOD_FRAMES * FRAME_NS);
 }
 
 static const life *life_of(const little_world *little, muster_agent agent) {
@@ -42,11 +32,9 @@ Test(first_updates, come_a_random_part_of_the_period_after_an_intake_that_was_pu
   static const uint32_t workers[] = {1, 2, 4};
   uint64_t hashes[3];
   for (uint32_t w = 0; w < 3; w++) {
-    little_world little = little_world_create(workers[w], NULL);
-    muster_type_def type = living();
-    type.period_ns = type.period_max_ns = 2 * FRAME_NS;
-    register_type(&little, &type);
-    muster_agent *agents = calloc(CROWD, sizeof *agents);
+    SCOPED_WORLD little = little_world_create(workers[w], NULL);
+    add_type(&little, CHANGED(living(), it.period_ns = it.period_max_ns = 2 * FRAME_NS));
+    SCOPED(free_memory) muster_agent *agents = calloc(CROWD, sizeof *agents);
     for (uint32_t i = 0; i < CROWD; i++) agents[i] = spawn_at(&little, i);
     uint32_t put_off = 0;
     for (uint32_t frame = 0; frame < 30; frame++) put_off += run_frame_with(&little, 1000000u).spawns_waiting > 0;
@@ -55,20 +43,16 @@ Test(first_updates, come_a_random_part_of_the_period_after_an_intake_that_was_pu
     for (uint32_t i = 0; i < CROWD; i++) {
       const life *self = life_of(&little, agents[i]);
       cr_assert_eq(self->of_none, 0, "agent %u ran with elapsed 0", i);
-      cr_assert(self->first_ns == FRAME_NS || self->first_ns == 2 * FRAME_NS, "agent %u: %lu", i,
-                (unsigned long)self->first_ns);
+      cr_assert(self->first_ns == FRAME_NS || self->first_ns == 2 * FRAME_NS, "agent %u: %lu", i, self->first_ns);
       first_half += self->first_ns == FRAME_NS;
     }
     cr_assert(first_half > CROWD * 45 / 100 && first_half < CROWD * 55 / 100, "%u of %u", first_half, CROWD);
     hashes[w] = muster_world_hash(little.world);
     cr_assert_eq(hashes[w], hashes[0], "on %u workers", workers[w]);
-    free(agents);
-    little_world_destroy(&little);
   }
 }
 
-/* ---------------------------------------------------------------------------------------- woken where no time passed
- */
+/* -------------------------------------------------------------------------------------- woken where no time passed */
 
 static void ask_for_now(muster_update *update) {
   cr_assert_eq(muster_update_wake_at(update, update->agent, update->now_ns), MUSTER_OK);
@@ -109,18 +93,7 @@ static const wish ways[] = {{.name = "wakes itself", .on_spawned = wake_itself},
                             {.name = "is woken, with a gap", .call = wake_it, .gap_ns = FRAME_NS / 2},
                             {.name = "is woken at a time", .call = wake_it_in_the_past},
                             {.name = "gets a message", .call = send_to_it}};
-enum { WAYS = sizeof ways / sizeof *ways };
-
-static muster_type_def type_of_way(const wish *way, muster_elapsed contract) {
-  muster_type_def type = living();
-  type.period_ns = type.period_max_ns = 1000ull * FRAME_NS;
-  type.elapsed.contract = contract;
-  type.on_spawned = way->on_spawned;
-  type.wake_gap_ns = way->gap_ns;
-  type.messages.waiting_max = 4;
-  type.messages.wake = true;
-  return type;
-}
+enum { WAYS = COUNT_OF(ways) };
 
 static void run_again(little_world *little) {
   little->now_ns -= FRAME_NS;
@@ -129,9 +102,10 @@ static void run_again(little_world *little) {
 
 /* The agent begins in a frame, another comes at the same time, and time passes with the third. */
 static void expect_run_when_time_has_passed(const wish *way, muster_elapsed contract) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_of_way(way, contract);
-  register_type(&little, &type);
+  SCOPED_WORLD little =
+      world_of(CHANGED(living(), it.period_ns = it.period_max_ns = 1000ull * FRAME_NS, it.elapsed.contract = contract,
+                       it.on_spawned = way->on_spawned, it.wake_gap_ns = way->gap_ns, it.messages.waiting_max = 4,
+                       it.messages.wake = true));
   run_frames(&little, 2);
   muster_agent agent = spawn_at(&little, 0);
   if (way->call) way->call(&little, agent);
@@ -153,7 +127,6 @@ static void expect_run_when_time_has_passed(const wish *way, muster_elapsed cont
   run_frames(&little, 5);
   cr_assert_eq(self->runs, way->call ? 2 : 1, "%s: once is enough", way->name);
   cr_assert_eq(self->of_none, 0);
-  little_world_destroy(&little);
 }
 
 Test(first_updates, of_agents_that_are_asked_to_run_wait_until_time_has_passed) {
@@ -163,17 +136,14 @@ Test(first_updates, of_agents_that_are_asked_to_run_wait_until_time_has_passed) 
   }
 }
 
-/* ------------------------------------------------------------------------------------------- several frames at a time
- */
+/* ---------------------------------------------------------------------------------------- several frames at a time */
 
 /* Agents are late by more than a period, and by less than two: so they are due again at once, as far as clocks know. */
 Test(first_updates, no_agent_runs_twice_when_a_frame_is_planned_again_at_the_same_time) {
   enum { AGENTS = 500, STEP_NS = 250000000 };
-  planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = parts_type(1);
-  type.period_ns = type.period_max_ns = 100000000u;
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&planned->little, i);
+  SCOPED(planned_world_end)
+  planned_world *planned =
+      planned_world_of(NULL, CHANGED(parts_type(1), it.period_ns = it.period_max_ns = 100000000u), AGENTS);
   for (uint32_t step = 0; step < 8; step++) {
     planned->little.now_ns += STEP_NS - FRAME_NS;
     for (uint32_t again = 0; again < 4; again++) {
@@ -187,7 +157,6 @@ Test(first_updates, no_agent_runs_twice_when_a_frame_is_planned_again_at_the_sam
     }
     planned->little.now_ns += FRAME_NS;
   }
-  planned_world_destroy(planned);
 }
 
 /* On the wall clock workers take agents that are woken while the frame runs, those among them that began in it. */
@@ -199,16 +168,12 @@ static muster_atom_result wake_all(muster_update *update) {
 
 Test(first_updates, no_worker_takes_an_agent_that_is_at_the_time_of_the_frame) {
   enum { AGENTS = 64 };
-  static const muster_atom caller = {wake_all, MUSTER_ROLE_BEHAVIOUR, 1000};
   static muster_agent agents[AGENTS];
-  muster_world_def def = muster_world_def_default();
-  little_world little = little_world_create(2, &def);
-  muster_type_def calls = type_with(&caller, 1), lives = living();
-  calls.period_ns = calls.period_max_ns = FRAME_NS;
-  calls.user = agents;
-  register_type(&little, &calls);
-  for (uint32_t i = 0; i < 8; i++) spawn_at(&little, i);
-  register_type(&little, &lives);
+  SCOPED_WORLD little = peopled(
+      typed_world(2, muster_world_def_default(),
+                  CHANGED(type_running(wake_all, 1000), it.period_ns = it.period_max_ns = FRAME_NS, it.user = agents)),
+      8);
+  add_type(&little, living());
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   run_frames(&little, 3);
   for (uint32_t round = 0; round < 20; round++) {
@@ -221,5 +186,4 @@ Test(first_updates, no_worker_takes_an_agent_that_is_at_the_time_of_the_frame) {
     run_again(&little);
     for (uint32_t i = 0; i < AGENTS; i++) cr_assert_geq(life_of(&little, agents[i])->runs, 1);
   }
-  little_world_destroy(&little);
 }

@@ -1,20 +1,11 @@
 /* A host that forks without exec: the child has the memory of worlds and pools, and none of their threads. */
 #include "support/await.h"
-#include "support/little_world.h"
-
-#include <muster/jobs.h>
+#include "world/fixture.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { HUNG = 1000 }; /* what `status_of` gives for a child that does not end */
-
-static muster_atom_result live(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
 
 /* How a child ends: its status; -signal; HUNG. */
 static int status_of(pid_t child) {
@@ -28,20 +19,18 @@ static int status_of(pid_t child) {
   return HUNG;
 }
 
-static little_world watched_world(void) {
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = 1000000000u; /* a thread more */
-  little_world little = little_world_create(3, &def);
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_type_def type = type_with(&atom, 1);
-  register_type(&little, &type);
-  for (int i = 0; i < 500; i++) spawn_at(&little, i);
-  run_frames(&little, 20);
-  return little;
+static muster_pool *pool_of_three(void) {
+  muster_pool_def def = WITH(muster_pool_def, it.workers = 3);
+  muster_pool *pool = muster_pool_create(&def);
+  cr_assert_not_null(pool);
+  return pool;
 }
 
 Test(fork, a_child_may_destroy_world_and_pool, .timeout = 60) {
-  little_world little = watched_world();
+  SCOPED_WORLD little = typed_world(3, WITH(muster_world_def, it.watch.stuck_ns = 1000000000u /* a thread more */),
+                                    type_running(nothing, 1000));
+  for (int i = 0; i < 500; i++) spawn_at(&little, i);
+  run_frames(&little, 20);
   pid_t child = fork();
   if (child == 0) {
     bool same = run_frame(&little).agents == 500;
@@ -50,7 +39,6 @@ Test(fork, a_child_may_destroy_world_and_pool, .timeout = 60) {
   }
   cr_assert_eq(status_of(child), 7);
   run_frames(&little, 20); /* the parent has its threads */
-  little_world_destroy(&little);
 }
 
 static void count(void *argument, uint32_t worker) {
@@ -59,10 +47,7 @@ static void count(void *argument, uint32_t worker) {
 }
 
 Test(fork, a_child_runs_the_jobs_that_it_waits_for, .timeout = 60) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 3;
-  muster_pool *pool = muster_pool_create(&def);
-  cr_assert_not_null(pool);
+  muster_pool *pool = pool_of_three();
   pid_t child = fork();
   if (child == 0) {
     int ran = 0;
@@ -87,11 +72,8 @@ static void linger(void *argument, uint32_t worker) {
 }
 
 Test(fork, a_child_that_waits_for_a_thread_of_its_parent_ends_and_says_so, .timeout = 60) {
-  muster_pool_def def = muster_pool_def_default();
   muster_group group;
-  def.workers = 3;
-  muster_pool *pool = muster_pool_create(&def);
-  cr_assert_not_null(pool);
+  muster_pool *pool = pool_of_three();
   muster_group_init(&group, pool);
   cr_assert_eq(muster_job_submit(pool, 0, linger, NULL, &group), MUSTER_OK);
   AWAIT_WITH(usleep(1000), __atomic_load_n(&begun, __ATOMIC_SEQ_CST));

@@ -1,26 +1,22 @@
 /* What a frame promises: exact elapsed time, publication at the commit, order of actions, slicing, the budget. */
-#include "support/little_world.h"
-#include "world/world.h"
+#include "world/fixture.h"
 #include "world/world_queues.h"
 
 enum { LOG_MAX = 4096 };
 
-struct journal {
-  uint32_t count;
-  uint32_t agents[LOG_MAX];
-  uint64_t elapsed_ns[LOG_MAX];
-  uint64_t sum_ns;
+static struct journal {
+  uint32_t count, agents[LOG_MAX];
+  uint64_t elapsed_ns[LOG_MAX], sum_ns;
   muster_agent prey;
   uint32_t eaten, refused;
   bool flag;
-};
+} journal; /* each test runs in a process of its own */
 
 static void note(muster_update *update) {
-  struct journal *journal = update->type_user;
-  journal->sum_ns += update->elapsed_ns;
-  if (journal->count == LOG_MAX) return;
-  journal->agents[journal->count] = muster_agent_index(update->agent);
-  journal->elapsed_ns[journal->count++] = update->elapsed_ns;
+  journal.sum_ns += update->elapsed_ns;
+  if (journal.count == LOG_MAX) return;
+  journal.agents[journal.count] = muster_agent_index(update->agent);
+  journal.elapsed_ns[journal.count++] = update->elapsed_ns;
 }
 
 static muster_atom_result note_update(muster_update *update) {
@@ -28,26 +24,11 @@ static muster_atom_result note_update(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result pass(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static muster_type_def type_of(const muster_atom *atoms, uint32_t count, struct journal *journal) {
-  muster_type_def def = muster_type_def_default();
-  def.atoms = atoms;
-  def.atom_count = count;
-  def.user = journal;
-  return def;
-}
-
 Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however_it_is_throttled) {
-  const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
   for (uint64_t budget_ns = 10000; budget_ns <= 10000000; budget_ns *= 10) {
-    struct journal journal = {0};
-    little_world little = papers_world(1);
-    muster_type_def def = type_of(atoms, 1, &journal);
-    register_type(&little, &def);
+    journal = (struct journal){0};
+    SCOPED_WORLD little = papers_world(1);
+    add_type(&little, type_running(note_update, 100000));
     muster_agent agents[20];
     for (int i = 0; i < 20; i++) agents[i] = spawn_at(&little, i);
     run_frame_with(&little, budget_ns);
@@ -56,18 +37,12 @@ Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however
     for (int i = 0; i < 20; i++) expected += info_of(&little, agents[i]).last_update_ns - begin;
     cr_assert_eq(journal.sum_ns, expected);
     cr_assert_gt(journal.count, 70, "at its longest period each runs four times in four seconds");
-    little_world_destroy(&little);
   }
 }
 
 Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
-  const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
-  struct journal journal = {0};
-  little_world little = papers_world(1);
-  muster_type_def def = type_of(atoms, 1, &journal);
-  def.period_ns = 20000000;
-  def.period_max_ns = 200000000;
-  register_type(&little, &def);
+  SCOPED_WORLD little = papers_world(1);
+  add_type(&little, CHANGED(type_running(note_update, 100000), it.period_ns = 20000000, it.period_max_ns = 200000000));
   muster_agent agent = spawn_at(&little, 0);
   for (int i = 1; i < 200; i++) spawn_at(&little, i);
   for (int i = 0; i < 50; i++) run_frame_with(&little, 30000000); /* no update waits, so the fit is not corrected */
@@ -80,15 +55,11 @@ Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
   report = run_frame_with(&little, 500000);
   cr_assert_gt(report.pressure, 1.0f);
   cr_assert_eq(info_of(&little, agent).period_ns, 200000000);
-  little_world_destroy(&little);
 }
 
 Test(frame, spends_no_more_than_the_budget_in_virtual_time_and_uses_it_while_work_waits) {
-  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 30000}, {pass, MUSTER_ROLE_BEHAVIOUR, 40000}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 2, NULL);
-  def.period_ns = def.period_max_ns = 10000000;
-  register_type(&little, &def);
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 30000}, {nothing, MUSTER_ROLE_BEHAVIOUR, 40000}};
+  SCOPED_WORLD little = world_of(CHANGED(type_with(atoms, 2), it.period_ns = it.period_max_ns = 10000000));
   for (int i = 0; i < 200; i++) spawn_at(&little, i);
   for (int i = 0; i < 100; i++) {
     muster_frame_report report = run_frame_with(&little, 1000000);
@@ -96,63 +67,47 @@ Test(frame, spends_no_more_than_the_budget_in_virtual_time_and_uses_it_while_wor
     cr_assert_eq(report.overrun_own_ns, 0);
     if (report.carried) cr_assert_gt(report.wall_ns, 1000000 - 40000);
   }
-  little_world_destroy(&little);
 }
 
 static muster_atom_result publish_count(muster_update *update) {
-  uint64_t *published = update->published;
-  ++*published;
+  ++*(uint64_t *)update->published;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result read_neighbour(muster_update *update) {
-  struct journal *journal = update->type_user;
-  const uint64_t *seen = muster_update_published_of(update, journal->prey);
+  const uint64_t *seen = muster_update_published_of(update, journal.prey);
   cr_assert_not_null(seen);
   note(update);
-  journal->elapsed_ns[journal->count - 1] = *seen;
+  journal.elapsed_ns[journal.count - 1] = *seen;
   return MUSTER_ATOM_NEXT;
 }
 
 Test(frame, others_see_published_state_as_of_the_last_commit) {
   const muster_atom atoms[] = {{publish_count, MUSTER_ROLE_BEHAVIOUR, 0}, {read_neighbour, MUSTER_ROLE_BEHAVIOUR, 0}};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 2, &journal);
-  def.published_bytes = 8;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  register_type(&little, &def);
-  muster_agent first = spawn_at(&little, 0);
+  SCOPED_WORLD little =
+      world_of(CHANGED(type_with(atoms, 2), it.published_bytes = 8, it.period_ns = it.period_max_ns = FRAME_NS));
+  journal.prey = spawn_at(&little, 0);
   spawn_at(&little, 1);
-  journal.prey = first;
   run_frames(&little, 5);
-  /* In each frame both agents run, and both see what `first` had published before the frame. */
-  for (uint32_t i = 0; i + 1 < journal.count; i += 2) {
-    cr_assert_eq(journal.elapsed_ns[i], i / 2);
-    cr_assert_eq(journal.elapsed_ns[i + 1], i / 2);
-  }
+  /* In each frame both agents run, and both see what the first had published before the frame. */
+  for (uint32_t i = 0; i < journal.count / 2 * 2; i++) cr_assert_eq(journal.elapsed_ns[i], i / 2);
   cr_assert_geq(journal.count, 8);
-  cr_assert_eq(*(const uint64_t *)info_of(&little, first).published, journal.count / 2);
-  little_world_destroy(&little);
+  cr_assert_eq(*(const uint64_t *)info_of(&little, journal.prey).published, journal.count / 2);
 }
 
 static muster_atom_result eat(muster_update *update) {
-  struct journal *journal = update->type_user;
   note(update);
-  if (muster_agent_is_null(journal->prey) || muster_agent_equal(update->agent, journal->prey)) return MUSTER_ATOM_NEXT;
-  muster_result result = muster_update_remove(update, journal->prey);
-  journal->eaten += result == MUSTER_OK;
-  journal->refused += result == MUSTER_E_STALE;
+  if (muster_agent_is_null(journal.prey) || muster_agent_equal(update->agent, journal.prey)) return MUSTER_ATOM_NEXT;
+  muster_result result = muster_update_remove(update, journal.prey);
+  journal.eaten += result == MUSTER_OK;
+  journal.refused += result == MUSTER_E_STALE;
   return MUSTER_ATOM_NEXT;
 }
 
 Test(frame, action_atoms_run_in_agent_order_and_a_prey_is_eaten_once) {
-  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 0}, {eat, MUSTER_ROLE_ACTION, 0}};
-  struct journal journal = {0};
-  little_world little = little_world_create(4, NULL);
-  muster_type_def def = type_of(atoms, 2, &journal);
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  register_type(&little, &def);
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}, {eat, MUSTER_ROLE_ACTION, 0}};
+  SCOPED_WORLD little = little_world_create(4, NULL);
+  add_type(&little, CHANGED(type_with(atoms, 2), it.period_ns = it.period_max_ns = FRAME_NS));
   muster_agent agents[50];
   for (int i = 0; i < 50; i++) agents[i] = spawn_at(&little, i);
   run_frame(&little);
@@ -164,16 +119,11 @@ Test(frame, action_atoms_run_in_agent_order_and_a_prey_is_eaten_once) {
   for (uint32_t i = 1; i < journal.count; i++) cr_assert_lt(journal.agents[i - 1], journal.agents[i]);
   run_frame(&little);
   cr_assert(!muster_agent_exists(little.world, agents[17]));
-  little_world_destroy(&little);
 }
 
 Test(frame, action_atoms_without_time_lead_the_next_commit_and_none_is_lost) {
-  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}, {note_update, MUSTER_ROLE_ACTION, 200000}};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 2, &journal);
-  def.period_ns = def.period_max_ns = 100000000;
-  register_type(&little, &def);
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {note_update, MUSTER_ROLE_ACTION, 200000}};
+  SCOPED_WORLD little = world_of(CHANGED(type_with(atoms, 2), it.period_ns = it.period_max_ns = 100000000));
   for (int i = 0; i < 50; i++) spawn_at(&little, i);
   uint32_t waited = 0, completed = 0;
   for (int i = 0; i < 300; i++) {
@@ -185,7 +135,6 @@ Test(frame, action_atoms_without_time_lead_the_next_commit_and_none_is_lost) {
   cr_assert_gt(waited, 10, "50 x 0.2 ms per 100 ms in frames of 1 ms: sometimes there is no time");
   cr_assert_eq(journal.count, completed);
   cr_assert_gt(completed, 50 * 20);
-  little_world_destroy(&little);
 }
 
 static muster_atom_result slice(muster_update *update) {
@@ -202,12 +151,8 @@ static muster_atom_result slice(muster_update *update) {
 Test(frame, a_preempted_update_goes_on_where_it_stopped) {
   muster_atom atoms[10];
   for (int i = 0; i < 10; i++) atoms[i] = (muster_atom){slice, MUSTER_ROLE_BEHAVIOUR, 100000};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 10, &journal);
-  def.state_bytes = 16;
-  def.period_ns = def.period_max_ns = 200000000;
-  register_type(&little, &def);
+  SCOPED_WORLD little =
+      world_of(CHANGED(type_with(atoms, 10), it.state_bytes = 16, it.period_ns = it.period_max_ns = 200000000));
   for (int i = 0; i < 7; i++) spawn_at(&little, i);
   uint32_t preempted = 0, completed = 0;
   for (int i = 0; i < 500; i++) {
@@ -218,7 +163,6 @@ Test(frame, a_preempted_update_goes_on_where_it_stopped) {
   cr_assert_gt(preempted, 100);
   cr_assert_eq(journal.count, completed);
   cr_assert_geq(completed, 7 * 24);
-  little_world_destroy(&little);
 }
 
 static muster_atom_result finish_early(muster_update *update) {
@@ -227,73 +171,52 @@ static muster_atom_result finish_early(muster_update *update) {
 }
 
 static muster_atom_result never(muster_update *update) {
-  ((struct journal *)update->type_user)->flag = true;
+  (void)update;
+  journal.flag = true;
   return MUSTER_ATOM_NEXT;
 }
 
 Test(frame, an_atom_that_finishes_skips_the_rest_and_the_actions) {
   const muster_atom atoms[] = {
       {finish_early, MUSTER_ROLE_BEHAVIOUR, 0}, {never, MUSTER_ROLE_BEHAVIOUR, 0}, {never, MUSTER_ROLE_ACTION, 0}};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 3, &journal);
-  register_type(&little, &def);
+  SCOPED_WORLD little = world_of(type_with(atoms, 3));
   spawn_at(&little, 0);
   run_frames(&little, 50);
   cr_assert_gt(journal.count, 3);
   cr_assert(!journal.flag);
-  little_world_destroy(&little);
 }
 
 static muster_atom_result breed(muster_update *update) {
-  struct journal *journal = update->type_user;
-  muster_agent_def def = muster_agent_def_default();
-  def.type = update->type;
-  def.position = update->position;
+  muster_agent_def def = WITH(muster_agent_def, it.type = update->type, it.position = update->position);
   for (int i = 0; i < 3; i++) {
     muster_agent child = muster_update_spawn(update, &def);
-    if (muster_agent_is_null(child))
-      journal->refused++;
-    else
-      cr_assert(muster_agent_exists(update->world, child));
+    journal.refused += muster_agent_is_null(child);
+    if (!muster_agent_is_null(child)) cr_assert(muster_agent_exists(update->world, child));
   }
   return MUSTER_ATOM_NEXT;
 }
 
 Test(frame, an_update_spawns_as_many_as_its_type_may_and_the_rest_is_refused_and_counted) {
-  const muster_atom atoms[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 0}};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 1, &journal);
-  def.spawns_max = 2;
-  def.period_ns = def.period_max_ns = 100000000;
-  register_type(&little, &def);
+  SCOPED_WORLD little =
+      world_of(CHANGED(type_running(breed, 0), it.spawns_max = 2, it.period_ns = it.period_max_ns = 100000000));
   spawn_at(&little, 0);
-  while (run_frame(&little).completed == 0) {
-  }
+  while (run_frame(&little).completed == 0) continue;
   run_frame(&little);
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(little.world, &statistics);
+  muster_statistics statistics = statistics_of(&little);
   cr_assert_eq(statistics.completed, 1);
   cr_assert_eq(statistics.spawned, 3);
   cr_assert_eq(statistics.spawns_refused, 1);
   cr_assert_eq(journal.refused, 1);
-  little_world_destroy(&little);
 }
 
 static muster_atom_result frame_inside(muster_update *update) {
-  struct journal *journal = update->type_user;
-  journal->flag = muster_frame_run(update->world, &(muster_frame){UINT32_MAX, 1000000}) == MUSTER_E_STATE &&
-                  muster_type_register(update->world, &(muster_type_def){0}).index == 0;
+  journal.flag = muster_frame_run(update->world, &(muster_frame){UINT32_MAX, 1000000}) == MUSTER_E_STATE &&
+                 muster_type_register(update->world, &(muster_type_def){0}).index == 0;
   return MUSTER_ATOM_NEXT;
 }
 
 Test(frame, refuses_what_makes_no_sense_and_changes_nothing) {
-  const muster_atom atoms[] = {{frame_inside, MUSTER_ROLE_BEHAVIOUR, 0}};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 1, &journal);
-  register_type(&little, &def);
+  SCOPED_WORLD little = world_of(type_running(frame_inside, 0));
   spawn_at(&little, 0);
   run_frames(&little, 20);
   cr_assert(journal.flag, "neither a frame nor a registration inside a frame");
@@ -305,7 +228,6 @@ Test(frame, refuses_what_makes_no_sense_and_changes_nothing) {
   cr_assert_eq(muster_frame_run(NULL, &(muster_frame){0, 1000000}), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_world_hash(little.world), hash);
   cr_assert_eq(muster_frame_run(little.world, &(muster_frame){little.now_ns, 1000000}), MUSTER_OK, "no time passes");
-  little_world_destroy(&little);
 }
 
 static muster_atom_result move_badly(muster_update *update) {
@@ -316,34 +238,24 @@ static muster_atom_result move_badly(muster_update *update) {
 }
 
 Test(frame, counts_positions_that_are_not_finite_and_keeps_the_old_one) {
-  const muster_atom atoms[] = {{move_badly, MUSTER_ROLE_BEHAVIOUR, 0}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_of(atoms, 1, NULL);
-  register_type(&little, &def);
+  SCOPED_WORLD little = world_of(type_running(move_badly, 0));
   muster_agent agent = spawn_at(&little, 5);
   run_frames(&little, 11);
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(little.world, &statistics);
+  muster_statistics statistics = statistics_of(&little);
   cr_assert_eq(statistics.positions_refused, 2 * statistics.completed);
   cr_assert_float_eq(info_of(&little, agent).position.x, 5.0, 1e-5);
-  little_world_destroy(&little);
 }
 
 Test(frame, every_class_counts_among_the_bytes_that_are_in_use) {
   enum { TYPES = 8 };
-  const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 1000};
-  struct journal journal = {0};
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   for (uint32_t i = 0; i < TYPES; i++) {
-    muster_type_def def = type_of(&atom, 1, &journal);
-    register_type(&little, &def);
+    add_type(&little, type_running(nothing, 1000));
     spawn_at(&little, i);
   }
   run_frames(&little, 2);
-  muster_statistics statistics = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(little.world, &statistics), MUSTER_OK);
+  muster_statistics statistics = statistics_of(&little);
   cr_assert_geq(little.world->queues->classes.count, TYPES);
   cr_assert_gt(statistics.bytes_scheduling,
                sizeof *little.world + little.world->queues->classes.count * sizeof(agent_class));
-  little_world_destroy(&little);
 }

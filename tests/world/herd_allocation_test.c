@@ -1,30 +1,17 @@
 /* A frame with herds allocates nothing: not by the host's allocator, not by malloc; and they live on a host's memory,
  * too, which is aligned to no more than 64 bytes. */
 #include "support/counted_memory.h"
-#include "support/herd_world.h"
 #include "support/skip.h"
-#include "world/world.h"
-
-#include <muster/herd.h>
+#include "world/herd_fixture.h"
 
 #include <malloc.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
 
 Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
   counted_memory counted = {0};
-  muster_world_def world = muster_world_def_default();
-  muster_herd_type_def def = muster_herd_type_def_default();
-  muster_type_def deer = deer_def(&walk);
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = 5000;
-  world.allocator = counted_allocator(&counted);
-  def.run_block = walk_block_on;
-  def.retains = true;
-  herd_world herds = herd_world_of(3, &world, &def, &deer);
+  SCOPED_HERDS herds =
+      walking_herds(3, WITH(virtual_world_def, it.limits.agents_max = 5000, it.allocator = counted_allocator(&counted)),
+                    WITH(muster_herd_type_def, it.retains = true));
   for (uint32_t i = 0; i < 1024; i++) add_herd(&herds, 40.0 * (i % 32), 40.0 * (i / 32), 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
   run_frames(&herds.little, 5);
@@ -45,7 +32,6 @@ Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
   cr_assert_eq(counted.allocations, allocations_before);
   cr_assert_eq(after.uordblks, before.uordblks);
   cr_assert_eq(after.arena, before.arena);
-  herd_world_destroy(&herds);
 }
 
 static size_t resident_bytes(void) {
@@ -59,23 +45,17 @@ static size_t resident_bytes(void) {
 
 Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_other_type) {
   enum { AGENTS = 131072, STATE_BYTES = 512, ALL_BYTES = AGENTS * STATE_BYTES };
-  muster_world_def world = muster_world_def_default();
-  muster_herd_type_def def = muster_herd_type_def_default();
-  muster_type_def deer = deer_def(&walk);
-  world.limits.agents_max = world.limits.agents_ready = AGENTS;
-  deer.state_bytes = STATE_BYTES;
-  def.run_block = walk_block_on;
-  def.totals = 1;
-  little_world little = little_world_create(1, &world);
+  SCOPED_WORLD little =
+      little_world_of(1, WITH(muster_world_def, it.limits.agents_max = it.limits.agents_ready = AGENTS));
   void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (madvise(page, 4096, MADV_POPULATE_WRITE)) SKIP_TEST("this kernel commits nothing ahead");
   munmap(page, 4096);
   size_t before = resident_bytes();
-  register_type(&little, &deer);
+  add_type(&little, CHANGED(deer_def(atom_of(walk_on, 1000)), it.state_bytes = STATE_BYTES));
   size_t registered = resident_bytes();
   cr_assert_lt(registered - before, ALL_BYTES / 4);
-  def.member = little.type;
-  cr_assert_neq(muster_herd_type_register(little.world, &def).index, 0, "%s", muster_last_error());
+  add_herd_type(&little,
+                WITH(muster_herd_type_def, it.run_block = walk_block_on, it.totals = 1, it.member = little.type));
   cr_assert_gt(resident_bytes() - registered, ALL_BYTES);
   /* Slots of leaves that were folded are used one after another, until the whole ring was used. */
   const struct ring *slots = &little.world->agents.slots[little.type.index - 1].given_back;
@@ -83,25 +63,18 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   cr_assert_eq(sizeof pages * 4096, ((size_t)slots->mask + 1) * slots->slot_bytes);
   cr_assert_eq(mincore(slots->slots, sizeof pages * 4096, pages), 0);
   for (uint32_t i = 0; i < sizeof pages; i++) cr_assert(pages[i] & 1);
-  little_world_destroy(&little);
 }
 
 /* Wherever memory is refused to a type of herds, the world goes on without it, and has it when there is memory again.
  */
 Test(herd_allocation, a_type_that_finds_no_memory_can_be_registered_later) {
   counted_memory counted = {0};
-  muster_world_def world = muster_world_def_default();
-  muster_type_def deer = deer_def(&walk);
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = 500;
-  world.allocator = counted_allocator(&counted);
-  herd_world herds = {.little = little_world_create(1, &world)};
-  register_type(&herds.little, &deer);
+  const muster_world_def world =
+      WITH(virtual_world_def, it.limits.agents_max = 500, it.allocator = counted_allocator(&counted));
+  herd_world herds = {.little = typed_world(1, world, deer_def(atom_of(walk_on, 1000)))};
   spawn_at(&herds.little, 0);
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.member = herds.little.type;
-  def.totals = 1;
-  def.run_block = walk_block_on;
+  const muster_herd_type_def def =
+      WITH(muster_herd_type_def, it.member = herds.little.type, it.totals = 1, it.run_block = walk_block_on);
   uint32_t attempts = 0;
   for (; !herds.type.index && attempts < 100; attempts++) {
     counted.limited = true;

@@ -1,85 +1,65 @@
 /* What statistics say of the memory of herds: folded and unfolded herds are counted apart, and each herd takes as much
  * as the next. */
 #include "agents/herds.h"
-#include "support/herd_world.h"
-
-#include <muster/herd.h>
+#include "world/herd_fixture.h"
 
 enum { HERDS = 4, APART_M = 3000 };
 
-typedef struct herd_bytes {
-  uint64_t folded, unfolded, scheduling;
-} herd_bytes;
-
-static herd_bytes bytes_of(const herd_world *herds) {
-  muster_statistics statistics = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(herds->little.world, &statistics), MUSTER_OK);
-  return (herd_bytes){statistics.bytes_folded, statistics.bytes_unfolded, statistics.bytes_scheduling};
-}
-
-/* Unfolds one herd after another; bytes[n] is what herds take after the n-th one, [0] while all are folded. */
-static void unfold_all(bool retains, herd_bytes bytes[HERDS + 1]) {
-  muster_herd_type_def def = muster_herd_type_def_default();
+/* Unfolds one herd after another; seen[n] is what there is after the n-th one, [0] while all are folded. */
+static void unfold_all(bool retains, muster_statistics seen[HERDS + 1]) {
   muster_herd herd[HERDS];
-  def.retains = retains;
-  herd_world herds = herd_world_create(1, NULL, &def);
+  SCOPED_HERDS herds = herd_world_with(WITH(muster_herd_type_def, it.retains = retains));
   for (uint32_t i = 0; i < HERDS; i++) herd[i] = add_herd(&herds, (double)(i * APART_M), 0.0, 32);
   run_frames(&herds.little, 5);
-  bytes[0] = bytes_of(&herds);
+  seen[0] = statistics_of(&herds.little);
   for (uint32_t i = 0; i < HERDS; i++) {
     observe(&herds, (double)(i * APART_M), 0.0);
     for (uint32_t frame = 0; frame < 200 && herd_info_of(&herds, herd[i]).leaves < 32; frame++)
       run_frame(&herds.little);
     cr_assert_eq(herd_info_of(&herds, herd[i]).leaves, 32);
-    bytes[i + 1] = bytes_of(&herds);
+    seen[i + 1] = statistics_of(&herds.little);
   }
-  herd_world_destroy(&herds);
 }
 
 Test(herd_bytes, are_of_the_unfolded_ones_as_many_for_each) {
-  herd_bytes bytes[HERDS + 1];
-  unfold_all(false, bytes);
-  cr_assert_eq(bytes[0].unfolded, 0);
-  cr_assert_gt(bytes[0].folded, 0);
-  uint64_t each = bytes[1].unfolded, folded_each = bytes[0].folded - bytes[1].folded;
+  muster_statistics seen[HERDS + 1];
+  unfold_all(false, seen);
+  cr_assert_eq(seen[0].bytes_unfolded, 0);
+  cr_assert_gt(seen[0].bytes_folded, 0);
+  uint64_t each = seen[1].bytes_unfolded, folded_each = seen[0].bytes_folded - seen[1].bytes_folded;
   cr_assert_geq(each, 32 * (4 * sizeof(float) + sizeof(uint16_t)), "a place, a velocity and members for each leaf");
   cr_assert_geq(folded_each, 5 * sizeof(float) + sizeof(uint16_t), "a place, a velocity, a total and members");
   cr_assert_lt(folded_each, each);
   for (uint32_t i = 1; i <= HERDS; i++) {
-    cr_assert_eq(bytes[i].unfolded, i * each, "%u herds are unfolded", i);
-    cr_assert_eq(bytes[i].folded, bytes[0].folded - i * folded_each, "%u herds are unfolded", i);
-    cr_assert_geq(bytes[i].scheduling, bytes[i].folded + bytes[i].unfolded);
+    cr_assert_eq(seen[i].bytes_unfolded, i * each, "%u herds are unfolded", i);
+    cr_assert_eq(seen[i].bytes_folded, seen[0].bytes_folded - i * folded_each, "%u herds are unfolded", i);
+    cr_assert_geq(seen[i].bytes_scheduling, seen[i].bytes_folded + seen[i].bytes_unfolded);
   }
 }
 
 Test(herd_bytes, are_more_where_members_are_retained) {
-  herd_bytes plain[HERDS + 1], retained[HERDS + 1];
+  muster_statistics plain[HERDS + 1], retained[HERDS + 1];
   unfold_all(false, plain);
   unfold_all(true, retained);
   for (uint32_t i = 1; i <= HERDS; i++)
-    cr_assert_geq(retained[i].unfolded, plain[i].unfolded + i * 32 * (2 * sizeof(float) + sizeof(uint64_t)),
+    cr_assert_geq(retained[i].bytes_unfolded, plain[i].bytes_unfolded + i * 32 * (2 * sizeof(float) + sizeof(uint64_t)),
                   "where each stood, and its state");
 }
 
 /* The bytes of so many folded herds of a type with one total, and of one with three. */
 static uint64_t folded_bytes(uint32_t first, uint32_t second) {
-  static const muster_atom still = {.role = MUSTER_ROLE_BEHAVIOUR, .run = stand_still, .model_ns = 1000};
-  muster_type_def deer = deer_def(&still);
-  deer.published_bytes = sizeof(float[2 + MUSTER_HERD_TOTALS]);
-  herd_world herds = herd_world_of(1, NULL, NULL, &deer);
-  muster_herd_type_def other = muster_herd_type_def_default();
-  other.member = herds.little.type;
-  other.totals = 3;
-  muster_herd_type type = muster_herd_type_register(herds.little.world, &other);
-  cr_assert_neq(type.index, 0, "%s", muster_last_error());
-  muster_herd_def def = {.members = 20};
+  const muster_type_def deer =
+      CHANGED(deer_def(atom_of(stand_still, 1000)), it.published_bytes = sizeof(float[2 + MUSTER_HERD_TOTALS]));
+  const muster_herd_def def = {.members = 20};
+  SCOPED_HERDS herds = herd_world_of(1, NULL, NULL, &deer);
+  muster_herd_type other =
+      add_herd_type(&herds.little, WITH(muster_herd_type_def, it.member = herds.little.type, it.totals = 3));
   for (uint32_t i = 0; i < first; i++) add_herd(&herds, i, 0, 20);
-  for (uint32_t i = 0; i < second; i++) cr_assert_eq(muster_herds_add(herds.little.world, type, &def, 1, NULL), 1);
+  for (uint32_t i = 0; i < second; i++) cr_assert_eq(muster_herds_add(herds.little.world, other, &def, 1, NULL), 1);
   run_frames(&herds.little, 2);
-  herd_bytes bytes = bytes_of(&herds);
-  cr_expect_eq(bytes.unfolded, 0);
-  herd_world_destroy(&herds);
-  return bytes.folded;
+  muster_statistics seen = statistics_of(&herds.little);
+  cr_expect_eq(seen.bytes_unfolded, 0);
+  return seen.bytes_folded;
 }
 
 /* Each block is there once, and in it each herd: place, velocity, totals, members and generation. */
@@ -97,22 +77,21 @@ Test(herd_bytes, are_those_of_all_types_together) {
 
 /* What schedules is the herds', folded or not, and what agents take: that stays when they are folded again. */
 Test(herd_bytes, count_as_what_schedules) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   muster_observer observers[HERDS];
-  herd_bytes bytes[2];
   for (uint32_t i = 0; i < HERDS; i++) {
     add_herd(&herds, (double)(i * APART_M), 0.0, 32);
     observers[i] = observe(&herds, (double)(i * APART_M), 0.0);
   }
   run_frames(&herds.little, 100);
-  bytes[0] = bytes_of(&herds);
+  const muster_statistics seen = statistics_of(&herds.little);
   for (uint32_t i = 0; i < HERDS; i++) muster_observer_remove(herds.little.world, observers[i]);
-  for (uint32_t frame = 0; frame < 2000 && bytes_of(&herds).unfolded; frame++) run_frame(&herds.little);
-  bytes[1] = bytes_of(&herds);
-  cr_assert_eq(bytes[1].unfolded, 0);
-  cr_assert_gt(bytes[0].unfolded, HERDS * 32 * 4 * sizeof(float));
-  int64_t rest = (int64_t)(bytes[0].scheduling - bytes[0].folded - bytes[0].unfolded),
-          then = (int64_t)(bytes[1].scheduling - bytes[1].folded - bytes[1].unfolded);
-  cr_expect(rest > 0 && then >= rest && then - rest < (int64_t)bytes[0].unfolded / HERDS, "%ld and %ld", rest, then);
-  herd_world_destroy(&herds);
+  for (uint32_t frame = 0; frame < 2000 && statistics_of(&herds.little).bytes_unfolded; frame++)
+    run_frame(&herds.little);
+  const muster_statistics later = statistics_of(&herds.little);
+  cr_assert_eq(later.bytes_unfolded, 0);
+  cr_assert_gt(seen.bytes_unfolded, HERDS * 32 * 4 * sizeof(float));
+  int64_t rest = (int64_t)(seen.bytes_scheduling - seen.bytes_folded - seen.bytes_unfolded),
+          then = (int64_t)(later.bytes_scheduling - later.bytes_folded - later.bytes_unfolded);
+  cr_expect(rest > 0 && then >= rest && then - rest < (int64_t)seen.bytes_unfolded / HERDS, "%ld and %ld", rest, then);
 }

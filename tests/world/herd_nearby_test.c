@@ -1,11 +1,6 @@
 /* muster_herds_nearby() between frames, against a search through all herds one by one. */
-#include "support/herd_world.h"
-
 #include "base/random.h"
-
-#include <muster/herd.h>
-
-#include <math.h>
+#include "world/herd_fixture.h"
 
 enum { HERDS = 3000, PARTITIONS = 2, QUERIES = 400, WIDTH_M = 8000 };
 
@@ -20,11 +15,8 @@ static double coordinate(uint32_t which, uint32_t axis) {
 
 /* Spreads herds over two partitions, some at the same place; those near the observer are unfolded. */
 static herd_world scattered_herds(muster_herd herds[HERDS]) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = 20000;
-  def.herds_max = HERDS;
+  muster_world_def world = WITH(virtual_world_def, it.limits.agents_max = 20000);
+  muster_herd_type_def def = WITH(muster_herd_type_def, it.herds_max = HERDS);
   herd_world scattered = herd_world_create(1, &world, &def);
   for (uint32_t i = 0; i < HERDS; i++) {
     uint32_t place = i % 10 == 9 ? i - 1 : i;
@@ -83,7 +75,7 @@ static void check_alike(const found *got, const found *wanted, uint32_t query) {
 
 Test(herd_nearby, finds_the_nearest_of_the_partition_folded_or_not) {
   static muster_herd herds[HERDS];
-  herd_world scattered = scattered_herds(herds);
+  SCOPED_HERDS scattered = scattered_herds(herds);
   uint32_t most = 0, unfolded = 0, none = 0;
   for (uint32_t query = 0; query < QUERIES; query++) {
     uint32_t capacity = 1 + query % MUSTER_NEIGHBOURS_MAX, partition = query % PARTITIONS;
@@ -98,12 +90,11 @@ Test(herd_nearby, finds_the_nearest_of_the_partition_folded_or_not) {
     for (uint32_t i = 0; i < got.count; i++) unfolded += got.near[i].leaves > 0;
   }
   cr_assert(most > 20 && none > 20 && unfolded > 20, "%u, %u, %u", most, none, unfolded);
-  herd_world_destroy(&scattered);
 }
 
 Test(herd_nearby, takes_the_radius_itself_and_nothing_beyond) {
   muster_herd_near near[4];
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   muster_herd herd = add_herd(&herds, 30.0, 40.0, 7);
   muster_position origin = {0.0, 0.0, 1000.0}; /* heights do not count */
   cr_assert_eq(muster_herds_nearby(herds.little.world, origin, 0, 50.0f, near, 4), 1);
@@ -117,16 +108,14 @@ Test(herd_nearby, takes_the_radius_itself_and_nothing_beyond) {
   cr_assert_eq(muster_herds_nearby(herds.little.world, origin, 0, NAN, near, 4), 0);
   cr_assert_eq(muster_herds_nearby(herds.little.world, origin, 0, 50.0f, near, 0), 0);
   cr_assert_eq(muster_herds_nearby(herds.little.world, origin, 0, 50.0f, NULL, 4), 0);
-  herd_world_destroy(&herds);
 }
 
 Test(herd_nearby, gives_no_more_than_there_is_room_for_in_a_neighbourhood) {
   enum { MANY = MUSTER_NEIGHBOURS_MAX + 20 };
   static muster_herd_near near[MANY];
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   for (uint32_t i = 0; i < MANY; i++) add_herd(&herds, (double)(MANY - i), 0.0, 3);
   cr_assert_eq(muster_herds_nearby(herds.little.world, (muster_position){0}, 0, 1e4f, near, MANY),
                MUSTER_NEIGHBOURS_MAX);
   for (uint32_t i = 0; i < MUSTER_NEIGHBOURS_MAX; i++) cr_assert_eq(near[i].distance_m, (float)(i + 1));
-  herd_world_destroy(&herds);
 }

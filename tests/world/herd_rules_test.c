@@ -1,27 +1,16 @@
 /* What herds refuse, and what becomes of them when there is no room or a callback fails. */
-#include "support/herd_world.h"
-#include "support/recording.h"
+#include "world/herd_fixture.h"
 
-#include <muster/herd.h>
-#include <muster/record.h>
-
-#include <math.h>
-
-static bool is_refused(const herd_world *herds, const muster_herd_type_def *def, const char *word) {
-  muster_herd_type type = muster_herd_type_register(herds->little.world, def);
-  return type.index == 0 && strstr(muster_last_error(), word);
+static void expect_herds_refused(const herd_world *herds, muster_herd_type_def def, const char *word) {
+  cr_assert_eq(muster_herd_type_register(herds->little.world, &def).index, 0, "%s", word);
+  expect_error(word);
 }
 
-#define REFUSES(field, value, word)                                                                                    \
-  do {                                                                                                                 \
-    muster_herd_type_def def = muster_herd_type_def_default();                                                         \
-    def.member = herds.little.type;                                                                                    \
-    def.field = value;                                                                                                 \
-    cr_assert(is_refused(&herds, &def, word), #field);                                                                 \
-  } while (0)
+#define REFUSES(field, value, word) expect_herds_refused(&herds, CHANGED(good, it.field = value), word)
 
 Test(herd_rules, refuse_definitions_that_cannot_be) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
+  const muster_herd_type_def good = WITH(muster_herd_type_def, it.member = herds.little.type);
   REFUSES(branching, 0, "branching");
   REFUSES(branching, 1, "branching");
   REFUSES(branching, 33, "branching");
@@ -44,30 +33,25 @@ Test(herd_rules, refuse_definitions_that_cannot_be) {
   REFUSES(totals, 3, "published_bytes");
   REFUSES(period_ns, 0, "period_ns");
   REFUSES(size, 0, "muster_herd_type_def_default");
-  herd_world_destroy(&herds);
 }
 
 Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
-  muster_herd_def defs[3] = {{.members = 5}, {.members = 33}, {.members = 5}};
+  static const muster_herd_def wrong[] = {{.members = 5, .position = {.x = NAN}},
+                                          {.velocity_y = INFINITY},
+                                          {.partition = 65536},
+                                          {.totals = {NAN}}},
+                               right = {.members = 5}, three[] = {{.members = 5}, {.members = 33}, {.members = 5}};
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   muster_herd ids[3] = {{0}};
-  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 3, ids), 1);
-  cr_assert(strstr(muster_last_error(), "members"));
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, three, 3, ids), 1);
+  expect_error("members");
   cr_assert_eq(muster_herd_generation(ids[1]), 0);
-  defs[0].position.x = NAN;
-  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
-  defs[0] = (muster_herd_def){.velocity_y = INFINITY};
-  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
-  defs[0] = (muster_herd_def){.partition = 65536};
-  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
-  defs[0] = (muster_herd_def){.totals = {NAN}};
-  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
-  cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){3}, defs, 1, NULL), 0);
-  defs[0] = (muster_herd_def){.members = 5};
-  cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){2}, defs, 1, NULL), 0);
-  cr_assert(strstr(muster_last_error(), "a registered herd type"), "%s", muster_last_error());
+  for (uint32_t i = 0; i < COUNT_OF(wrong); i++)
+    cr_assert_eq(muster_herds_add(herds.little.world, herds.type, &wrong[i], 1, NULL), 0, "herd %u", i);
+  cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){3}, &wrong[3], 1, NULL), 0);
+  cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){2}, &right, 1, NULL), 0);
+  expect_error("a registered herd type");
   cr_assert_eq(run_frame(&herds.little).represented, 5);
-  herd_world_destroy(&herds);
 }
 
 /* Without a number a herd has as many members as its tree has places. */
@@ -89,59 +73,43 @@ Test(herd_rules, a_herd_of_no_number_is_whole) {
 }
 
 Test(herd_rules, planner_worlds_have_no_herds_and_recorded_ones_no_more_of_them) {
-  muster_world_def def = muster_world_def_default();
-  def.planner_workers = 1;
-  muster_world *world = muster_world_create(&def);
-  muster_herd_type_def type = muster_herd_type_def_default();
-  type.member = (muster_type){1};
-  cr_assert_eq(muster_herd_type_register(world, &type).index, 0);
-  cr_assert(strstr(muster_last_error(), "planner"));
-  muster_world_destroy(world);
+  SCOPED_WORLD planner = little_world_of(1, WITH(muster_world_def, it.planner_workers = 1));
+  muster_herd_type_def type = WITH(muster_herd_type_def, it.member = (muster_type){1});
+  cr_assert_eq(muster_herd_type_register(planner.world, &type).index, 0);
+  expect_error("planner");
+  SCOPED(recorded_forget) struct recorded run = {0};
+  muster_record_def record = WITH(muster_record_def, it.write = recorded_write, it.user = &run);
   herd_world herds = herd_world_create(1, NULL, NULL);
-  struct recorded run = {0};
-  muster_record_def record = muster_record_def_default();
-  record.write = recorded_write;
-  record.user = &run;
   muster_herd herd = add_herd(&herds, 0, 0, 8);
   cr_assert_eq(muster_record_begin(herds.little.world, &record), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_herds_add(herds.little.world, herds.type, &(muster_herd_def){.members = 8}, 1, NULL), 0);
-  cr_assert(strstr(muster_last_error(), "recorded"));
+  expect_error("recorded");
   cr_assert(muster_agent_is_null(muster_herd_name(herds.little.world, herd, 1)));
-  cr_assert(strstr(muster_last_error(), "recorded"));
+  expect_error("recorded");
   herd_world_destroy(&herds);
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(muster_herd_type_register(little.world, &type).index, 0);
-  cr_assert(strstr(muster_last_error(), "recorded"));
-  little_world_destroy(&little);
-  recorded_forget(&run);
+  expect_error("recorded");
 }
 
 Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_are_counted) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.unfolded_max = 2;
-  herd_world herds = herd_world_create(1, NULL, &def);
+  SCOPED_HERDS herds = herd_world_with(WITH(muster_herd_type_def, it.unfolded_max = 2));
   muster_herd herd[5];
   for (uint32_t i = 0; i < 5; i++) herd[i] = add_herd(&herds, 20.0 * (5 - i), 0.0, 32);
   observe(&herds, 0.0, 0.0);
   run_frames(&herds.little, 40);
   muster_frame_report report = run_frame(&herds.little);
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(herds.little.world, &statistics);
   cr_assert_eq(report.herds_unfolded, 2);
   cr_assert_eq(report.represented, 160);
-  cr_assert_gt(statistics.unfolds_refused, 0);
+  cr_assert_gt(statistics_of(&herds.little).unfolds_refused, 0);
   cr_assert_gt(herd_info_of(&herds, herd[4]).leaves, 0);
   cr_assert_gt(herd_info_of(&herds, herd[3]).leaves, 0);
   cr_assert_eq(herd_info_of(&herds, herd[0]).leaves, 0);
-  herd_world_destroy(&herds);
 }
 
 Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.unfolded_max = 4;
-  def.herds_max = 8192;
-  herd_world herds = herd_world_create(1, NULL, &def);
+  SCOPED_HERDS herds = herd_world_with(WITH(muster_herd_type_def, it.unfolded_max = 4, it.herds_max = 8192));
   muster_herd far[4];
   for (uint32_t i = 0; i < 4; i++) far[i] = add_herd(&herds, 9000.0 + i, 0.0, 32);
   for (uint32_t i = 0; i < 4000; i++) add_herd(&herds, (double)(i % 64), (double)(i / 64), 32);
@@ -152,41 +120,30 @@ Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
   run_frames(&herds.little, 60);
   for (uint32_t i = 0; i < 4; i++) cr_assert_eq(herd_info_of(&herds, far[i]).leaves, 0);
   cr_assert_eq(run_frame(&herds.little).herds_unfolded, 4);
-  herd_world_destroy(&herds);
 }
 
 Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = 12;
-  herd_world herds = herd_world_create(1, &world, NULL);
-  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
-  muster_observer observer = observe(&herds, 0.0, 0.0);
-  run_frames(&herds.little, 60);
-  muster_herd_info info = herd_info_of(&herds, herd);
-  cr_assert(info.leaves > 1 && info.leaves <= 11, "%u", info.leaves);
-  cr_assert_eq(info.members, 32);
-  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
-  run_frames(&herds.little, 60);
-  info = herd_info_of(&herds, herd);
-  cr_assert_eq(info.leaves, 0);
-  cr_assert_eq(info.members, 32);
-  herd_world_destroy(&herds);
+  muster_world_def world = WITH(virtual_world_def, it.limits.agents_max = 12);
+  SCOPED_HERDS herds = herd_world_create(1, &world, NULL);
+  add_seen_herd(&herds, 0.0, 60);
+  uint32_t leaves = herd_info_of(&herds, only_herd).leaves;
+  cr_assert(leaves > 1 && leaves <= 11, "%u", leaves);
+  expect_herd(&herds, only_herd, leaves, 32);
+  look_from(&herds, only_observer, 9000.0, 60);
+  expect_herd(&herds, only_herd, 0, 32);
 }
 
 /* -------------------------------------------------------------------------------------------------------- callbacks */
 
-struct host {
+static struct {
   uint32_t unfolds, folds;
   bool refuses, removes;
-  muster_world *world;
-};
+} host;
 
 static muster_result on_unfold(const muster_herd_change *change) {
-  struct host *host = change->user;
-  host->unfolds++;
-  if (host->refuses) return MUSTER_E_FULL;
-  if (host->removes) muster_herd_remove(change->world, change->herd);
+  host.unfolds++;
+  if (host.refuses) return MUSTER_E_FULL;
+  if (host.removes) muster_herd_remove(change->world, change->herd);
   uint32_t members = 0;
   for (uint32_t i = 0; i < change->child_count; i++) {
     members += change->child_members[i];
@@ -199,85 +156,61 @@ static muster_result on_unfold(const muster_herd_change *change) {
 }
 
 static muster_result on_fold(const muster_herd_change *change) {
-  struct host *host = change->user;
-  host->folds++;
-  if (host->refuses) return MUSTER_E_FULL;
+  host.folds++;
+  if (host.refuses) return MUSTER_E_FULL;
   if (change->parent_state) *(uint64_t *)change->parent_state = *(uint64_t *)change->child_states[0];
   return MUSTER_OK;
 }
 
-static herd_world world_of_host(struct host *host, bool retains) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.unfold = retains ? NULL : on_unfold;
-  def.fold = retains ? NULL : on_fold;
-  def.retains = retains;
-  def.user = host;
-  return herd_world_create(1, NULL, &def);
+static muster_herd_type_def host_def(bool retains) {
+  return WITH(muster_herd_type_def, it.unfold = retains ? NULL : on_unfold, it.fold = retains ? NULL : on_fold,
+              it.retains = retains);
 }
 
 Test(herd_rules, a_callback_that_refuses_leaves_the_herd_as_it_was) {
-  struct host host = {.refuses = true};
-  herd_world herds = world_of_host(&host, false);
-  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
-  muster_observer observer = observe(&herds, 0.0, 0.0);
-  run_frames(&herds.little, 60);
-  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+  host.refuses = true;
+  SCOPED_HERDS herds = seen_herd(host_def(false), 0.0, 60);
+  cr_assert_eq(herd_info_of(&herds, only_herd).leaves, 0);
   cr_assert(host.unfolds >= 2 && host.unfolds <= 10, "tried again after look_ns: %u", host.unfolds);
   host.refuses = false;
   run_frames(&herds.little, 30);
-  cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
+  cr_assert_eq(herd_info_of(&herds, only_herd).leaves, 32);
   host.refuses = true;
-  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
-  run_frames(&herds.little, 60);
-  cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(herds.little.world, &statistics);
-  cr_assert_gt(statistics.folds_refused, 0);
-  cr_assert_gt(statistics.unfolds_refused, 0);
+  look_from(&herds, only_observer, 9000.0, 60);
+  cr_assert_eq(herd_info_of(&herds, only_herd).leaves, 32);
+  cr_assert_gt(statistics_of(&herds.little).folds_refused, 0);
+  cr_assert_gt(statistics_of(&herds.little).unfolds_refused, 0);
   host.refuses = false;
   run_frames(&herds.little, 60);
-  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
-  cr_assert_eq(herd_info_of(&herds, herd).members, 32);
-  herd_world_destroy(&herds);
+  expect_herd(&herds, only_herd, 0, 32);
 }
 
 Test(herd_rules, a_callback_may_remove_the_herd_that_it_unfolds) {
-  struct host host = {.removes = true};
-  herd_world herds = world_of_host(&host, false);
-  add_herd(&herds, 0.0, 0.0, 32);
-  observe(&herds, 0.0, 0.0);
-  run_frames(&herds.little, 10);
+  host.removes = true;
+  SCOPED_HERDS herds = seen_herd(host_def(false), 0.0, 10);
   cr_assert_eq(run_frame(&herds.little).represented, 0);
-  herd_world_destroy(&herds);
 }
 
 Test(herd_rules, retained_members_come_back_where_they_were_with_their_state) {
-  struct host host = {0};
-  herd_world herds = world_of_host(&host, true);
-  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
-  muster_observer observer = observe(&herds, 0.0, 0.0);
-  run_frames(&herds.little, 3);
+  SCOPED_HERDS herds = seen_herd(host_def(true), 0.0, 3);
   muster_agent agents[32];
   muster_position before[32];
-  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), 32);
+  read_leaves(&herds, only_herd, agents, 32);
   for (uint32_t i = 0; i < 32; i++) {
     muster_agent_info info = info_of(&herds.little, agents[i]);
     before[i] = info.position;
     *(uint64_t *)info.state = 1000 + i;
   }
-  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
-  run_frames(&herds.little, 60);
-  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
-  muster_observer_move(herds.little.world, observer, (muster_position){0.0, 0.0, 0.0});
-  run_frames(&herds.little, 3);
-  double moved_x = herd_info_of(&herds, herd).position.x;
-  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), 32);
+  look_from(&herds, only_observer, 9000.0, 60);
+  cr_assert_eq(herd_info_of(&herds, only_herd).leaves, 0);
+  look_from(&herds, only_observer, 0.0, 3);
+  double moved_x = herd_info_of(&herds, only_herd).position.x;
+  read_leaves(&herds, only_herd, agents, 32);
   for (uint32_t i = 0; i < 32; i++) {
     muster_agent_info info = info_of(&herds.little, agents[i]);
     cr_assert(fabs(info.position.x - moved_x - before[i].x) < 1e-3 && fabs(info.position.y - before[i].y) < 1e-3);
     cr_assert_eq(*(uint64_t *)info.state, 1000 + i);
   }
-  herd_world_destroy(&herds);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- blocks */
@@ -296,9 +229,7 @@ static void break_some(muster_herd_block *block) {
 }
 
 Test(herd_rules, what_a_block_update_leaves_that_cannot_be_is_refused_herd_by_herd) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.run_block = break_some;
-  herd_world herds = herd_world_create(1, NULL, &def);
+  SCOPED_HERDS herds = herd_world_with(WITH(muster_herd_type_def, it.run_block = break_some));
   muster_herd herd[9];
   for (uint32_t i = 0; i < 9; i++) herd[i] = add_herd(&herds, i == 8 ? 9000.0 : 100.0 * i, 0.0, 32);
   observe(&herds, 9000.0, 0.0);
@@ -313,8 +244,6 @@ Test(herd_rules, what_a_block_update_leaves_that_cannot_be_is_refused_herd_by_he
   cr_assert_eq(herd_info_of(&herds, herd[7]).members, 31);
   cr_assert_eq(herd_info_of(&herds, herd[8]).leaves, 32, "unfolded: what is written there is not kept");
   cr_assert_eq(run_frame(&herds.little).represented, 6 * 32 + 31 + 32);
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(herds.little.world, &statistics);
+  muster_statistics statistics = statistics_of(&herds.little);
   cr_assert(statistics.herds_refused >= 5 && statistics.herds_refused % 5 == 0);
-  herd_world_destroy(&herds);
 }

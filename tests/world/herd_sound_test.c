@@ -1,9 +1,8 @@
 /* A world in which everything happens that can happen to herds is sound after every frame. */
 #include "support/herd_busy.h"
+#include "world/fixture.h"
 #include "world/world_herds.h"
 #include "world/world_sound.h"
-
-#include <stdio.h>
 
 Test(herd_sound, a_busy_world_of_herds_is_sound_after_every_frame) {
   herd_busy busy = herd_busy_world(1, 40);
@@ -35,7 +34,6 @@ static void expect_counted(const struct muster_world *world, uint32_t *count, co
   expect_broken(world, count, &(uint32_t){*count + 1}, sizeof *count, words);
 }
 
-/* Returns the first agent of a tie. */
 static uint32_t find(const struct muster_world *world, herd_tie tie) {
   uint32_t i = 0;
   while ((i = store_next_active(&world->agents.store, i)) != UINT32_MAX && world->herds->table.links[i].tie != tie) i++;

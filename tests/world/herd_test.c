@@ -1,127 +1,83 @@
 /* Herds in a world: they are added, unfolded near observers and folded again, and nothing of them is lost. */
-#include "support/herd_world.h"
-
-#include <muster/herd.h>
-
-#include <math.h>
-
-static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
+#include "world/herd_fixture.h"
 
 Test(herds, are_added_folded_and_represent_their_members) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   muster_herd herd = add_herd(&herds, 1000.0, 0.0, 0);
   muster_frame_report report = run_frame(&herds.little);
-  muster_herd_info info = herd_info_of(&herds, herd);
   cr_assert_eq(report.represented, 32);
   cr_assert_eq(report.herds_folded, 1);
   cr_assert_eq(report.leaves, 0);
-  cr_assert_eq(info.members, 32);
-  cr_assert_eq(info.leaves, 0);
-  herd_world_destroy(&herds);
+  expect_herd(&herds, herd, 0, 32);
+}
+
+/* A herd that was added at (10, 5), and has not moved nor lost anything since. */
+static void expect_as_added(const herd_world *herds, muster_herd herd, uint32_t leaves) {
+  muster_herd_info info = herd_info_of(herds, herd);
+  expect_herd(herds, herd, leaves, 32);
+  cr_assert(fabs(info.position.x - 10.0) < 1e-3 && fabs(info.position.y - 5.0) < 1e-3);
+  cr_assert(fabsf(info.velocity_x - 1.0f) < 1e-4f);
+  cr_assert(fabsf(info.totals[0] - 64.0f) < 1e-3f);
 }
 
 Test(herds, that_are_near_an_observer_unfold_to_individuals_and_fold_when_it_leaves) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   muster_herd herd = add_herd(&herds, 10.0, 5.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
   run_frames(&herds.little, 3);
-  muster_herd_info info = herd_info_of(&herds, herd);
-  cr_assert_eq(info.leaves, 32, "%u", info.leaves);
-  cr_assert_eq(info.depth, 5);
-  cr_assert_eq(info.members, 32);
-  cr_assert(fabs(info.position.x - 10.0) < 1e-3 && fabs(info.position.y - 5.0) < 1e-3);
-  cr_assert(fabsf(info.velocity_x - 1.0f) < 1e-4f);
-  cr_assert(fabsf(info.totals[0] - 64.0f) < 1e-3f);
-  muster_observer_move(herds.little.world, observer, (muster_position){5000.0, 0.0, 0.0});
-  muster_frame_report report = {0};
-  for (uint32_t i = 0; i < 6; i++) report = run_frame(&herds.little);
-  info = herd_info_of(&herds, herd);
-  cr_assert_eq(info.leaves, 0, "%u", info.leaves);
-  cr_assert_eq(info.members, 32);
-  cr_assert_eq(report.represented, 32);
-  cr_assert(fabs(info.position.x - 10.0) < 1e-3 && fabs(info.position.y - 5.0) < 1e-3);
-  cr_assert(fabsf(info.velocity_x - 1.0f) < 1e-4f);
-  cr_assert(fabsf(info.totals[0] - 64.0f) < 1e-3f);
-  herd_world_destroy(&herds);
+  expect_as_added(&herds, herd, 32);
+  cr_assert_eq(herd_info_of(&herds, herd).depth, 5);
+  look_from(&herds, observer, 5000.0, 5);
+  cr_assert_eq(run_frame(&herds.little).represented, 32);
+  expect_as_added(&herds, herd, 0);
 }
 
 Test(herds, unfold_as_deep_as_the_nearest_observer_of_their_partition_wants) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
-  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
-  observe(&herds, 230.0, 0.0);
-  run_frames(&herds.little, 3);
-  cr_assert_eq(herd_info_of(&herds, herd).depth, 1);
+  SCOPED_HERDS herds = seen_herd(muster_herd_type_def_default(), 230.0, 3);
+  cr_assert_eq(herd_info_of(&herds, only_herd).depth, 1);
   observe(&herds, 0.0, -180.0);
   run_frames(&herds.little, 3);
-  cr_assert_eq(herd_info_of(&herds, herd).depth, 2);
-  muster_observer_def def = muster_observer_def_default();
-  def.partition = 1;
+  cr_assert_eq(herd_info_of(&herds, only_herd).depth, 2);
+  muster_observer_def def = WITH(muster_observer_def, it.partition = 1);
   muster_observer_add(herds.little.world, &def);
   run_frames(&herds.little, 30);
-  cr_assert_eq(herd_info_of(&herds, herd).depth, 2);
-  herd_world_destroy(&herds);
+  cr_assert_eq(herd_info_of(&herds, only_herd).depth, 2);
 }
 
 Test(herds, do_not_fold_and_unfold_for_an_observer_that_sways_about_a_border) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
-  add_herd(&herds, 0.0, 0.0, 32);
-  muster_observer observer = observe(&herds, 240.0, 0.0);
-  run_frames(&herds.little, 3);
+  SCOPED_HERDS herds = seen_herd(muster_herd_type_def_default(), 240.0, 3);
   muster_statistics_clear(herds.little.world);
   for (uint32_t i = 0; i < 200; i++) {
-    muster_observer_move(herds.little.world, observer, (muster_position){i % 2 ? 246.0 : 254.0, 0.0, 0.0});
+    muster_observer_move(herds.little.world, only_observer, (muster_position){i % 2 ? 246.0 : 254.0, 0.0, 0.0});
     run_frame(&herds.little);
   }
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(herds.little.world, &statistics);
-  cr_assert_eq(statistics.folds, 0);
-  cr_assert_eq(statistics.unfolds, 0);
-  herd_world_destroy(&herds);
+  cr_assert_eq(statistics_of(&herds.little).folds, 0);
+  cr_assert_eq(statistics_of(&herds.little).unfolds, 0);
 }
 
-/* Checks where a herd is: its position less the way that it went up to its last update is where it began; likewise its
- * total. */
-static void expect_on_its_way(const herd_world *herds, muster_herd herd) {
-  muster_herd_info info = herd_info_of(herds, herd);
-  double seconds = (double)info.last_update_ns * 1e-9, first_s = (double)FRAME_NS * 1e-9;
-  cr_assert(fabs(info.position.x - (seconds - first_s)) < 2e-3, "%g after %g s", info.position.x, seconds);
-  cr_assert(fabs((double)info.totals[0] - 64.0 - 32.0 * (seconds - first_s)) < 0.02, "%g after %g s",
-            (double)info.totals[0], seconds);
-}
-
+/* Its position less the way that a herd went up to its last update is where it began; likewise its total. */
 Test(herds, are_told_of_all_time_that_passes_whether_folded_or_not) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.run_block = walk_block_on;
-  def.spread_mps = 0.0f;
-  def.look_ns = 10000000u;
-  muster_type_def deer = deer_def(&walk);
-  herd_world herds = herd_world_of(1, NULL, &def, &deer);
-  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
-  muster_observer observer = observe(&herds, 1000.0, 0.0);
+  SCOPED_HERDS herds = walking_herds(1, virtual_world_def_default(),
+                                     WITH(muster_herd_type_def, it.spread_mps = 0.0f, it.look_ns = 10000000u));
+  add_seen_herd(&herds, 1000.0, 0);
   uint32_t leaves = 0;
   for (uint32_t i = 0; i < 2000; i++) {
     if (i % 37 == 0)
-      muster_observer_move(herds.little.world, observer, (muster_position){(double)(i * 31 % 400), 0.0, 0.0});
+      muster_observer_move(herds.little.world, only_observer, (muster_position){(double)(i * 31 % 400), 0.0, 0.0});
     run_frame(&herds.little);
-    expect_on_its_way(&herds, herd);
-    leaves |= 1u << herd_info_of(&herds, herd).depth;
+    muster_herd_info info = herd_info_of(&herds, only_herd);
+    double passed_s = (double)(info.last_update_ns - FRAME_NS) * 1e-9;
+    cr_assert(fabs(info.position.x - passed_s) < 2e-3, "%g after %g s", info.position.x, passed_s);
+    cr_assert(fabs((double)info.totals[0] - 64.0 - 32.0 * passed_s) < 0.02, "after %g s", passed_s);
+    leaves |= 1u << info.depth;
   }
   cr_assert_eq(leaves & 63u, 63u, "every depth was seen: %x", leaves);
-  muster_herd_info info = herd_info_of(&herds, herd);
-  cr_assert(herds.little.now_ns - info.last_update_ns < 3000000000u);
-  herd_world_destroy(&herds);
+  cr_assert(herds.little.now_ns - herd_info_of(&herds, only_herd).last_update_ns < 3000000000u);
 }
 
 static uint64_t hash_after_walks(uint32_t workers) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.run_block = walk_block_on;
-  def.herds_max = 4096;
-  def.look_ns = 50000000u;
-  muster_type_def deer = deer_def(&walk);
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.seed = 7;
-  herd_world herds = herd_world_of(workers, &world, &def, &deer);
+  SCOPED_HERDS herds = walking_herds(workers, WITH(virtual_world_def, it.seed = 7),
+                                     WITH(muster_herd_type_def, it.herds_max = 4096, it.look_ns = 50000000u));
   for (uint32_t i = 0; i < 3000; i++) add_herd(&herds, (double)(i % 60) * 40.0, (double)(i / 60) * 40.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
   for (uint32_t i = 0; i < 120; i++) {
@@ -134,9 +90,7 @@ static uint64_t hash_after_walks(uint32_t workers) {
   muster_frame_report report = run_frame(&herds.little);
   cr_assert_eq(report.represented, 3000 * 32);
   cr_assert_gt(report.leaves, 0);
-  uint64_t hash = muster_world_hash(herds.little.world);
-  herd_world_destroy(&herds);
-  return hash;
+  return muster_world_hash(herds.little.world);
 }
 
 Test(herds, give_the_same_world_on_any_number_of_workers) {
@@ -146,24 +100,20 @@ Test(herds, give_the_same_world_on_any_number_of_workers) {
 }
 
 Test(herds, leave_and_enter_memory_as_reported) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
   for (uint32_t i = 0; i < 1024; i++) add_herd(&herds, 1e5 + i, 0.0, 32);
   observe(&herds, 1e5 + 512, 0.0);
-  for (uint32_t i = 0; i < 30; i++) run_frame(&herds.little);
+  run_frames(&herds.little, 30);
   muster_frame_report report = run_frame(&herds.little);
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(herds.little.world, &statistics);
+  muster_statistics statistics = statistics_of(&herds.little);
   cr_assert_gt(report.herds_unfolded, 0);
   cr_assert(statistics.bytes_folded <= 24u * report.herds_folded + 64u);
   cr_assert(statistics.bytes_unfolded <= 1126u * report.herds_unfolded);
-  herd_world_destroy(&herds);
 }
 
 /* A herd that is added to a block must not be told of the time before, of which the block's other herds were told. */
 Test(herds, that_come_to_a_block_are_told_of_the_time_since_then_alone) {
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.run_block = walk_block_on;
-  herd_world herds = herd_world_create(1, NULL, &def);
+  SCOPED_HERDS herds = herd_world_with(WITH(muster_herd_type_def, it.run_block = walk_block_on));
   add_herd(&herds, 0.0, 0.0, 32);
   for (uint32_t i = 0; i < 20; i++) {
     run_frames(&herds.little, 7);
@@ -176,5 +126,4 @@ Test(herds, that_come_to_a_block_are_told_of_the_time_since_then_alone) {
       cr_assert(x >= -1e-4 && x <= most_m, "herd %u, frame %u: %g m of at most %g", i, frame, x, most_m);
     }
   }
-  herd_world_destroy(&herds);
 }

@@ -1,13 +1,7 @@
 /* Herds on the wall clock, on several workers, while another thread wakes their members. */
-#include "support/herd_world.h"
+#include "world/herd_fixture.h"
 
-#include <muster/herd.h>
-
-#include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
-
-static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
 
 enum { HERDS = 4096 };
 
@@ -28,14 +22,9 @@ static void *wake_members(void *argument) {
 
 Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_some) {
   static muster_herd ids[HERDS];
-  muster_world_def world = muster_world_def_default();
-  muster_herd_type_def def = muster_herd_type_def_default();
-  muster_type_def deer = deer_def(&walk);
-  def.run_block = walk_block_on;
-  def.herds_max = HERDS;
-  def.look_ns = 20000000u;
-  def.hold_ns = 100000000u;
-  herd_world herds = herd_world_of(4, &world, &def, &deer);
+  SCOPED_HERDS herds =
+      walking_herds(4, muster_world_def_default(),
+                    WITH(muster_herd_type_def, it.herds_max = HERDS, it.look_ns = 20000000u, it.hold_ns = 100000000u));
   for (uint32_t i = 0; i < HERDS; i++) ids[i] = add_herd(&herds, (double)(i % 64) * 30.0, (double)(i / 64) * 30.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
   struct waker waker = {.world = herds.little.world, .herds = ids};
@@ -45,34 +34,24 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
   for (uint32_t i = 0; i < 150; i++) {
     muster_observer_move(herds.little.world, observer,
                          (muster_position){12.0 * i, i % 50 == 49 ? 1900.0 : 6.0 * i, 0.0});
-    muster_frame_report report = run_frame_with(&herds.little, 20000000u);
-    cr_assert_eq(report.represented, HERDS * 32);
+    cr_assert_eq(run_frame_with(&herds.little, 20000000u).represented, HERDS * 32);
     if (i == 40) named = muster_herd_name(herds.little.world, ids[5], 3);
   }
   atomic_store(&waker.stop, true);
   pthread_join(thread, NULL);
   cr_assert(muster_agent_is_null(named) || muster_agent_exists(herds.little.world, named));
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(herds.little.world, &statistics);
-  cr_assert_gt(statistics.unfolds, 0);
-  cr_assert_gt(statistics.folds, 0);
-  herd_world_destroy(&herds);
+  cr_assert_gt(statistics_of(&herds.little).unfolds, 0);
+  cr_assert_gt(statistics_of(&herds.little).folds, 0);
 }
 
 /* A world of 80 blocks, which several workers look at together. */
 static uint64_t hash_of_many(uint32_t workers) {
   enum { MANY = 80 * MUSTER_HERD_BLOCK };
   static muster_herd_def defs[MANY];
-  muster_world_def world = muster_world_def_default();
-  muster_herd_type_def def = muster_herd_type_def_default();
-  muster_type_def deer = deer_def(&walk);
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.run_block = walk_block_on;
-  def.herds_max = MANY;
-  herd_world herds = herd_world_of(workers, &world, &def, &deer);
+  SCOPED_HERDS herds =
+      walking_herds(workers, virtual_world_def_default(), WITH(muster_herd_type_def, it.herds_max = MANY));
   for (uint32_t i = 0; i < MANY; i++)
-    defs[i] =
-        (muster_herd_def){.position = {(double)(i % 286) * 60.0, (double)(i / 286) * 60.0, 0.0}, .velocity_y = 3.0f};
+    defs[i] = (muster_herd_def){.position = {i % 286 * 60.0, i / 286 * 60.0, 0.0}, .velocity_y = 3.0f};
   cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, MANY, NULL), MANY);
   muster_observer observer = observe(&herds, 0.0, 0.0);
   muster_frame_report report = {0};
@@ -82,9 +61,7 @@ static uint64_t hash_of_many(uint32_t workers) {
     cr_assert_eq(report.represented, 32u * MANY);
   }
   cr_assert_gt(report.herds_unfolded, 10);
-  uint64_t hash = muster_world_hash(herds.little.world);
-  herd_world_destroy(&herds);
-  return hash;
+  return muster_world_hash(herds.little.world);
 }
 
 Test(herd_threads, look_at_many_blocks_together_with_the_same_result) {

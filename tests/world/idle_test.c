@@ -1,13 +1,11 @@
 /* What a frame leaves of its budget though agents wait is counted by the reason; and estimates that let periods stretch
  * while the budget is idle are mended. The clock is told the time. */
 #include "agents/batch.h"
-#include "base/clock.h"
 #include "frame/forecast.h"
 #include "frame/stages.h"
-#include "run/runner.h"
 #include "support/planned_world.h"
 #include "world/frame_state.h"
-#include "world/world.h"
+#include "world/told_clock.h"
 #include "world/world_learnt.h"
 #include "world/world_plan.h"
 #include "world/world_queues.h"
@@ -15,37 +13,13 @@
 
 enum { AGENTS = 2000, BUDGET_NS = 2000000, COST_NS = 5000 };
 
-static uint64_t told_ns, own_ns, cost_ns;
-
-static muster_atom_result live(muster_update *update) {
-  (void)update;
-  told_ns += cost_ns;
-  own_ns += cost_ns;
-  return MUSTER_ATOM_NEXT;
-}
-
 static little_world idle_world(void) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, COST_NS};
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = 0;
-  told_ns = 1000000000u;
-  own_ns = 1;
-  cost_ns = COST_NS;
-  little_world little = little_world_create(1, &def);
-  little.provokes_idle = true;
-  little.world->runner->clock = clock_told(&told_ns);
-  clock_tell_thread_cpu(&own_ns);
-  muster_type_def type = type_with(&atom, 1);
-  type.limit_ns = 1000000000u;
-  register_type(&little, &type);
+  static const uint64_t cost_ns = COST_NS;
+  little_world little = careless(told_world(muster_world_def_default()));
+  add_type(&little, spender_type(&cost_ns));
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
   for (uint32_t i = 0; i < 30; i++) run_frame_with(&little, BUDGET_NS);
   return little;
-}
-
-static void idle_world_destroy(little_world *little) {
-  little_world_destroy(little);
-  clock_tell_thread_cpu(NULL);
 }
 
 static const uint64_t *note_again(struct muster_world *world) {
@@ -74,12 +48,12 @@ static const uint64_t *note(little_world *little, uint64_t left_ns, uint32_t wai
 
 static void expect(const uint64_t *idle_ns, muster_idle reason, uint64_t wanted_ns) {
   for (uint32_t i = 0; i < MUSTER_IDLES; i++)
-    cr_assert_eq(idle_ns[i], i == reason ? wanted_ns : 0, "reason %u: %lu", i, (unsigned long)idle_ns[i]);
+    cr_assert_eq(idle_ns[i], i == reason ? wanted_ns : 0, "reason %u: %lu", i, idle_ns[i]);
 }
 
 /* The reasons are checked by hand; afterwards the world is as it was, and goes on. */
 Test(idle, a_frame_that_ends_early_for_no_reason_is_counted_as_a_fault) {
-  little_world little = idle_world();
+  SCOPED(told_world_destroy) little_world little = idle_world();
   uint32_t waiting = little.world->queues->ready.count;
   expect(note(&little, 1000000, 5, 0, 0), MUSTER_IDLE_FAULT, 1000000);
   expect(note(&little, 1000000, 5, 3, 999999), MUSTER_IDLE_FAULT, 1000000);
@@ -91,27 +65,16 @@ Test(idle, a_frame_that_ends_early_for_no_reason_is_counted_as_a_fault) {
   little.world->queues->ready.count = waiting;
   little.world->batch->count = little.world->batch->claim_count = 0;
   run_frame_with(&little, BUDGET_NS);
-  idle_world_destroy(&little);
-}
-
-static muster_atom_result dwell(muster_update *update) {
-  (void)update;
-  told_ns += BUDGET_NS * 4 / 5;
-  own_ns += BUDGET_NS * 4 / 5;
-  return MUSTER_ATOM_NEXT;
 }
 
 /* What is too long for the rest of a frame says nothing about what fits: the others run as often as before. */
 Test(idle, updates_that_are_too_long_for_what_is_left_do_not_shrink_the_plan) {
   enum { FRAMES = 600, SLOW = 40 };
-  static const muster_atom atom = {dwell, MUSTER_ROLE_BEHAVIOUR, BUDGET_NS * 4 / 5};
-  little_world little = idle_world();
-  muster_type_def type = type_with(&atom, 1);
+  static const uint64_t cost_ns = BUDGET_NS * 4 / 5;
+  SCOPED(told_world_destroy) little_world little = idle_world();
   double share = 0;
   uint64_t long_ns = 0;
-  type.limit_ns = 1000000000u;
-  type.overruns.demote = 0;
-  register_type(&little, &type);
+  add_type(&little, CHANGED(spender_type(&cost_ns), it.overruns.demote = 0));
   for (uint32_t i = 0; i < SLOW; i++) spawn_at(&little, i);
   for (uint32_t i = 0; i < FRAMES; i++) {
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
@@ -120,7 +83,6 @@ Test(idle, updates_that_are_too_long_for_what_is_left_do_not_shrink_the_plan) {
   }
   cr_expect_gt(long_ns, 0);
   cr_expect_gt(share, 0.95, "%g", share);
-  idle_world_destroy(&little);
 }
 
 /* What a host's frame left, which ran so many of so many entries, 5 us each. */
@@ -135,13 +97,11 @@ static muster_frame_report run_host(planned_world *planned, uint32_t capacity, u
 }
 
 Test(idle, what_a_host_leaves_is_told_where_it_ran_all_that_it_was_given) {
-  muster_world_def def = muster_world_def_default();
-  def.planner_workers = 1;
+  muster_world_def def = WITH(muster_world_def, it.planner_workers = 1);
   told_ns = 1000000000u;
   planned_world *planned = planned_world_create(&def);
-  planned->little.world->runner->clock = clock_told(&told_ns);
-  muster_type_def type = parts_type(1);
-  register_type(&planned->little, &type);
+  tell_clock(&planned->little);
+  add_type(&planned->little, parts_type(1));
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&planned->little, i);
   for (uint32_t i = 0; i < 30; i++) run_host(planned, 50, 50);
   muster_frame_report all = run_host(planned, 50, 50);
@@ -149,8 +109,8 @@ Test(idle, what_a_host_leaves_is_told_where_it_ran_all_that_it_was_given) {
   muster_frame_report some = run_host(planned, 50, 30);
   cr_assert_eq(planned->plan.count, 50);
   for (uint32_t i = 0; i < MUSTER_IDLES; i++) {
-    cr_assert_eq(all.idle_ns[i] > 0, i == MUSTER_IDLE_HOST, "reason %u: %lu", i, (unsigned long)all.idle_ns[i]);
-    cr_assert_eq(some.idle_ns[i], 0, "reason %u: %lu", i, (unsigned long)some.idle_ns[i]);
+    cr_assert_eq(all.idle_ns[i] > 0, i == MUSTER_IDLE_HOST, "reason %u: %lu", i, all.idle_ns[i]);
+    cr_assert_eq(some.idle_ns[i], 0, "reason %u: %lu", i, some.idle_ns[i]);
   }
   planned_world_destroy(planned);
 }
@@ -158,7 +118,7 @@ Test(idle, what_a_host_leaves_is_told_where_it_ran_all_that_it_was_given) {
 /* Frames with 2 ms for updates, which take a half of what they are believed to take, while periods are twice as long as
  * wanted. All samples say what is believed: they are of the few updates that are timed. */
 Test(idle, estimates_that_leave_the_budget_idle_are_mended) {
-  little_world little = idle_world();
+  SCOPED(told_world_destroy) little_world little = idle_world();
   struct muster_world *world = little.world;
   muster_frame_report *report = &world->sums->report;
   frame_experience *experience = &world->learnt->experience;
@@ -187,5 +147,4 @@ Test(idle, estimates_that_leave_the_budget_idle_are_mended) {
   forecast_frame(world);
   cr_assert_float_eq(world->learnt->costs.estimates[0][0].mean_ns, believed_ns / 2.0, 0.05 * believed_ns);
   cr_assert_eq(experience->mend_costs, 0.0);
-  idle_world_destroy(&little);
 }

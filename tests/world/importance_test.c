@@ -1,87 +1,35 @@
 /* What importance is made of: observers, factors, types and their models. */
-#include "support/little_world.h"
-
-#include <muster/bulk.h>
-
-#include <math.h>
-#include <stdlib.h>
+#include "world/fixture.h"
 
 static muster_type_def plain_type(void) {
-  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = type_with(atoms, 1);
-  return def;
-}
-
-static muster_observer observe_at(const little_world *little, double x) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position.x = x;
-  return muster_observer_add(little->world, &def);
-}
-
-static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(little->world, &statistics);
-  return statistics;
+  return type_running(nothing, 0);
 }
 
 Test(importance, is_lowered_by_what_the_agent_and_its_type_are) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = plain_type();
-  type.importance = 0.5f;
-  register_type(&little, &type);
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little.type;
-  def.visibility = 0.8f;
-  def.bulk = 0.5f;
-  muster_agent agent = muster_agent_spawn(little.world, &def);
+  SCOPED_WORLD little = world_of(CHANGED(plain_type(), it.importance = 0.5f));
+  muster_agent agent = spawn_as(&little, WITH(muster_agent_def, it.visibility = 0.8f, it.bulk = 0.5f));
   observe_at(&little, 0);
   run_frame(&little);
   cr_assert_float_eq(info_of(&little, agent).importance, 0.2f, 0.003);
-  muster_agent_tuning tuning = muster_agent_tuning_default();
-  tuning.visibility = 1.0f;
-  tuning.interactivity = 0.0f;
-  muster_agent_tune(little.world, agent, &tuning);
+  tune_agent(&little, agent, WITH(muster_agent_tuning, it.visibility = 1.0f, it.interactivity = 0.0f));
   run_frame(&little);
   cr_assert_eq(info_of(&little, agent).importance, 0.0f);
-  tuning = muster_agent_tuning_default();
-  tuning.interactivity = 1.0f;
-  muster_agent_tune(little.world, agent, &tuning);
+  tune_agent(&little, agent, WITH(muster_agent_tuning, it.interactivity = 1.0f));
   run_frame(&little);
   cr_assert_float_eq(info_of(&little, agent).importance, 0.25f, 0.003);
-  little_world_destroy(&little);
-}
-
-static void spawn_refused(const little_world *little, float visibility, float bulk, float interactivity,
-                          const char *says) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little->type;
-  def.visibility = visibility;
-  def.bulk = bulk;
-  def.interactivity = interactivity;
-  cr_assert(muster_agent_is_null(muster_agent_spawn(little->world, &def)));
-  cr_assert_not_null(strstr(muster_last_error(), says), "%s", muster_last_error());
 }
 
 Test(importance, has_no_factors_that_are_not_shares) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = plain_type();
-  register_type(&little, &type);
-  spawn_refused(&little, NAN, 1, 1, "visibility nan must be 0..1");
-  spawn_refused(&little, 1, -0.1f, 1, "bulk -0.1 must be 0..1");
-  spawn_refused(&little, 1, 1, 1.1f, "interactivity 1.1 must be 0..1");
+  SCOPED_WORLD little = world_of(plain_type());
+  expect_spawn_refused(&little, WITH(muster_agent_def, it.visibility = NAN), "visibility nan must be 0..1");
+  expect_spawn_refused(&little, WITH(muster_agent_def, it.bulk = -0.1f), "bulk -0.1 must be 0..1");
+  expect_spawn_refused(&little, WITH(muster_agent_def, it.interactivity = 1.1f), "interactivity 1.1 must be 0..1");
   muster_agent agent = spawn_at(&little, 0);
-  muster_agent_tuning tuning = muster_agent_tuning_default();
-  tuning.bulk = 2.0f;
-  cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_E_ARGUMENT);
-  tuning.bulk = NAN;
-  cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_E_ARGUMENT);
+  cr_assert_eq(tune_agent(&little, agent, WITH(muster_agent_tuning, it.bulk = 2.0f)), MUSTER_E_ARGUMENT);
+  cr_assert_eq(tune_agent(&little, agent, WITH(muster_agent_tuning, it.bulk = NAN)), MUSTER_E_ARGUMENT);
   const float wrong[] = {NAN, -1.0f, 1.5f, INFINITY};
-  for (uint32_t i = 0; i < 4; i++) {
-    type.importance = wrong[i];
-    cr_assert_eq(muster_type_register(little.world, &type).index, 0);
-    cr_assert_not_null(strstr(muster_last_error(), "importance"));
-  }
-  little_world_destroy(&little);
+  for (uint32_t i = 0; i < COUNT_OF(wrong); i++)
+    expect_type_refused(&little, CHANGED(plain_type(), it.importance = wrong[i]), "importance");
 }
 
 /* A model that halves what observers give, and checks what it is told. */
@@ -109,14 +57,8 @@ static void halve(const muster_importance_query *queries, float *importances, ui
 }
 
 static little_world modelled_world(struct model *model, muster_log_sink log) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.log = log;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = plain_type();
-  type.models.importance = halve;
-  type.user = model;
-  register_type(&little, &type);
+  little_world little = little_world_of(1, WITH(virtual_world_def, it.log = log));
+  add_type(&little, CHANGED(plain_type(), it.models.importance = halve, it.user = model));
   return little;
 }
 
@@ -125,27 +67,22 @@ Test(importance, a_types_idea_is_of_its_own_agents_alone) {
   enum { EACH = 8 };
   struct model model = {.answer = 1.0f};
   muster_agent agents[2 * EACH];
-  little_world little = modelled_world(&model, (muster_log_sink){0});
+  SCOPED_WORLD little = modelled_world(&model, (muster_log_sink){0});
   muster_type modelled = little.type;
-  muster_type_def plain = plain_type();
-  register_type(&little, &plain);
-  for (uint32_t i = 0; i < 2 * EACH; i++) {
-    muster_agent_def def = muster_agent_def_default();
-    def.type = i % 2 ? little.type : modelled;
-    def.position.x = 137.5;
-    agents[i] = muster_agent_spawn(little.world, &def);
-  }
+  add_type(&little, plain_type());
+  for (uint32_t i = 0; i < 2 * EACH; i++)
+    agents[i] =
+        spawn_as(&little, WITH(muster_agent_def, it.type = i % 2 ? little.type : modelled, it.position.x = 137.5));
   observe_at(&little, 0);
   run_frames(&little, 3);
   for (uint32_t i = 0; i < 2 * EACH; i++)
     cr_assert_float_eq(info_of(&little, agents[i]).importance, i % 2 ? 0.5f : 1.0f, 1e-3, "agent %u", i);
   cr_assert_eq(model.asked % EACH, 0, "it was asked about %u", model.asked);
-  little_world_destroy(&little);
 }
 
 Test(importance, may_be_a_types_own_idea) {
   struct model model = {.answer = 2.0f};
-  little_world little = modelled_world(&model, (muster_log_sink){0});
+  SCOPED_WORLD little = modelled_world(&model, (muster_log_sink){0});
   muster_agent near = spawn_at(&little, 10), far = spawn_at(&little, 137.5), away = spawn_at(&little, 3000);
   run_frame(&little);
   cr_assert_eq(model.unobserved, 3);
@@ -158,12 +95,11 @@ Test(importance, may_be_a_types_own_idea) {
   run_frames(&little, 10);
   cr_assert_eq(model.asked, asked, "nothing changed");
   cr_assert_eq(statistics_of(&little).importances_refused, 0);
-  little_world_destroy(&little);
 }
 
 Test(importance, models_are_asked_about_at_most_64_agents_at_once) {
   struct model model = {.answer = 2.0f};
-  little_world little = modelled_world(&model, (muster_log_sink){0});
+  SCOPED_WORLD little = modelled_world(&model, (muster_log_sink){0});
   for (uint32_t i = 0; i < 500; i++) spawn_at(&little, i % 10);
   run_frames(&little, 5);
   model.asked = 0;
@@ -171,29 +107,22 @@ Test(importance, models_are_asked_about_at_most_64_agents_at_once) {
   run_frame(&little);
   cr_assert_eq(model.asked, 500);
   cr_assert_eq(model.largest, 64);
-  little_world_destroy(&little);
-}
-
-static void count_warnings(muster_log_level level, const char *message, void *user) {
-  if (level == MUSTER_LOG_WARNING && strstr(message, "model_importance")) ++*(uint32_t *)user;
 }
 
 static void check_answer(float answer, float expected) {
   struct model model = {.answer = answer};
-  uint32_t warnings = 0;
-  little_world little = modelled_world(&model, (muster_log_sink){count_warnings, &warnings});
-  muster_agent agent = spawn_at(&little, 10);
-  run_frame(&little);
+  struct said said = {.about = "model_importance"};
+  SCOPED_WORLD little = modelled_world(&model, log_to(&said));
+  muster_agent agent = spawn_and_run(&little, 10, 1);
   for (int i = 0; i < 10; i++) {
     muster_agent_move(little.world, agent, (muster_position){100 * (i + 1), 0, 0});
     run_frame(&little);
     cr_assert_eq(info_of(&little, agent).importance, expected);
   }
   cr_assert_eq(statistics_of(&little).importances_refused, 11);
-  cr_assert_eq(warnings, 1);
+  cr_assert_eq(said.lines, 1);
   muster_statistics_clear(little.world);
   cr_assert_eq(statistics_of(&little).importances_refused, 0);
-  little_world_destroy(&little);
 }
 
 Test(importance, answers_that_are_not_shares_are_clamped_counted_and_logged_once) {
@@ -205,9 +134,7 @@ Test(importance, answers_that_are_not_shares_are_clamped_counted_and_logged_once
 }
 
 Test(importance, is_looked_at_only_where_something_changed_as_the_report_tells) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = plain_type();
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(plain_type());
   for (uint32_t i = 0; i < 1000; i++) spawn_at(&little, i * 10.0);
   run_frames(&little, 10);
   cr_assert_eq(run_frame(&little).scored, 0);
@@ -218,30 +145,22 @@ Test(importance, is_looked_at_only_where_something_changed_as_the_report_tells) 
   cr_assert_eq(report.score_waiting, 0);
   report = run_frame(&little);
   cr_assert_eq(report.scored + report.score_cells + report.score_waiting, 0);
-  little_world_destroy(&little);
 }
 
 Test(importance, of_more_than_a_frame_can_look_at_waits_and_is_reported) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.observers_max = 1000;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = plain_type();
-  register_type(&little, &type);
+  SCOPED_WORLD little = typed_world(1, WITH(virtual_world_def, it.limits.observers_max = 1000), plain_type());
   for (uint32_t i = 0; i < 20000; i++) spawn_at(&little, i);
   while (run_frame(&little).spawns_waiting) continue;
   for (uint32_t i = 0; i < 1000; i++) observe_at(&little, i * 20.0);
   uint32_t frames = 1;
   for (; run_frame_with(&little, 100000).score_waiting; frames++) cr_assert_lt(frames, 1000);
   cr_assert_gt(frames, 5);
-  for (muster_agent agent = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(little.world, agent))
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));)
     cr_assert_eq(info_of(&little, agent).importance, 1.0f);
-  little_world_destroy(&little);
 }
 
 Test(importance, observers_nowhere_or_at_infinity_are_refused) {
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   const double wrong[] = {NAN, INFINITY, -INFINITY, 1e10};
   muster_observer observer = observe_at(&little, 0);
   for (uint32_t i = 0; i < 4; i++) {
@@ -250,16 +169,12 @@ Test(importance, observers_nowhere_or_at_infinity_are_refused) {
     cr_assert_eq(muster_observers_move(little.world, &observer, &(muster_position){0, wrong[i], 0}, 1), 0);
   }
   cr_assert_eq(statistics_of(&little).positions_refused, 4);
-  little_world_destroy(&little);
 }
 
 /* A world in which observers walk and agents are moved; its hash after every frame. */
 static void live(uint32_t workers, uint64_t *hashes, uint32_t count) {
   enum { AGENTS = 4000, WALKERS = 100 };
-  little_world little = little_world_create(workers, NULL);
-  muster_type_def type = plain_type();
-  type.levels.count = 4;
-  register_type(&little, &type);
+  SCOPED_WORLD little = typed_world(workers, virtual_world_def_default(), CHANGED(plain_type(), it.levels.count = 4));
   static muster_agent agents[AGENTS];
   static muster_position places[AGENTS];
   muster_observer walkers[WALKERS];
@@ -276,7 +191,6 @@ static void live(uint32_t workers, uint64_t *hashes, uint32_t count) {
     run_frame_with(&little, 1000000);
     hashes[frame] = muster_world_hash(little.world);
   }
-  little_world_destroy(&little);
 }
 
 Test(importance, does_not_depend_on_the_number_of_workers) {
@@ -305,11 +219,7 @@ static void check_onlooker(const muster_importance_query *queries, float *import
 /* A crowd is looked at together: some of it is in sight, and some is not. */
 Test(importance, is_told_to_be_of_an_observer_only_where_that_gives_some) {
   onlookers all = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = plain_type();
-  type.models.importance = check_onlooker;
-  type.user = &all;
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(CHANGED(plain_type(), it.models.importance = check_onlooker, it.user = &all));
   for (uint32_t i = 0; i < 400; i++) spawn_at(&little, 200.0 + i * 0.25);
   muster_observer observer = observe_at(&little, 0);
   for (uint32_t i = 0; i < 30; i++) {
@@ -318,5 +228,4 @@ Test(importance, is_told_to_be_of_an_observer_only_where_that_gives_some) {
   }
   cr_assert(all.seen > 100 && all.unseen > 100, "%u in sight, %u not", all.seen, all.unseen);
   cr_assert_eq(all.wrong, 0, "%u of %u", all.wrong, all.seen + all.unseen);
-  little_world_destroy(&little);
 }

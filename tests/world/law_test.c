@@ -1,13 +1,6 @@
 /* The law of importance and the order of deadlines, under the virtual clock: under load an agent gives way by how
  * little it matters, and no agent is passed over for good. */
-#include "support/little_world.h"
-#include "support/sanitized.h"
-
-#include <muster/explain.h>
-#include <muster/tune.h>
-
-#include <math.h>
-#include <stdlib.h>
+#include "world/fixture.h"
 
 enum { AGENTS = 10000, OBSERVERS = 10, WARM_UP = 400, COST_NS = 20000, BANDS = 5 };
 
@@ -43,46 +36,31 @@ struct town {
 };
 
 static muster_type_def noting(void) {
-  static const muster_atom atoms[] = {{note, MUSTER_ROLE_BEHAVIOUR, COST_NS}};
-  muster_type_def def = type_with(atoms, 1);
-  def.state_bytes = sizeof(struct diary);
-  def.period_ns = SHORTEST_NS;
-  def.period_max_ns = LONGEST_NS;
-  def.limit_ns = 1000000000u;
-  return def;
+  return CHANGED(type_running(note, COST_NS), it.state_bytes = sizeof(struct diary), it.period_ns = SHORTEST_NS,
+                 it.period_max_ns = LONGEST_NS, it.limit_ns = 1000000000u);
 }
 
 static muster_world_def lawful(void) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = AGENTS + 16;
-  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
-  def.order = MUSTER_ORDER_DEADLINE;
-  return def;
-}
-
-static double draw(uint32_t *random) {
-  *random = *random * 1664525u + 1013904223u;
-  return (double)(*random >> 8) / 0x1p24;
+  return WITH(virtual_world_def, it.limits.agents_max = AGENTS + 16, it.elastic = MUSTER_ELASTIC_IMPORTANCE,
+              it.order = MUSTER_ORDER_DEADLINE);
 }
 
 /* Spawns AGENTS agents in a square with a few observers. Together the agents wish for `load` times what a frame holds.
  */
-static struct town *town_open(double load, const muster_world_def *world, const muster_type_def *type) {
+static struct town *town_open(double load, muster_world_def world) {
   static const double side_m = 1400.0;
   struct town *town = calloc(1, sizeof *town);
-  muster_observer_def observer = muster_observer_def_default();
   uint32_t random = 7;
-  town->little = little_world_create(1, world);
+  town->little = little_world_of(1, world);
   clock_of_test = &town->little.now_ns;
-  register_type(&town->little, type);
+  add_type(&town->little, noting());
   town->budget_ns = (uint64_t)((double)AGENTS * COST_NS * FRAME_NS / (LONGEST_NS * load));
   for (uint32_t i = 0; i < AGENTS; i++)
-    town->agents[i] = spawn_in(&town->little, (muster_position){side_m * draw(&random), side_m * draw(&random), 0}, 0);
-  for (uint32_t i = 0; i < OBSERVERS; i++) {
-    observer.position = (muster_position){side_m * draw(&random), side_m * draw(&random), 0};
-    muster_observer_add(town->little.world, &observer);
-  }
+    town->agents[i] =
+        spawn_in(&town->little, (muster_position){side_m * draw_share(&random), side_m * draw_share(&random), 0}, 0);
+  for (uint32_t i = 0; i < OBSERVERS; i++)
+    observe_as(&town->little, WITH(muster_observer_def, it.position.x = side_m * draw_share(&random),
+                                   it.position.y = side_m * draw_share(&random)));
   return town;
 }
 
@@ -92,13 +70,24 @@ static muster_frame_report town_run(struct town *town, uint32_t frames) {
   return report;
 }
 
-static void town_close(struct town *town) {
-  little_world_destroy(&town->little);
-  free(town);
+static void town_close(struct town **town) {
+  little_world_destroy(&(*town)->little);
+  free(*town);
+}
+
+static muster_agent_info info_in(const struct town *town, uint32_t i) {
+  return info_of(&town->little, town->agents[i]);
 }
 
 static const struct diary *diary_of(const struct town *town, uint32_t i) {
-  return info_of(&town->little, town->agents[i]).state;
+  return info_in(town, i).state;
+}
+
+/* The first agent that matters to nobody. */
+static uint32_t find_unimportant(const struct town *town) {
+  uint32_t chosen = 0;
+  while (info_in(town, chosen).importance > 0.0f) chosen++;
+  return chosen;
 }
 
 static uint32_t band_at(float importance) {
@@ -111,18 +100,17 @@ struct band {
 
 /* Runs a window of frames and sums up what the agents of each band did in it. */
 static void measure(struct town *town, uint32_t frames, struct band bands[BANDS]) {
-  uint64_t *before = calloc(AGENTS, sizeof *before);
+  SCOPED(free_memory) uint64_t *before = calloc(AGENTS, sizeof *before);
   for (uint32_t i = 0; i < AGENTS; i++) before[i] = diary_of(town, i)->runs;
   town_run(town, frames);
   for (uint32_t i = 0; i < AGENTS; i++) {
-    muster_agent_info info = info_of(&town->little, town->agents[i]);
+    muster_agent_info info = info_in(town, i);
     struct band *band = &bands[band_at(info.importance)];
     band->agents++;
     band->runs += (double)(((const struct diary *)info.state)->runs - before[i]);
     band->period_s += 1e9 / (double)info.period_ns;
   }
   for (uint32_t i = 0; i < BANDS; i++) bands[i].period_s = bands[i].agents / bands[i].period_s;
-  free(before);
 }
 
 static double interval_s(const struct band *band, uint32_t frames) {
@@ -135,11 +123,9 @@ Test(law_of_importance, holds_for_each_band_at_every_load) {
   enum { LOADS = UNDER_SANITIZER ? 4 : 6 }; /* the last take three quarters of the frames */
   static const double loads[] = {0.5, 1.0, 1.5, 3.0, 6.0, 12.0};
   for (uint32_t k = 0; k < LOADS; k++) {
-    muster_world_def world = lawful();
-    muster_type_def type = noting();
     struct band bands[BANDS] = {0};
     uint32_t frames = (uint32_t)(2000 * fmax(1.0, loads[k]));
-    struct town *town = town_open(loads[k], &world, &type);
+    SCOPED(town_close) struct town *town = town_open(loads[k], lawful());
     muster_frame_report report = town_run(town, WARM_UP + frames / 4);
     measure(town, frames, bands);
     cr_assert_float_eq((double)report.pressure, loads[k], 0.1 * loads[k]);
@@ -150,57 +136,40 @@ Test(law_of_importance, holds_for_each_band_at_every_load) {
                     i, interval, bands[i].period_s);
       if (i) cr_assert_leq(interval, interval_s(&bands[i - 1], frames) * 1.02, "load %g, band %u", loads[k], i);
     }
-    town_close(town);
   }
 }
 
 /* In the papers' order and by their rule the same loads run round robin: the law is there to prevent that. */
 Test(law_of_importance, is_what_the_elastic_rule_does_not_keep) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
   struct band bands[BANDS] = {0};
-  world.elastic = MUSTER_ELASTIC_RATE;
-  world.order = MUSTER_ORDER_PRIORITY;
-  struct town *town = town_open(3.0, &world, &type);
+  muster_world_def world = CHANGED(lawful(), it.elastic = MUSTER_ELASTIC_RATE, it.order = MUSTER_ORDER_PRIORITY);
+  SCOPED(town_close) struct town *town = town_open(3.0, world);
   town_run(town, WARM_UP);
   measure(town, 3000, bands);
   cr_assert_gt(interval_s(&bands[4], 3000), 0.8 * interval_s(&bands[0], 3000));
-  town_close(town);
 }
 
 /* With weight_wait halved, every agent still runs within 2.1 of its periods and ten frames. */
 Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  world.priority.wait = 0.5f;
-  struct town *town = town_open(4.0, &world, &type);
+  SCOPED(town_close) struct town *town = town_open(4.0, CHANGED(lawful(), it.priority.wait = 0.5f));
   town_run(town, 4000);
   for (uint32_t i = 0; i < AGENTS; i++) {
-    muster_agent_info info = info_of(&town->little, town->agents[i]);
+    muster_agent_info info = info_in(town, i);
     const struct diary *diary = info.state;
     cr_assert_gt(diary->runs, 1);
     cr_assert_lt((double)diary->longest_ns, 2.1 * (double)info.period_ns + 10.0 * FRAME_NS,
                  "agent %u of importance %g: %g of %g s", i, (double)info.importance, (double)diary->longest_ns * 1e-9,
                  (double)info.period_ns * 1e-9);
   }
-  town_close(town);
 }
 
 /* Exempt agents want three times the budget: they share half of it alike, and all other agents run. */
 Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting(), exempt = noting();
-  world.limits.agents_max = 2 * AGENTS;
-  struct town *town = town_open(1.0, &world, &type);
-  exempt.name = "exempt";
-  exempt.elasticity = 0.0f;
-  register_type(&town->little, &exempt);
+  SCOPED(town_close) struct town *town = town_open(1.0, CHANGED(lawful(), it.limits.agents_max = 2 * AGENTS));
+  add_type(&town->little, CHANGED(noting(), it.name = "exempt", it.elasticity = 0.0f));
   uint32_t count = (uint32_t)(3.0 * (double)town->budget_ns / FRAME_NS * SHORTEST_NS / COST_NS);
-  muster_agent first = {0}, last = {0};
-  for (uint32_t i = 0; i < count; i++) {
-    last = spawn_at(&town->little, i);
-    if (i == 0) first = last;
-  }
+  muster_agent first = spawn_at(&town->little, 0), last = first;
+  for (uint32_t i = 1; i < count; i++) last = spawn_at(&town->little, i);
   muster_frame_report report = town_run(town, 6000);
   cr_assert_float_eq((double)report.held_load, 3.0, 0.1);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_gt(diary_of(town, i)->runs, 2, "agent %u", i);
@@ -208,122 +177,84 @@ Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
   double other = (double)((const struct diary *)info_of(&town->little, last).state)->runs;
   cr_assert_float_eq(one, other, 0.1 * one);
   cr_assert_float_eq(one * SHORTEST_NS / (6000.0 * FRAME_NS), 1.0 / 6.0, 0.03);
-  town_close(town);
 }
 
 /* A hundred frames with nearly no budget, and then as before: no agent is forgotten. */
 Test(law_of_importance, recovers_from_frames_of_nearly_nothing) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  struct town *town = town_open(0.5, &world, &type);
+  SCOPED(town_close) struct town *town = town_open(0.5, lawful());
   town_run(town, WARM_UP);
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&town->little, 10000u);
   uint64_t began_ns = town->little.now_ns;
   town_run(town, 2 * LONGEST_NS / FRAME_NS);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_gt(diary_of(town, i)->last_ns, began_ns, "agent %u", i);
-  town_close(town);
 }
 
 /* An agent waits for a period of many seconds; then it is made important. */
 Test(law_of_importance, reaches_at_once_who_has_become_important) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  struct town *town = town_open(6.0, &world, &type);
+  SCOPED(town_close) struct town *town = town_open(6.0, lawful());
   town_run(town, 3000);
-  uint32_t chosen = 0;
-  while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
+  uint32_t chosen = find_unimportant(town);
   uint64_t began_ns = town->little.now_ns, waited = 0;
-  muster_agent_tuning tuning = muster_agent_tuning_default();
-  tuning.importance_floor = 1.0f;
-  muster_agent_tune(town->little.world, town->agents[chosen], &tuning);
+  tune_agent(&town->little, town->agents[chosen], WITH(muster_agent_tuning, it.importance_floor = 1.0f));
   for (; diary_of(town, chosen)->last_ns <= began_ns && waited < 1000; waited++) town_run(town, 1);
-  uint64_t period_ns = info_of(&town->little, town->agents[chosen]).period_ns;
-  cr_assert_leq(waited, period_ns / FRAME_NS + 2, "%llu frames at a period of %g s", (unsigned long long)waited,
-                (double)period_ns * 1e-9);
-  town_close(town);
+  uint64_t period_ns = info_in(town, chosen).period_ns;
+  cr_assert_leq(waited, period_ns / FRAME_NS + 2, "%lu frames at a period of %g s", waited, (double)period_ns * 1e-9);
 }
 
 /* A reaction's time is its deadline, whatever the agent's own period is. */
 Test(law_of_importance, keeps_times_to_react_by_under_load) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  struct town *town = town_open(6.0, &world, &type);
+  SCOPED(town_close) struct town *town = town_open(6.0, lawful());
   town_run(town, 2000);
   reactions_left = 20;
   for (uint32_t i = 0; i < 100 && reactions_left; i++) town_run(town, 1);
   town_run(town, 60);
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(town->little.world, &sums);
-  cr_assert_eq(sums.reactions_met, 20, "%llu, and %llu late", (unsigned long long)sums.reactions_met,
-               (unsigned long long)sums.reactions_late);
-  town_close(town);
+  muster_statistics sums = statistics_of(&town->little);
+  cr_assert_eq(sums.reactions_met, 20, "%lu, and %lu late", sums.reactions_met, sums.reactions_late);
 }
 
 /* More agents are woken in each frame than it holds. The agents that wait for their periods still run within 2.5
  * periods and ten frames. */
 Test(law_of_importance, passes_nobody_over_for_the_woken) {
   enum { WOKEN = AGENTS / 2 };
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  world.limits.commands_max = 2 * AGENTS;
-  struct town *town = town_open(1.0, &world, &type);
+  muster_world_def world = CHANGED(lawful(), it.limits.commands_max = 2 * AGENTS);
+  SCOPED(town_close) struct town *town = town_open(1.0, world);
   town_run(town, WARM_UP);
   for (uint32_t frame = 0; frame < 10000; frame++) {
     for (uint32_t i = 0; i < WOKEN; i++) muster_agent_wake(town->little.world, town->agents[i]);
     town_run(town, 1);
   }
   for (uint32_t i = WOKEN; i < AGENTS; i++) {
-    muster_agent_info info = info_of(&town->little, town->agents[i]);
+    muster_agent_info info = info_in(town, i);
     const struct diary *diary = info.state;
     cr_assert_gt(diary->runs, 2, "agent %u", i);
     if (info.importance > 0.0f) continue; /* its period may have grown meanwhile */
     cr_assert_lt((double)diary->longest_ns, 2.5 * (double)info.period_ns + 10.0 * FRAME_NS, "agent %u: %g of %g s", i,
                  (double)diary->longest_ns * 1e-9, (double)info.period_ns * 1e-9);
   }
-  town_close(town);
 }
 
 /* importance_octaves is tuned while frames run: at 0 an important agent has the same period as any other. */
 Test(law_of_importance, can_be_tuned) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  muster_world_tuning tuning = muster_world_tuning_default();
-  struct town *town = town_open(3.0, &world, &type);
-  uint32_t chosen = 0, other = 0;
+  SCOPED(town_close) struct town *town = town_open(3.0, lawful());
   town_run(town, WARM_UP);
-  while (info_of(&town->little, town->agents[chosen]).importance < 0.9f) chosen++;
-  while (info_of(&town->little, town->agents[other]).importance > 0.0f) other++;
-  uint64_t own_ns = info_of(&town->little, town->agents[chosen]).period_ns;
-  uint64_t other_ns = info_of(&town->little, town->agents[other]).period_ns;
-  cr_assert_gt(other_ns, 5 * own_ns);
-  tuning.importance.octaves = 0.0f;
-  cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_OK);
+  uint32_t chosen = 0, other = find_unimportant(town);
+  while (info_in(town, chosen).importance < 0.9f) chosen++;
+  cr_assert_gt(info_in(town, other).period_ns, 5 * info_in(town, chosen).period_ns);
+  assert_ok(tune_world(&town->little, WITH(muster_world_tuning, it.importance.octaves = 0.0f)));
   town_run(town, 200);
-  own_ns = info_of(&town->little, town->agents[chosen]).period_ns;
-  other_ns = info_of(&town->little, town->agents[other]).period_ns;
-  cr_assert_eq(other_ns, own_ns);
-  tuning.importance.octaves = 17.0f;
-  cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_E_ARGUMENT);
-  tuning.importance.octaves = -1.0f;
-  tuning.importance.wish_part = 0.95f;
-  cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_E_ARGUMENT);
-  town_close(town);
+  cr_assert_eq(info_in(town, other).period_ns, info_in(town, chosen).period_ns);
+  muster_world_tuning steep = WITH(muster_world_tuning, it.importance.octaves = 17.0f);
+  cr_assert_eq(tune_world(&town->little, steep), MUSTER_E_ARGUMENT);
+  muster_world_tuning wishful =
+      WITH(muster_world_tuning, it.importance.octaves = -1.0f, it.importance.wish_part = 0.95f);
+  cr_assert_eq(tune_world(&town->little, wishful), MUSTER_E_ARGUMENT);
 }
 
 /* What explain says of an agent that waits for longer than its type wishes. */
 Test(law_of_importance, is_explained) {
-  muster_world_def world = lawful();
-  muster_type_def type = noting();
-  char words[2048];
-  struct town *town = town_open(3.0, &world, &type);
-  muster_frame_report report = town_run(town, WARM_UP);
-  cr_assert_gt(report.agents_beyond_wish, AGENTS / 2);
-  uint32_t chosen = 0;
-  while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
-  muster_agent_explanation explanation = muster_agent_explanation_default();
-  cr_assert_eq(muster_agent_explain(town->little.world, town->agents[chosen], &explanation), MUSTER_OK);
+  SCOPED(town_close) struct town *town = town_open(3.0, lawful());
+  cr_assert_gt(town_run(town, WARM_UP).agents_beyond_wish, AGENTS / 2);
+  muster_agent_explanation explanation = explain(&town->little, town->agents[find_unimportant(town)]);
   cr_assert(explanation.reasons & MUSTER_REASON_BEYOND_WISH);
-  muster_explanation_print(&explanation, words, sizeof words);
-  cr_assert(strstr(words, "longer than its type wishes, 2 s at most, because the pressure is"), "%s", words);
-  town_close(town);
+  expect_explained(&explanation, "longer than its type wishes, 2 s at most, because the pressure is");
 }

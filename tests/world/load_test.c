@@ -1,39 +1,8 @@
 /* Load that the host announces: a boss takes 5 ms of each frame for a second. Frames of 10 ms follow each other every
  * 12 ms; a frame that is not over then makes the next one begin late. The clock is told the time. */
-#include "base/clock.h"
-#include "run/runner.h"
-#include "support/recording.h"
-#include "world/world.h"
-
-#include <muster/tune.h>
+#include "world/told_clock.h"
 
 enum { AGENTS = 4000, COST_NS = 20000, BUDGET_NS = 10000000, PERIOD_NS = 12000000, BOSS_NS = 5000000 };
-
-static uint64_t told_ns, own_ns;
-
-static muster_atom_result live(muster_update *update) {
-  (void)update;
-  told_ns += COST_NS;
-  own_ns += COST_NS;
-  return MUSTER_ATOM_NEXT;
-}
-
-static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, COST_NS};
-
-static little_world told_world(void) {
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = 0;
-  told_ns = 1000000000u;
-  own_ns = 1;
-  little_world little = little_world_create(1, &def);
-  little.world->runner->clock = clock_told(&told_ns);
-  clock_tell_thread_cpu(&own_ns);
-  muster_type_def type = type_with(&atom, 1);
-  type.limit_ns = 1000000000u;
-  register_type(&little, &type);
-  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
-  return little;
-}
 
 /* Ten seconds of a host's loop, of which the sixth has the boss. */
 struct told {
@@ -45,16 +14,20 @@ static double stretch_of(const muster_frame_report *report) {
   return (double)report->utilisation_nominal / (double)report->utilisation_fitted;
 }
 
+static muster_result announce(const little_world *little, muster_load load) {
+  return tune_world(little, WITH(muster_world_tuning, it.load = load));
+}
+
 static struct told run_host(bool announced) {
-  static const uint64_t from_ns = 5000000000u, until_ns = 6000000000u;
+  static const uint64_t from_ns = 5000000000u, until_ns = 6000000000u, cost_ns = COST_NS;
   struct told told = {0};
-  little_world little = told_world();
+  SCOPED(told_world_destroy) little_world little = told_world(muster_world_def_default());
+  add_type(&little, spender_type(&cost_ns));
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
   uint64_t due_ns = told_ns;
   for (uint64_t now_ns = 0; now_ns < 10000000000u; now_ns += PERIOD_NS) {
-    muster_world_tuning tuning = muster_world_tuning_default();
-    tuning.load = (muster_load){.from_ns = from_ns, .until_ns = until_ns, .frame_ns = BOSS_NS};
     if (announced && now_ns / PERIOD_NS == 4500000000u / PERIOD_NS)
-      cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK, "%s", muster_last_error());
+      assert_ok(announce(&little, (muster_load){.from_ns = from_ns, .until_ns = until_ns, .frame_ns = BOSS_NS}));
     told.late += told_ns > due_ns + COST_NS;
     if (told_ns < due_ns) told_ns = due_ns;
     due_ns += PERIOD_NS;
@@ -67,8 +40,6 @@ static struct told run_host(bool announced) {
     if (announced && now_ns >= from_ns && now_ns < until_ns) cr_assert_eq(report.announced_ns, BOSS_NS);
     if (now_ns < 7000000000u) told.after = stretch_of(&report);
   }
-  little_world_destroy(&little);
-  clock_tell_thread_cpu(NULL);
   return told;
 }
 
@@ -84,21 +55,16 @@ Test(load, that_is_announced_makes_no_frame_late_and_periods_stretch_before_it) 
 
 /* Under the virtual clock the capacity is less, whatever the number of workers; a record has the announcement. */
 static uint64_t hash_with(uint32_t workers, bool announced) {
-  little_world little = little_world_create(workers, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  register_type(&little, &type);
-  for (uint32_t i = 0; i < 1000; i++) spawn_at(&little, i);
-  muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.load = (muster_load){.from_ns = 60 * FRAME_NS, .until_ns = 80 * FRAME_NS, .frame_ns = 300000};
-  if (announced) cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
+  SCOPED_WORLD little =
+      peopled(typed_world(workers, virtual_world_def_default(), type_running(nothing, COST_NS)), 1000);
+  muster_load load = {.from_ns = 60 * FRAME_NS, .until_ns = 80 * FRAME_NS, .frame_ns = 300000};
+  if (announced) cr_assert_eq(announce(&little, load), MUSTER_OK);
   for (uint32_t i = 0; i < 100; i++) {
     muster_frame_report report = run_frame_with(&little, 500000);
     bool now = announced && little.now_ns >= 60 * FRAME_NS && little.now_ns < 80 * FRAME_NS;
     cr_assert_eq(report.announced_ns, now ? 300000 : 0, "frame %u", i);
   }
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  return muster_world_hash(little.world);
 }
 
 Test(load, is_the_same_on_any_number_of_workers) {
@@ -109,22 +75,16 @@ Test(load, is_the_same_on_any_number_of_workers) {
 }
 
 Test(load, is_checked_and_taken_back) {
-  little_world little = little_world_create(1, NULL);
-  muster_world_tuning tuning = muster_world_tuning_default();
-  tuning.load = (muster_load){.from_ns = 1, .until_ns = 1000000000u, .frame_ns = 10000000001u};
-  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
-  cr_assert_not_null(strstr(muster_last_error(), "load.frame_ns"), "%s", muster_last_error());
-  tuning.load.frame_ns = UINT64_MAX / 2;
-  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_E_ARGUMENT);
-  tuning.load.frame_ns = 1000000000u;
-  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  muster_load load = {.from_ns = 1, .until_ns = 1000000000u, .frame_ns = 10000000001u};
+  assert_refused(announce(&little, load), MUSTER_E_ARGUMENT, "load.frame_ns");
+  load.frame_ns = UINT64_MAX / 2;
+  cr_assert_eq(announce(&little, load), MUSTER_E_ARGUMENT);
+  load.frame_ns = 1000000000u;
+  cr_assert_eq(announce(&little, load), MUSTER_OK);
   run_frame_with(&little, 800000); /* takes it in */
-  muster_frame_report report = run_frame_with(&little, 800000);
-  cr_assert_eq(report.announced_ns, 700000, "an eighth of a budget is left");
-  tuning = muster_world_tuning_default();
-  tuning.load.until_ns = 1;
-  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
+  cr_assert_eq(run_frame_with(&little, 800000).announced_ns, 700000, "an eighth of a budget is left");
+  cr_assert_eq(announce(&little, CHANGED(muster_world_tuning_default().load, it.until_ns = 1)), MUSTER_OK);
   run_frame_with(&little, 800000);
   cr_assert_eq(run_frame_with(&little, 800000).announced_ns, 0);
-  little_world_destroy(&little);
 }

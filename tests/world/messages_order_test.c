@@ -1,13 +1,13 @@
 /* Messages where much happens at once: many workers, commits that come too late, threads of the host. */
 #include "agents/batch.h"
+#include "base/clock.h"
 #include "run/runner.h"
 #include "support/diary.h"
+#include "world/fixture.h"
 #include "world/messages.h"
 #include "world/world_links.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <time.h>
 
 /* ----------------------------------------------------------------------------------------------------- late commits */
 
@@ -35,16 +35,10 @@ static muster_atom_result read_in_order(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Burns time until the moment that the host gave. */
 static muster_atom_result burn(muster_update *update) {
   const uint64_t *until_ns = update->type_user;
-  while (now_ns() < *until_ns) continue;
+  while (clock_system() < *until_ns) continue;
   return MUSTER_ATOM_NEXT;
 }
 
@@ -59,31 +53,22 @@ static uint64_t total_sent(const little_world *little, const muster_agent *sende
 static void check_late_commits(uint32_t workers) {
   enum { BUDGET_NS = 2000000, STEP_NS = 5000 };
   const muster_atom reads = {read_in_order, MUSTER_ROLE_BEHAVIOUR, 1000}, burns = {burn, MUSTER_ROLE_BEHAVIOUR, 1000};
-  const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def world = muster_world_def_default();
-  little_world little = little_world_create(workers, &world);
+  SCOPED_WORLD little = little_world_of(workers, muster_world_def_default());
   little.provokes_idle = true; /* every other frame is late by more than it has */
-  muster_type_def def = correspondent_type();
   struct plan plan = {.each = 2};
   muster_agent senders[SENDERS];
   uint64_t burn_until_ns = 0;
-  def.atoms = &writes;
-  def.atom_count = 1;
-  register_type(&little, &def);
+  add_type(&little, correspondent_of(atom_of(correspond, 1000)));
   for (uint32_t i = 0; i < SENDERS; i++) senders[i] = spawn_with(&little, &plan, 0.5f);
-  def.atoms = &burns;
-  def.user = &burn_until_ns;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(correspondent_of(&burns), it.user = &burn_until_ns));
   spawn_with(&little, NULL, workers > 1 ? 1 : 0);
-  def.atoms = &reads;
-  def.state_bytes = sizeof(struct reader);
-  def.messages.waiting_max = 1024;
-  register_type(&little, &def);
+  add_type(&little,
+           CHANGED(correspondent_of(&reads), it.state_bytes = sizeof(struct reader), it.messages.waiting_max = 1024));
   plan.to = spawn_with(&little, NULL, 0.9f);
   uint32_t late = 0;
   for (uint32_t frame = 0; frame < 100; frame++) {
-    burn_until_ns = frame % 2     ? now_ns() + BUDGET_NS + 1000000
-                    : workers > 1 ? now_ns() + BUDGET_NS - frame * STEP_NS
+    burn_until_ns = frame % 2     ? clock_system() + BUDGET_NS + 1000000
+                    : workers > 1 ? clock_system() + BUDGET_NS - frame * STEP_NS
                                   : 0;
     run_frame_with(&little, BUDGET_NS);
     late += sums_of(&little).messages_sent < total_sent(&little, senders);
@@ -93,11 +78,10 @@ static void check_late_commits(uint32_t workers) {
   for (uint32_t frame = 0; frame < 5; frame++) run_frame_with(&little, 1000000000);
   const struct reader *reader = info_of(&little, plan.to).state;
   cr_assert_gt(late, 0, "no commit was late: this test shows nothing");
-  cr_assert_eq(reader->wrong, 0, "%lu of %lu out of order", (unsigned long)reader->wrong, (unsigned long)reader->count);
+  cr_assert_eq(reader->wrong, 0, "%lu of %lu out of order", reader->wrong, reader->count);
   cr_assert_eq(sums_of(&little).messages_sent, total_sent(&little, senders));
   cr_assert_eq(reader->count, sums_of(&little).messages_delivered, "every one that was delivered was read, once");
   check_balance(&little);
-  little_world_destroy(&little);
 }
 
 Test(messages_order, a_late_commit_delivers_each_message_once_and_in_order_in_the_next_frame) {
@@ -106,17 +90,12 @@ Test(messages_order, a_late_commit_delivers_each_message_once_and_in_order_in_th
 }
 
 Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_sender) {
-  static const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = correspondent_type();
+  SCOPED_WORLD little = little_world_create(1, NULL);
   struct plan plan = {.each = 1};
-  def.atoms = &writes;
-  def.atom_count = 1;
-  def.messages.waiting_max = 1024;
+  muster_type_def def = CHANGED(correspondent_of(atom_of(correspond, 1000)), it.messages.waiting_max = 1024);
   register_type(&little, &def);
   for (uint32_t i = 0; i < SENDERS; i++) spawn_with(&little, &plan, (float)(i * 7 % 10) / 10);
-  def.period_ns = def.period_max_ns = 86400000000000u;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(def, it.period_ns = it.period_max_ns = 86400000000000u));
   muster_agent receiver = plan.to = spawn_with(&little, NULL, 0);
   while (info_of(&little, receiver).messages < SENDERS) run_frame(&little);
   const agent_row *row = &little.world->agents.store.rows[muster_agent_index(receiver)];
@@ -134,49 +113,36 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   for (uint32_t i = 1; i < SENDERS; i++)
     cr_assert_lt(muster_agent_index(boxes_message(boxes, row->state_slot, before + i - 1)->peer),
                  muster_agent_index(boxes_message(boxes, row->state_slot, before + i)->peer));
-  little_world_destroy(&little);
 }
 
 static muster_atom_result write_and_burn(muster_update *update) {
   correspond(update);
-  while (now_ns() < *(const uint64_t *)update->type_user) continue;
-  return MUSTER_ATOM_NEXT;
+  return burn(update);
 }
 
 Test(messages_order, a_commit_that_is_late_with_messages_alone_delivers_them_in_the_next_frame) {
-  static const muster_atom atom = {write_and_burn, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def world = muster_world_def_default();
-  little_world little = little_world_create(1, &world);
-  muster_type_def def = correspondent_type();
+  SCOPED_WORLD little = little_world_of(1, muster_world_def_default());
   uint64_t burn_until_ns = 0;
-  def.atoms = &atom;
-  def.atom_count = 1;
-  def.user = &burn_until_ns;
-  def.period_ns = def.period_max_ns = 86400000000000u;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(correspondent_of(atom_of(write_and_burn, 1000)), it.user = &burn_until_ns,
+                            it.period_ns = it.period_max_ns = 86400000000000u));
   struct plan plan = {.each = 4};
   muster_agent receiver = plan.to = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
   run_frame(&little);
   muster_agent_wake(little.world, sender);
-  burn_until_ns = now_ns() + 2000000;
+  burn_until_ns = clock_system() + 2000000;
   run_frame_with(&little, 1000000);
   cr_assert_eq(diary_of(&little, sender)->sent, 4);
   cr_assert_eq(info_of(&little, receiver).messages, 0, "the only entry is settled, its messages are not delivered");
   run_frame(&little);
   cr_assert_eq(info_of(&little, receiver).messages, 4);
   cr_assert_eq(sums_of(&little).messages_sent, 4);
-  little_world_destroy(&little);
 }
 
 Test(messages_order, what_is_lost_is_told_whole_when_workers_settle_side_by_side) {
   enum { AGENTS = 1200, HEARERS = 5 };
   static const muster_atom atom = {correspond, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def world = muster_world_def_default();
-  little_world little = little_world_create(4, &world);
-  muster_type_def def = correspondent_type();
-  def.atoms = &atom;
-  def.atom_count = 1;
-  def.period_ns = def.period_max_ns = 3 * FRAME_NS;
+  SCOPED_WORLD little = little_world_of(4, muster_world_def_default());
+  muster_type_def def = CHANGED(correspondent_of(&atom), it.period_ns = it.period_max_ns = 3 * FRAME_NS);
   struct plan plans[HEARERS] = {0};
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -195,47 +161,31 @@ Test(messages_order, what_is_lost_is_told_whole_when_workers_settle_side_by_side
   }
   cr_assert_eq(sent, sums.messages_sent);
   cr_assert_eq(lost, sums.messages_dropped);
-  cr_assert(lost > 5000 && lost < sent, "%lu of %lu lost", (unsigned long)lost, (unsigned long)sent);
-  little_world_destroy(&little);
+  cr_assert(lost > 5000 && lost < sent, "%lu of %lu lost", lost, sent);
 }
 
-struct friends {
-  muster_agent agents[2];
-};
-
 static muster_atom_result wake_friends(muster_update *update) {
-  const struct friends *friends = update->type_user;
-  for (uint32_t i = 0; i < 2; i++) muster_update_wake(update, friends->agents[i]);
+  const muster_agent *friends = update->type_user;
+  for (uint32_t i = 0; i < 2; i++) muster_update_wake(update, friends[i]);
   send_messages(update);
   return MUSTER_ATOM_NEXT;
 }
 
 /* Two agents run only because another agent wakes them while the frame runs, so the ranking does not know of them. */
 Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_places_are_left) {
-  static const muster_atom wakes = {wake_friends, MUSTER_ROLE_BEHAVIOUR, 0};
-  static const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def world = muster_world_def_default();
-  world.limits.sends_per_frame = 7;
-  little_world little = little_world_create(1, &world);
-  struct friends friends = {0};
+  const muster_atom wakes = {.run = wake_friends}, writes = {.run = correspond};
+  SCOPED_WORLD little = little_world_of(1, WITH(muster_world_def, it.limits.sends_per_frame = 7));
+  muster_agent friends[2];
   struct plan plan = {.each = 6};
-  muster_type_def def = correspondent_type();
-  def.atoms = &writes;
-  def.atom_count = 1;
-  def.period_ns = def.period_max_ns = 86400000000000u;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(correspondent_of(&writes), it.period_ns = it.period_max_ns = 86400000000000u));
   muster_agent receiver = plan.to = spawn_with(&little, NULL, 0);
-  for (uint32_t i = 0; i < 2; i++) friends.agents[i] = spawn_with(&little, &plan, 0);
+  for (uint32_t i = 0; i < 2; i++) friends[i] = spawn_with(&little, &plan, 0);
   run_frame_with(&little, 1000000000);
-  def.atoms = &wakes;
-  def.user = &friends;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.messages.sends_max = 2;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(correspondent_of(&wakes), it.user = friends, it.messages.sends_max = 2));
   muster_agent waker = spawn_with(&little, &plan, 1);
   uint32_t frames = 0;
   while (sums_of(&little).messages_sent < 7 * 3 && frames++ < 20) run_frame_with(&little, 1000000000);
-  const struct diary *first = diary_of(&little, friends.agents[0]), *second = diary_of(&little, friends.agents[1]);
+  const struct diary *first = diary_of(&little, friends[0]), *second = diary_of(&little, friends[1]);
   cr_assert_eq(first->updates + second->updates, 2 * 3, "both run in the frame that wakes them");
   cr_assert_eq(first->sent + second->sent, 5 * 3, "two places are the waker's, 4 may go to the one and 1 to the other");
   cr_assert_eq(first->refused + second->refused, 7 * 3);
@@ -252,7 +202,6 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   }
   cr_assert_geq(of_waker, 4);
   check_balance(&little);
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------------------ determinism */
@@ -287,17 +236,13 @@ static muster_atom_result spread(muster_update *update) {
     self->sent += result == MUSTER_OK;
     self->refused += result == MUSTER_E_FULL;
   }
-  muster_position to = update->position;
-  to.x += (double)muster_update_random_share(update) - 0.5;
-  muster_update_move(update, to);
+  muster_update_move(update, CHANGED(update->position, it.x += (double)muster_update_random_share(update) - 0.5));
   return self->memory % 3 ? MUSTER_ATOM_FINISH : MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result quarrel(muster_update *update) {
-  muster_agent_def child = muster_agent_def_default();
   muster_neighbour near[1];
-  child.type = update->type;
-  child.position = update->position;
+  muster_agent_def child = WITH(muster_agent_def, it.type = update->type, it.position = update->position);
   listen(update);
   muster_agent born = muster_update_spawn(update, &child);
   if (!muster_agent_is_null(born)) muster_update_send(update, born, &update->agent, sizeof update->agent);
@@ -323,23 +268,14 @@ static struct outcome run_gossip(uint32_t workers, uint64_t seed) {
   const muster_atom atoms[] = {{listen, MUSTER_ROLE_PERCEPTION, 2000},
                                {spread, MUSTER_ROLE_BEHAVIOUR, 3000},
                                {quarrel, MUSTER_ROLE_ACTION, 2000}};
-  muster_world_def world = papers_world_def();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.seed = seed;
-  world.limits.agents_max = 3000;
-  world.limits.sends_per_frame = 300; /* too few for all agents */
-  little_world little = little_world_create(workers, &world);
-  muster_type_def def = type_with(atoms, 3);
-  def.state_bytes = sizeof(gossip);
-  def.spawns_max = 1;
-  def.messages.waiting_max = 3;
-  def.messages.bytes_max = 8;
-  def.messages.sends_max = 5;
-  def.messages.wake = seed % 2;
-  def.on_removed = bequeath;
-  def.period_ns = 30000000;
-  def.period_max_ns = 60000000;
-  register_type(&little, &def);
+  const uint32_t sends = 300; /* too few for all agents */
+  SCOPED_WORLD little =
+      little_world_of(workers, CHANGED(papers_world_def(), it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.seed = seed,
+                                       it.limits.agents_max = 3000, it.limits.sends_per_frame = sends));
+  add_type(&little,
+           CHANGED(type_with(atoms, 3), it.state_bytes = sizeof(gossip), it.spawns_max = 1, it.messages.waiting_max = 3,
+                   it.messages.bytes_max = 8, it.messages.sends_max = 5, it.messages.wake = seed % 2,
+                   it.on_removed = bequeath, it.period_ns = 30000000, it.period_max_ns = 60000000));
   muster_agent agents[800];
   for (int i = 0; i < 800; i++) agents[i] = spawn_at(&little, i * 0.8);
   for (uint64_t i = 0; i < 150; i++) {
@@ -347,12 +283,10 @@ static struct outcome run_gossip(uint32_t workers, uint64_t seed) {
     run_frame_with(&little, 500000 + i % 7 * 1000);
   }
   muster_statistics sums = sums_of(&little);
-  struct outcome outcome = {
+  check_balance(&little);
+  return (struct outcome){
       muster_world_hash(little.world), sums.messages_sent, sums.messages_delivered, sums.messages_dropped,
       sums.messages_refused,           sums.woken,         sums.preempted,          sums.removed};
-  check_balance(&little);
-  little_world_destroy(&little);
-  return outcome;
 }
 
 Test(messages_order, a_world_full_of_messages_is_the_same_on_1_to_16_workers) {
@@ -367,7 +301,7 @@ Test(messages_order, a_world_full_of_messages_is_the_same_on_1_to_16_workers) {
     for (uint32_t workers = 2; workers <= 16; workers *= 2) {
       struct outcome many = run_gossip(workers, seed);
       cr_assert(!memcmp(&one, &many, sizeof one), "seed %u, %u workers: hash %lx, one worker %lx", (unsigned)seed,
-                workers, (unsigned long)many.hash, (unsigned long)one.hash);
+                workers, many.hash, one.hash);
     }
   }
 }
@@ -376,16 +310,12 @@ Test(messages_order, what_waits_in_a_box_is_part_of_the_worlds_hash) {
   uint64_t hashes[3];
   for (uint64_t i = 0; i < 3; i++) {
     const uint64_t value = i % 2;
-    little_world little = little_world_create(1, NULL);
-    muster_type_def def = correspondent_type();
-    def.period_ns = def.period_max_ns = 10000000000u;
-    register_type(&little, &def);
+    SCOPED_WORLD little = world_of(CHANGED(correspondent_type(), it.period_ns = it.period_max_ns = 10000000000u));
     muster_agent agent = spawn_with(&little, NULL, 0);
     muster_agent_send(little.world, agent, &value, sizeof value);
     run_frame(&little);
     cr_assert_eq(info_of(&little, agent).messages, 1);
     hashes[i] = muster_world_hash(little.world);
-    little_world_destroy(&little);
   }
   cr_assert_neq(hashes[0], hashes[1]);
   cr_assert_eq(hashes[0], hashes[2]);
@@ -436,17 +366,10 @@ static void *produce(void *argument) {
 }
 
 Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_order_is_kept) {
-  const muster_atom atom = {tally_up, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.commands_max = 64;
-  little_world little = little_world_create(3, &world);
-  muster_type_def def = correspondent_type();
-  def.atoms = &atom;
-  def.atom_count = 1;
-  def.state_bytes = sizeof(struct tally);
+  SCOPED_WORLD little = little_world_of(3, WITH(virtual_world_def, it.limits.commands_max = 64));
+  muster_type_def def = CHANGED(correspondent_of(atom_of(tally_up, 0)), it.state_bytes = sizeof(struct tally));
   def.messages.waiting_max = 256; /* an update in every frame, and at most 64 in the queue: the box is never full */
-  register_type(&little, &def);
+  add_type(&little, def);
   muster_agent receivers[RECEIVERS];
   for (uintptr_t i = 0; i < RECEIVERS; i++) receivers[i] = spawn_with(&little, (void *)i, 1);
   struct producer producers[PRODUCERS] = {0};
@@ -466,5 +389,4 @@ Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_ord
     cr_assert_eq(tally->wrong, 0);
     for (uint32_t k = 0; k < PRODUCERS; k++) cr_assert_eq(tally->next[k], EACH);
   }
-  little_world_destroy(&little);
 }

@@ -1,6 +1,7 @@
 /* Messages between agents: which agent reads what and when, in which order, and what becomes of messages for which
  * there is no room. */
 #include "support/diary.h"
+#include "world/fixture.h"
 
 static void check_told(const little_world *little, muster_agent agent, uint32_t lost) {
   cr_assert_eq(diary_of(little, agent)->lost, lost, "told of %u, not of %u", diary_of(little, agent)->lost, lost);
@@ -16,18 +17,13 @@ static muster_atom_result note_run(muster_update *update) {
 /* Senders run in an order far from that of their indices. Returns whether they ran in that order. */
 static bool check_order(uint32_t workers) {
   enum { SENDERS = 20 };
-  const muster_atom noting = {note_run, MUSTER_ROLE_BEHAVIOUR, 30000}; /* long: each a claim of its own */
-  const muster_atom quiet = {correspond, MUSTER_ROLE_BEHAVIOUR, 30000};
-  little_world little = little_world_create(workers, NULL);
-  muster_type_def def = correspondent_type();
-  def.atoms = workers == 1 ? &noting : &quiet;
-  def.atom_count = 1;
-  def.messages.waiting_max = 64;
-  register_type(&little, &def);
+  /* Long: each is a claim of its own. */
+  const muster_atom atom = {workers == 1 ? note_run : correspond, MUSTER_ROLE_BEHAVIOUR, 30000};
+  SCOPED_WORLD little = little_world_create(workers, NULL);
+  add_type(&little, CHANGED(correspondent_of(&atom), it.messages.waiting_max = 64));
   struct plan plan = {.each = 3};
-  muster_agent senders[SENDERS], receiver = spawn_with(&little, NULL, 0.5f);
+  muster_agent senders[SENDERS], receiver = plan.to = spawn_with(&little, NULL, 0.5f);
   for (uint32_t i = 0; i < SENDERS; i++) senders[i] = spawn_with(&little, &plan, (float)(i * 7 % SENDERS) / SENDERS);
-  plan.to = receiver;
   run_frames(&little, 2);
   cr_assert_eq(info_of(&little, receiver).messages, SENDERS * 3);
   plan.each = 0;
@@ -41,7 +37,6 @@ static bool check_order(uint32_t workers) {
   bool sorted = true;
   for (uint32_t i = 1; i < run_count; i++) sorted &= run_order[i] > run_order[i - 1];
   check_balance(&little);
-  little_world_destroy(&little);
   return !sorted;
 }
 
@@ -52,9 +47,7 @@ Test(messages, arrive_in_order_of_sender_and_sending_whoever_ran_first) {
 
 Test(messages, are_read_once_by_the_next_update_as_they_were_sent) {
   for (uint32_t in_action = 0; in_action < 2; in_action++) {
-    little_world little = little_world_create(2, NULL);
-    muster_type_def def = correspondent_type();
-    register_type(&little, &def);
+    SCOPED_WORLD little = typed_world(2, virtual_world_def_default(), correspondent_type());
     struct plan plan = {.each = 2, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
     plan.to = receiver;
@@ -76,14 +69,11 @@ Test(messages, are_read_once_by_the_next_update_as_they_were_sent) {
       cr_assert_eq(diary->messages[i].value, message_value(muster_agent_index(sender), i));
     }
     cr_assert_eq(info_of(&little, receiver).messages, 0);
-    little_world_destroy(&little);
   }
 }
 
 Test(messages, of_parallel_atoms_come_before_those_of_action_atoms_of_the_same_frame) {
-  little_world little = little_world_create(2, NULL);
-  muster_type_def def = correspondent_type();
-  register_type(&little, &def);
+  SCOPED_WORLD little = typed_world(2, virtual_world_def_default(), correspondent_type());
   struct plan thinker = {.each = 1}, actor = {.each = 1, .in_action = true};
   muster_agent acts = spawn_with(&little, &actor, 1), thinks = spawn_with(&little, &thinker, 0);
   muster_agent receiver = spawn_with(&little, NULL, 0);
@@ -94,15 +84,12 @@ Test(messages, of_parallel_atoms_come_before_those_of_action_atoms_of_the_same_f
   cr_assert_lt(muster_agent_index(acts), muster_agent_index(thinks));
   for (uint32_t i = diary->count - 4; i < diary->count; i++)
     cr_assert(muster_agent_equal(diary->messages[i].sender, i % 2 == diary->count % 2 ? thinks : acts));
-  little_world_destroy(&little);
 }
 
 Test(messages, beyond_the_box_are_dropped_counted_and_told_to_their_sender_once) {
   for (uint32_t in_action = 0; in_action < 2; in_action++) {
-    little_world little = little_world_create(2, NULL);
-    muster_type_def def = correspondent_type();
-    def.messages.waiting_max = 5;
-    register_type(&little, &def);
+    SCOPED_WORLD little = little_world_create(2, NULL);
+    add_type(&little, CHANGED(correspondent_type(), it.messages.waiting_max = 5));
     struct plan first_plan = {.each = 3, .in_action = in_action}, second_plan = {.each = 4, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), first = spawn_with(&little, &first_plan, 0);
     muster_agent second = spawn_with(&little, &second_plan, 1);
@@ -131,15 +118,12 @@ Test(messages, beyond_the_box_are_dropped_counted_and_told_to_their_sender_once)
     cr_assert_eq(sums.messages_delivered, 5);
     cr_assert_eq(sums.messages_dropped, 2);
     cr_assert_eq(sums.messages_refused, 0);
-    little_world_destroy(&little);
   }
 }
 
 Test(messages, beyond_what_an_update_may_send_are_refused_and_counted) {
   for (uint32_t in_action = 0; in_action < 2; in_action++) {
-    little_world little = little_world_create(1, NULL);
-    muster_type_def def = correspondent_type();
-    register_type(&little, &def);
+    SCOPED_WORLD little = world_of(correspondent_type());
     struct plan plan = {.each = 7, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
     plan.to = receiver;
@@ -149,23 +133,17 @@ Test(messages, beyond_what_an_update_may_send_are_refused_and_counted) {
     cr_assert_eq(diary->refused, diary->updates * 3);
     cr_assert_eq(sums_of(&little).messages_refused, diary->refused);
     cr_assert_eq(sums_of(&little).messages_sent, diary->sent);
-    little_world_destroy(&little);
   }
 }
 
 Test(messages, of_all_updates_of_a_frame_take_the_places_that_the_world_has_in_order_of_rank) {
   for (uint32_t workers = 1; workers <= 8; workers *= 2) {
-    muster_world_def world = muster_world_def_default();
-    world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-    world.limits.sends_per_frame = 10;
-    little_world little = little_world_create(workers, &world);
-    muster_type_def def = correspondent_type();
-    register_type(&little, &def);
+    SCOPED_WORLD little = little_world_of(workers, WITH(virtual_world_def, it.limits.sends_per_frame = 10));
+    add_type(&little, correspondent_type());
     struct plan plan = {.each = 4};
     muster_agent unimportant = spawn_with(&little, &plan, 0.1f), middle = spawn_with(&little, &plan, 0.5f);
     muster_agent important = spawn_with(&little, &plan, 1), least = spawn_with(&little, &plan, 0);
-    def.messages.sends_max = 0;
-    register_type(&little, &def);
+    add_type(&little, CHANGED(correspondent_type(), it.messages.sends_max = 0));
     plan.to = spawn_with(&little, NULL, 0);
     run_frames(&little, 2);
     muster_statistics_clear(little.world);
@@ -179,7 +157,6 @@ Test(messages, of_all_updates_of_a_frame_take_the_places_that_the_world_has_in_o
     cr_assert_eq(sums_of(&little).messages_sent, 10);
     cr_assert_eq(diary_of(&little, least)->sent, least_before);
     cr_assert_eq(sums_of(&little).messages_refused, 2 + 4);
-    little_world_destroy(&little);
   }
 }
 
@@ -212,20 +189,16 @@ static muster_atom_result read_slowly(muster_update *update) {
 
 /* The host sends two messages in every frame; the receiver's update takes several frames. */
 static void check_slow_reader(const muster_atom *atoms, uint64_t budget_ns, bool acts) {
-  little_world little = little_world_create(2, NULL);
-  muster_type_def def = type_with(atoms, 3);
-  def.state_bytes = sizeof(slow_reader);
-  def.period_ns = def.period_max_ns = acts ? 4 * FRAME_NS : FRAME_NS;
-  def.messages.waiting_max = 16;
-  def.messages.bytes_max = 8;
-  register_type(&little, &def);
+  SCOPED_WORLD little = little_world_create(2, NULL);
+  add_type(&little, CHANGED(type_with(atoms, 3), it.state_bytes = sizeof(slow_reader),
+                            it.period_ns = it.period_max_ns = acts ? 4 * FRAME_NS : FRAME_NS,
+                            it.messages.waiting_max = 16, it.messages.bytes_max = 8));
   muster_agent agents[3];
   for (int i = 0; i < 3; i++) agents[i] = spawn_at(&little, i);
   uint32_t spanning = 0;
   uint64_t value = 0;
   for (; value < 120; value++) {
-    for (int i = 0; i < 3; i++)
-      cr_assert_eq(muster_agent_send(little.world, agents[i], &value, sizeof value), MUSTER_OK);
+    for (int i = 0; i < 3; i++) assert_ok(muster_agent_send(little.world, agents[i], &value, sizeof value));
     muster_frame_report report = run_frame_with(&little, budget_ns);
     spanning += acts ? report.actions_waiting > 0 : report.preempted > 0;
   }
@@ -238,21 +211,16 @@ static void check_slow_reader(const muster_atom *atoms, uint64_t budget_ns, bool
     uint32_t reading = reader->step ? reader->seen_count : 0;
     cr_assert_eq(reader->next + info_of(&little, agents[i]).messages - reading, value, "each was read once");
   }
-  little_world_destroy(&little);
 }
 
 Test(messages, stay_with_a_preempted_update_and_what_arrives_meanwhile_is_for_the_next) {
-  const muster_atom atoms[] = {{read_slowly, MUSTER_ROLE_BEHAVIOUR, 300000},
-                               {read_slowly, MUSTER_ROLE_BEHAVIOUR, 300000},
-                               {read_slowly, MUSTER_ROLE_BEHAVIOUR, 300000}};
-  check_slow_reader(atoms, 700000, false);
+  const muster_atom part = {read_slowly, MUSTER_ROLE_BEHAVIOUR, 300000};
+  check_slow_reader((muster_atom[]){part, part, part}, 700000, false);
 }
 
 Test(messages, stay_with_an_update_whose_action_atoms_wait) {
-  const muster_atom atoms[] = {{read_slowly, MUSTER_ROLE_BEHAVIOUR, 1000},
-                               {read_slowly, MUSTER_ROLE_ACTION, 200000},
-                               {read_slowly, MUSTER_ROLE_ACTION, 200000}};
-  check_slow_reader(atoms, 500000, true);
+  const muster_atom reads = {.run = read_slowly, .model_ns = 1000}, acts = {read_slowly, MUSTER_ROLE_ACTION, 200000};
+  check_slow_reader((muster_atom[]){reads, acts, acts}, 500000, true);
 }
 
 static void note_last_words(muster_update *update) {
@@ -261,16 +229,10 @@ static void note_last_words(muster_update *update) {
 }
 
 Test(messages, go_with_a_removed_agent_and_the_next_holder_of_its_place_starts_empty) {
-  muster_world_def world = muster_world_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.limits.agents_max = 2;
-  little_world little = little_world_create(1, &world);
-  muster_type_def def = correspondent_type();
+  SCOPED_WORLD little = little_world_of(1, WITH(virtual_world_def, it.limits.agents_max = 2));
   uint32_t last_words = 0;
-  def.messages.waiting_max = 3;
-  def.user = &last_words;
-  def.on_removed = note_last_words;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(correspondent_type(), it.messages.waiting_max = 3, it.user = &last_words,
+                            it.on_removed = note_last_words));
   struct plan plan = {.each = 4};
   muster_agent receiver = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
   plan.to = receiver;
@@ -289,16 +251,12 @@ Test(messages, go_with_a_removed_agent_and_the_next_holder_of_its_place_starts_e
   cr_assert_eq(diary_of(&little, new_receiver)->count + diary_of(&little, new_sender)->count, 0);
   cr_assert_eq(muster_agent_send(little.world, receiver, "", 0), MUSTER_E_STALE);
   check_balance(&little);
-  little_world_destroy(&little);
 }
 
 Test(messages, of_the_host_come_after_its_commands) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = correspondent_type();
+  SCOPED_WORLD little = little_world_create(1, NULL);
   uint32_t last_words = 0;
-  def.user = &last_words;
-  def.on_removed = note_last_words;
-  register_type(&little, &def);
+  add_type(&little, CHANGED(correspondent_type(), it.user = &last_words, it.on_removed = note_last_words));
   muster_agent agent = spawn_with(&little, NULL, 0);
   run_frame(&little);
   cr_assert_eq(muster_agent_send(little.world, agent, "", 0), MUSTER_OK);
@@ -306,13 +264,10 @@ Test(messages, of_the_host_come_after_its_commands) {
   run_frame(&little);
   cr_assert_eq(last_words, 0);
   cr_assert_eq(sums_of(&little).messages_dropped, 1);
-  little_world_destroy(&little);
 }
 
 Test(messages, of_a_sender_that_is_gone_are_still_read) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = correspondent_type();
-  register_type(&little, &def);
+  SCOPED_WORLD little = world_of(correspondent_type());
   struct plan plan = {.each = 1};
   muster_agent sender = spawn_with(&little, &plan, 0);
   plan.to = spawn_with(&little, NULL, 0);
@@ -324,22 +279,13 @@ Test(messages, of_a_sender_that_is_gone_are_still_read) {
   cr_assert_eq(diary->count, sent);
   cr_assert(muster_agent_equal(diary->messages[sent - 1].sender, sender));
   cr_assert(!muster_agent_exists(little.world, sender));
-  little_world_destroy(&little);
-}
-
-static void read_at_birth(muster_update *update) {
-  read_messages(update);
 }
 
 Test(messages, reach_an_agent_before_its_first_update) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = correspondent_type();
-  def.on_spawned = read_at_birth;
-  register_type(&little, &def);
+  SCOPED_WORLD little = world_of(CHANGED(correspondent_type(), it.on_spawned = read_messages));
   muster_agent agent = spawn_with(&little, NULL, 0), removal_pending = spawn_with(&little, NULL, 0);
   uint64_t value = 40;
-  for (uint32_t i = 0; i < 5; i++, value++)
-    cr_assert_eq(muster_agent_send(little.world, agent, &value, sizeof value), MUSTER_OK);
+  for (uint32_t i = 0; i < 5; i++, value++) assert_ok(muster_agent_send(little.world, agent, &value, sizeof value));
   cr_assert_eq(muster_agent_send(little.world, removal_pending, &value, sizeof value), MUSTER_OK);
   muster_agent_remove(little.world, removal_pending);
   run_frames(&little, 3);
@@ -348,5 +294,4 @@ Test(messages, reach_an_agent_before_its_first_update) {
   for (uint32_t i = 0; i < 10; i++) cr_assert_eq(diary->messages[i].value, 40 + i % 5);
   cr_assert(muster_agent_is_null(diary->messages[0].sender));
   check_balance(&little);
-  little_world_destroy(&little);
 }

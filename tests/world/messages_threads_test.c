@@ -2,6 +2,7 @@
  * workers run and settle them, each agent reads the same messages in the same order, and learns of the same losses.
  * Runs under ThreadSanitizer, too. */
 #include "support/whole_frames.h"
+#include "world/fixture.h"
 
 enum { AGENTS = 6000, SLEEPERS = 64, TALKING_FRAMES = 8 };
 
@@ -36,31 +37,19 @@ static muster_atom_result talk(muster_update *update) {
 }
 
 static muster_type_def talker_type(const muster_atom *atoms, uint32_t count, muster_agent *all) {
-  muster_type_def def = type_with(atoms, count);
-  def.state_bytes = sizeof(talker);
-  def.messages.waiting_max = 24;
-  def.messages.bytes_max = 8;
-  def.messages.sends_max = 3;
-  def.user = all;
-  def.elasticity = 0;
-  return def;
+  return CHANGED(type_with(atoms, count), it.state_bytes = sizeof(talker), it.messages.waiting_max = 24,
+                 it.messages.bytes_max = 8, it.messages.sends_max = 3, it.user = all, it.elasticity = 0);
 }
 
 /* The first agents have long periods and are woken by messages; the others run in every frame. */
 static uint64_t talk_with(uint32_t workers, muster_statistics *sums) {
   static const muster_atom atoms[] = {{listen, MUSTER_ROLE_PERCEPTION, 0}, {talk, MUSTER_ROLE_BEHAVIOUR, 0}};
   static muster_agent all[AGENTS];
-  muster_world_def world = papers_world_def();
-  world.limits.agents_max = AGENTS;
-  world.limits.sends_per_frame = 3 * AGENTS;
-  little_world little = little_world_create(workers, &world);
-  muster_type_def sleeper = talker_type(atoms, 1, all), def = talker_type(atoms, 2, all);
-  sleeper.period_ns = sleeper.period_max_ns = 1000 * FRAME_NS;
-  sleeper.messages.wake = true;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  register_type(&little, &sleeper);
+  little_world little = little_world_of(
+      workers, CHANGED(papers_world_def(), it.limits.agents_max = AGENTS, it.limits.sends_per_frame = 3 * AGENTS));
+  add_type(&little, CHANGED(due_every(1000 * FRAME_NS, talker_type(atoms, 1, all)), it.messages.wake = true));
   for (uint32_t i = 0; i < SLEEPERS; i++) all[i] = spawn_in(&little, (muster_position){i, 0, 0}, 0);
-  register_type(&little, &def);
+  add_type(&little, due_every(FRAME_NS, talker_type(atoms, 2, all)));
   for (uint32_t i = SLEEPERS; i < AGENTS; i++) all[i] = spawn_in(&little, (muster_position){i, 10, 0}, 0);
   *sums = run_whole_frames(&little, TALKING_FRAMES);
   return end_sound(&little);
@@ -70,7 +59,7 @@ Test(messages_threads, each_agent_hears_what_it_would_hear_with_one_worker) {
   muster_statistics one, many;
   uint64_t alone = talk_with(1, &one);
   cr_assert(one.messages_delivered > 2 * AGENTS * (TALKING_FRAMES - 2) && one.messages_dropped > AGENTS, "%lu, %lu",
-            (unsigned long)one.messages_delivered, (unsigned long)one.messages_dropped);
+            one.messages_delivered, one.messages_dropped);
   cr_assert_geq(one.woken, (uint64_t)SLEEPERS * (TALKING_FRAMES - 3));
   for (uint32_t workers = 4; workers <= 64; workers *= 16) {
     cr_assert_eq(talk_with(workers, &many), alone, "%u workers", workers);

@@ -1,6 +1,6 @@
 /* Neighbours of agents that stand close together: what a query finds when it does not look at all of them. */
-#include "support/snapshots.h"
 #include "support/square_world.h"
+#include "world/fixture.h"
 
 struct sight {
   bool before, cut, after_a_little_one;
@@ -18,30 +18,13 @@ static muster_atom_result look(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world lookers(void) {
-  static const muster_atom atom = {look, MUSTER_ROLE_PERCEPTION, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_with(&atom, 1);
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  register_type(&little, &def);
-  return little;
-}
-
-static void spawn_looker(const little_world *little, double x, struct sight *sight) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little->type;
-  def.position.x = x;
-  def.user = sight;
-  cr_assert_not(muster_agent_is_null(muster_agent_spawn(little->world, &def)), "%s", muster_last_error());
-}
-
 Test(nearby, a_query_in_a_crowd_tells_that_it_was_cut_and_one_outside_does_not) {
   enum { CROWD = 600, LONE = 3 };
-  little_world little = lookers();
+  const muster_atom looks = {look, MUSTER_ROLE_PERCEPTION, 1000};
+  SCOPED_WORLD little = world_of(CHANGED(due_every(FRAME_NS, type_with(&looks, 1)), it.elasticity = 0));
   struct sight crowd[CROWD], lone[LONE];
-  for (uint32_t i = 0; i < CROWD; i++) spawn_looker(&little, 0, &crowd[i]);
-  for (uint32_t i = 0; i < LONE; i++) spawn_looker(&little, 200.0 + i, &lone[i]);
+  for (uint32_t i = 0; i < CROWD; i++) spawn_as(&little, WITH(muster_agent_def, it.user = &crowd[i]));
+  for (int i = 0; i < LONE; i++) spawn_as(&little, WITH(muster_agent_def, it.position.x = 200 + i, it.user = &lone[i]));
   muster_frame_report report = run_frame(&little);
   while (report.completed < CROWD + LONE) report = run_frame(&little);
   for (uint32_t i = 0; i < CROWD; i++) {
@@ -57,16 +40,13 @@ Test(nearby, a_query_in_a_crowd_tells_that_it_was_cut_and_one_outside_does_not) 
   cr_assert_eq(report.nearby_cut, CROWD);
   cr_assert_eq(square_cut(&little) % CROWD, 0);
   cr_assert_geq(square_cut(&little), CROWD);
-  little_world_destroy(&little);
 }
 
 Test(nearby, a_crowd_that_was_saved_and_loaded_goes_on_bit_for_bit) {
-  little_world whole = square_world(1, MUSTER_CLOCK_VIRTUAL), loaded = square_world(2, MUSTER_CLOCK_VIRTUAL);
+  SCOPED_WORLD whole = square_world(1, MUSTER_CLOCK_VIRTUAL), loaded = square_world(2, MUSTER_CLOCK_VIRTUAL);
   square_populate(&whole);
   run_frames(&whole, 250);
-  saved_world saved = save_world(whole.world);
-  loaded.now_ns = whole.now_ns;
-  cr_assert_eq(load_world(loaded.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  copy_world(&whole, &loaded);
   uint64_t cut = square_cut(&whole);
   for (uint32_t i = 0; i < 150; i++) {
     run_frame(&whole);
@@ -75,7 +55,4 @@ Test(nearby, a_crowd_that_was_saved_and_loaded_goes_on_bit_for_bit) {
   }
   cr_assert_gt(square_cut(&loaded), 0);
   cr_assert_eq(square_cut(&whole) - cut, square_cut(&loaded));
-  little_world_destroy(&whole);
-  little_world_destroy(&loaded);
-  free(saved.bytes);
 }

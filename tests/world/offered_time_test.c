@@ -3,20 +3,16 @@
 #include "agents/batch.h"
 #include "frame/forecast.h"
 #include "run/runner.h"
-#include "support/little_world.h"
+#include "world/fixture.h"
 #include "world/frame_state.h"
-#include "world/world.h"
 #include "world/world_learnt.h"
 #include "world/world_sums.h"
-
-#include <math.h>
 
 enum { BUDGET_NS = 10000000, SHOWN = 400 };
 
 /* Creates a world in which no frame has run, and in which work waits. */
 static little_world waiting_world(uint32_t workers) {
-  muster_world_def def = muster_world_def_default();
-  little_world little = little_world_create(workers, &def);
+  little_world little = little_world_of(workers, muster_world_def_default());
   little.world->frame->budget_ns = little.world->sums->report.budget_ns = BUDGET_NS;
   little.world->sums->report.carried = 1;
   return little;
@@ -35,17 +31,16 @@ static void expect_share(double share, double wanted) {
 
 Test(offered_time, is_the_budget_of_every_worker) {
   for (uint32_t workers = 1; workers <= 4; workers++) {
-    little_world little = waiting_world(workers);
+    SCOPED_WORLD little = waiting_world(workers);
     expect_share(learnt_share(&little, 0.6 * BUDGET_NS * workers), 0.6);
     expect_share(learnt_share(&little, 0.9 * BUDGET_NS * workers), 0.9);
-    little_world_destroy(&little);
   }
 }
 
 /* Stages 1 to 5 run on one worker while the others wait, unless updates are held for them; stage 6 while the others run
  * what is ranked. Stage 7 and what follows do not count. */
 Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
-  little_world little = waiting_world(3);
+  SCOPED_WORLD little = waiting_world(3);
   little.world->learnt->experience.holding = 0.0;
   little.world->sums->report.stage_ns[MUSTER_STAGE_INTAKE] = 1000000;
   little.world->sums->report.stage_ns[MUSTER_STAGE_RANK] = 1500000;
@@ -53,44 +48,40 @@ Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
   little.world->sums->report.stage_ns[MUSTER_STAGE_COMMIT] = 500000;
   expect_share(learnt_share(&little, 0.5 * ((BUDGET_NS - 1000000) * 3 - 1500000)), 0.5);
   expect_share(learnt_share(&little, 0.8 * ((BUDGET_NS - 1000000) * 3 - 1500000)), 0.8);
-  little_world_destroy(&little);
 }
 
 /* The other workers run held updates while the frame is planned: so much more time is offered. */
 Test(offered_time, is_more_by_what_others_run_while_a_frame_is_planned) {
   enum { PLAN_NS = 2500000 };
-  little_world little = waiting_world(3);
+  SCOPED_WORLD little = waiting_world(3);
   little.world->sums->report.stage_ns[MUSTER_STAGE_SCORE] = PLAN_NS;
   little.world->learnt->experience.holding = 0.5; /* half of what could be held is held */
   double offered_ns = (BUDGET_NS - PLAN_NS) * 3 + 0.5 * PLAN_NS * 2;
   expect_share(learnt_share(&little, 0.8 * offered_ns), 0.8);
-  little_world_destroy(&little);
 }
 
 /* A commit takes a known time for each entry of the batch. */
 Test(offered_time, is_less_what_settling_the_batch_will_take) {
-  little_world little = waiting_world(2);
+  SCOPED_WORLD little = waiting_world(2);
   little.world->learnt->experience.settle.mean_ns = little.world->learnt->experience.settle.high_ns = 2000.0;
   little.world->batch->count = 1000;
   expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2000000) * 2), 0.5);
-  little_world_destroy(&little);
 }
 
 /* Nothing is learnt where no work waits, and the share stays within its bounds. */
 Test(offered_time, teaches_only_where_work_waits) {
-  little_world little = waiting_world(2);
+  SCOPED_WORLD little = waiting_world(2);
   little.world->sums->report.carried = 0;
   expect_share(learnt_share(&little, 0.5 * BUDGET_NS * 2), 1.0);
   little.world->sums->report.preempted = 1;
   expect_share(learnt_share(&little, 0.5 * BUDGET_NS * 2), 0.5);
   expect_share(learnt_share(&little, 3.0 * BUDGET_NS * 2), 1.25);
-  little_world_destroy(&little);
 }
 
 /* A frame owes what the wall clock shows beyond its budget. */
 Test(offered_time, owes_what_it_overran) {
   enum { LATE_NS = 700000 };
-  little_world little = waiting_world(2);
+  SCOPED_WORLD little = waiting_world(2);
   little.world->sums->report.wall_ns = BUDGET_NS + LATE_NS;
   forecast_learn(little.world);
   cr_assert_eq(little.world->sums->report.debt_ns, LATE_NS);
@@ -99,5 +90,4 @@ Test(offered_time, owes_what_it_overran) {
   little.world->sums->report.wall_ns = BUDGET_NS - 1;
   forecast_learn(little.world);
   cr_assert_eq(little.world->sums->report.debt_ns, 2 * LATE_NS, "a frame that is early gives nothing back");
-  little_world_destroy(&little);
 }

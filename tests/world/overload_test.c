@@ -1,6 +1,6 @@
 /* Work beside the updates that periods ask for: updates that wakes bring, and the actions in which updates end. Periods
  * make room for both, so that neither piles up. */
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 enum { AGENTS = 1000, WARM_UP = 1500, WINDOW = 1000, WOKEN = 12 };
 
@@ -11,66 +11,53 @@ struct thought {
   uint64_t thought_ns, acted, waited_ns, waited_most_ns; /* from thinking to acting */
 };
 
-static const uint64_t *clock_of_test;
+static struct crowd {
+  little_world little;
+  muster_agent agents[AGENTS];
+  uint64_t budget_ns;
+} crowd;
 
 static muster_atom_result think(muster_update *update) {
   struct thought *thought = update->state;
-  thought->thought_ns = *clock_of_test;
+  thought->thought_ns = crowd.little.now_ns;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result act(muster_update *update) {
   struct thought *thought = update->state;
-  uint64_t waited_ns = *clock_of_test - thought->thought_ns;
+  uint64_t waited_ns = crowd.little.now_ns - thought->thought_ns;
   thought->acted++;
   thought->waited_ns += waited_ns;
   if (waited_ns > thought->waited_most_ns) thought->waited_most_ns = waited_ns;
   return MUSTER_ATOM_NEXT;
 }
 
-struct crowd {
-  little_world little;
-  muster_agent agents[AGENTS];
-  uint64_t budget_ns;
-};
-
 /* All agents at their longest period would take twice the budget. */
-static void open_crowd(struct crowd *crowd, const muster_atom *atoms, uint32_t count) {
-  muster_world_def world = muster_world_def_default();
-  muster_type_def type = muster_type_def_default();
-  world.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  world.levels.pressure = 0.0f;
-  crowd->little = little_world_create(1, &world);
-  clock_of_test = &crowd->little.now_ns;
-  type.atoms = atoms;
-  type.atom_count = count;
-  type.state_bytes = sizeof(struct thought);
-  type.period_ns = SHORTEST_NS;
-  type.period_max_ns = LONGEST_NS;
-  type.limit_ns = 1000000000u;
-  register_type(&crowd->little, &type);
+static void open_crowd(const muster_atom *atoms, uint32_t count) {
+  crowd.little = little_world_of(1, WITH(virtual_world_def, it.levels.pressure = 0.0f));
+  add_type(&crowd.little,
+           CHANGED(type_with(atoms, count), it.state_bytes = sizeof(struct thought), it.period_ns = SHORTEST_NS,
+                   it.period_max_ns = LONGEST_NS, it.limit_ns = 1000000000u));
   uint64_t cost_ns = 0;
   for (uint32_t i = 0; i < count; i++) cost_ns += atoms[i].model_ns;
-  crowd->budget_ns = AGENTS * cost_ns * FRAME_NS / (2ull * LONGEST_NS);
-  for (uint32_t i = 0; i < AGENTS; i++) crowd->agents[i] = spawn_at(&crowd->little, i);
+  crowd.budget_ns = AGENTS * cost_ns * FRAME_NS / (2ull * LONGEST_NS);
+  for (uint32_t i = 0; i < AGENTS; i++) crowd.agents[i] = spawn_at(&crowd.little, i);
 }
 
-static muster_frame_report frame_of(struct crowd *crowd, uint32_t woken) {
+static muster_frame_report frame_of(uint32_t woken) {
   static uint32_t next;
   for (uint32_t i = 0; i < woken; i++, next = (next + 7) % AGENTS)
-    muster_agent_wake(crowd->little.world, crowd->agents[next]);
-  return run_frame_with(&crowd->little, crowd->budget_ns);
+    muster_agent_wake(crowd.little.world, crowd.agents[next]);
+  return run_frame_with(&crowd.little, crowd.budget_ns);
 }
 
 /* Wakes bring nearly half of the updates that fit the budget. At most a quarter of all agents may wait. */
 Test(overload, periods_make_room_for_those_who_are_woken) {
-  static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000000}};
-  struct crowd crowd;
-  open_crowd(&crowd, atoms, 1);
+  open_crowd(atom_of(think, 1000000), 1);
   double carried = 0;
   uint64_t woken = 0;
   for (uint32_t i = 0; i < WARM_UP + WINDOW; i++) {
-    muster_frame_report report = frame_of(&crowd, i % 10 == 0 ? WOKEN : 0);
+    muster_frame_report report = frame_of(i % 10 == 0 ? WOKEN : 0);
     if (i < WARM_UP) continue;
     carried += (double)report.carried / WINDOW;
     woken += report.woken;
@@ -83,9 +70,8 @@ Test(overload, periods_make_room_for_those_who_are_woken) {
 /* Thinking takes as long as acting, and there is time for half of what all agents want. */
 Test(overload, who_has_thought_acts_soon) {
   static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 500000}, {act, MUSTER_ROLE_ACTION, 500000}};
-  struct crowd crowd;
-  open_crowd(&crowd, atoms, 2);
-  for (uint32_t i = 0; i < WARM_UP + WINDOW; i++) frame_of(&crowd, 0);
+  open_crowd(atoms, 2);
+  for (uint32_t i = 0; i < WARM_UP + WINDOW; i++) frame_of(0);
   uint64_t waited_ns = 0, waited_most_ns = 0, acted = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
     const struct thought *thought = info_of(&crowd.little, crowd.agents[i]).state;

@@ -2,9 +2,8 @@
  * what the cost model says. */
 #ifndef WORLD_OVERRUNS_SCENE_H
 #define WORLD_OVERRUNS_SCENE_H
-#include "support/little_world.h"
 
-#include <muster/overruns.h>
+#include "world/fixture.h"
 
 enum { LIMIT_NS = 100000, HONEST_NS = 2000, OVER_NS = 150000, CROWD = 64 };
 
@@ -51,41 +50,39 @@ static inline void count_line(muster_log_level level, const char *message, void 
 }
 
 static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
-  muster_type_def type = muster_type_def_default();
-  type.name = "suspect";
-  type.atoms = scene_atoms;
-  type.atom_count = 1;
-  type.state_bytes = sizeof(struct state);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.limit_ns = LIMIT_NS;
+  muster_type_def type =
+      WITH(muster_type_def, it.name = "suspect", it.atoms = scene_atoms, it.atom_count = 1,
+           it.state_bytes = sizeof(struct state), it.period_ns = it.period_max_ns = FRAME_NS, it.limit_ns = LIMIT_NS,
+           it.levels.count = levels, it.models.cost_ns = cost_of, it.user = scene);
   type.overruns.quarantine = 3; /* by default no agent is quarantined */
-  type.levels.count = levels;
   for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.levels.importance[i] = 0.0f; /* level 0 unless demoted */
-  type.models.cost_ns = cost_of;
-  type.user = scene;
   return type;
 }
 
 static inline void open_scene(struct scene *scene, uint32_t workers) {
-  muster_world_def def = muster_world_def_default();
   *scene = (struct scene){0};
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.log = (muster_log_sink){count_line, scene};
-  scene->little = little_world_create(workers, &def);
+  scene->little = little_world_of(workers, WITH(virtual_world_def, it.log = (muster_log_sink){count_line, scene}));
 }
 
 static inline void open_scene_of(struct scene *scene, uint32_t levels) {
   open_scene(scene, 2);
-  muster_type_def type = type_of(scene, levels);
-  register_type(&scene->little, &type);
+  add_type(&scene->little, type_of(scene, levels));
 }
 
 static inline void close_scene(struct scene *scene) {
   little_world_destroy(&scene->little);
 }
 
-static const struct state *state_of(const struct scene *scene, muster_agent agent) {
+#define SCOPED_SCENE SCOPED(close_scene) struct scene
+
+static inline const struct state *state_of(const struct scene *scene, muster_agent agent) {
   return info_of(&scene->little, agent).state;
+}
+
+static inline uint32_t runs_of(const struct scene *scene, const muster_agent *agents, uint32_t count) {
+  uint32_t runs = 0;
+  for (uint32_t i = 0; i < count; i++) runs += state_of(scene, agents[i])->runs;
+  return runs;
 }
 
 /* Runs frames until the agent has completed an update: its first period begins at a random phase. */
@@ -93,16 +90,25 @@ static inline void settle_in(struct scene *scene, muster_agent agent) {
   while (state_of(scene, agent)->runs == 0) run_frame(&scene->little);
 }
 
-static inline muster_overrun_counts counts_of(const struct scene *scene) {
-  muster_overrun_counts counts = muster_overrun_counts_default();
-  cr_assert_eq(muster_overrun_counts_read(scene->little.world, scene->little.type, &counts), MUSTER_OK);
-  return counts;
+/* Opens a scene of so many levels, and spawns an agent that settles in. */
+static inline muster_agent open_scene_of_one(struct scene *scene, uint32_t levels) {
+  open_scene_of(scene, levels);
+  muster_agent agent = spawn_at(&scene->little, 0);
+  settle_in(scene, agent);
+  return agent;
 }
 
-static inline muster_statistics statistics_of(const struct scene *scene) {
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(scene->little.world, &statistics);
-  return statistics;
+static inline void spawn_all(const struct scene *scene, muster_agent *agents, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) agents[i] = spawn_at(&scene->little, i);
+}
+
+/* The agent costs too much at levels below this one; 0: never. */
+static inline void convict(struct scene *scene, muster_agent agent, uint32_t below) {
+  scene->guilty[muster_agent_index(agent)] = below;
+}
+
+static inline muster_overrun_counts counts_of(const struct scene *scene) {
+  return overrun_counts_of(&scene->little);
 }
 
 #endif

@@ -2,23 +2,19 @@
  * it, results of agents that are gone, costs that are not believed, and what looks like a mistake of the host. */
 #include "agents/batch.h"
 #include "support/planned_world.h"
+#include "world/fixture.h"
 #include "world/frame_state.h"
 #include "world/planner_state.h"
 #include "world/world_sums.h"
 
-#include <muster/bulk.h>
-#include <muster/planner.h>
-
-#include <math.h>
-
 enum { HERD = 12 };
 
-static planned_world *herd_of(uint32_t parts, const muster_world_def *given) {
-  planned_world *planned = planned_world_create(given);
-  muster_type_def type = parts_type(parts);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < HERD; i++) spawn_at(&planned->little, i);
+#define SCOPED_PLANS SCOPED(planned_world_end) planned_world
+
+/* Each of the herd is in the plan that is open. */
+static planned_world *herd_of(uint32_t parts, muster_world_def def) {
+  planned_world *planned = planned_world_of(&def, due_every(FRAME_NS, parts_type(parts)), HERD);
+  planned->little.provokes_idle = true;
   for (uint32_t frame = 0; frame < 3; frame++) run_plan(planned);
   plan(planned);
   return planned;
@@ -51,10 +47,7 @@ static planned_world *herd_of(uint32_t parts, const muster_world_def *given) {
 
 /* Reports a further plan of a frame whose first plans had told what is in `first`. */
 static void compare_plans(uint32_t least) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.clock.capacity_ns = 4000;
-  planned_world *planned = herd_of(1, &def);
+  SCOPED_PLANS *planned = herd_of(1, WITH(virtual_world_def, it.clock.capacity_ns = 4000));
   muster_frame_report *first = &planned->little.world->planner->report, before;
   uint32_t number = least;
   planned->results[0] = result_as_planned(&planned->entries[0], 1);
@@ -74,8 +67,7 @@ static void compare_plans(uint32_t least) {
 #define EXPECT_MOST(FIELD)                                                                                             \
   cr_expect(whole.FIELD == (before.FIELD > last.FIELD ? before.FIELD : last.FIELD), #FIELD " is %g",                   \
             (double)whole.FIELD);
-  SUMS(EXPECT_SUM) FIRSTS(EXPECT_FIRST) MOSTS(EXPECT_MOST) LASTS(EXPECT_LAST) planned->little.provokes_idle = true;
-  planned_world_destroy(planned);
+  SUMS(EXPECT_SUM) FIRSTS(EXPECT_FIRST) MOSTS(EXPECT_MOST) LASTS(EXPECT_LAST)
 }
 
 Test(planner_plans, of_a_frame_are_told_of_field_by_field) {
@@ -85,13 +77,10 @@ Test(planner_plans, of_a_frame_are_told_of_field_by_field) {
 
 /* An update that is over its limit by its model counts for its frame, whichever plan it was in. */
 Test(planner_plans, of_a_frame_share_its_overruns) {
-  planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = parts_type(1);
-  type.parts.part_ns = 3000000;
-  type.limit_ns = 1000000;
-  type.overruns.demote = type.overruns.quarantine = 0;
-  register_type(&planned->little, &type);
-  spawn_at(&planned->little, 0);
+  muster_type_def type = CHANGED(parts_type(1), it.parts.part_ns = 3000000, it.limit_ns = 1000000,
+                                 it.overruns.demote = it.overruns.quarantine = 0);
+  SCOPED_PLANS *planned = planned_world_of(NULL, type, 1);
+  planned->little.provokes_idle = true;
   for (uint32_t frame = 0; frame < 20 && plan(planned) == 0; frame++) report(planned, 0);
   cr_assert_eq(planned->plan.count, 1);
   planned->results[0] = result_as_planned(&planned->entries[0], 1);
@@ -101,12 +90,9 @@ Test(planner_plans, of_a_frame_share_its_overruns) {
   cr_assert_eq(report(planned, 0).overruns, 1);
   plan(planned);
   cr_assert_eq(report(planned, 0).overruns, 0);
-  planned->little.provokes_idle = true;
-  planned_world_destroy(planned);
 }
 
-/* -------------------------------------------------------------------------------------------------- those who are gone
- */
+/* --------------------------------------------------------------------------------------------- those who are gone */
 
 static struct victim {
   muster_world *world;
@@ -115,7 +101,7 @@ static struct victim {
 
 static void remove_victim(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
   (void)queries, (void)importances, (void)count, (void)user;
-  if (victim.world) cr_assert_eq(muster_agent_remove(victim.world, victim.agent), MUSTER_OK, "%s", muster_last_error());
+  if (victim.world) assert_ok(muster_agent_remove(victim.world, victim.agent));
   victim.world = NULL;
 }
 
@@ -135,13 +121,10 @@ static bool names(const planned_world *planned, muster_agent agent) {
  * virtual clock it is until the frame ends. */
 Test(planner_plans, do_not_name_who_was_removed_meanwhile) {
   for (uint32_t virtual = 0; virtual < 2; virtual ++) {
-    muster_world_def def = muster_world_def_default();
-    def.clock.kind = virtual ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
-    planned_world *planned = planned_world_create(&def);
-    muster_type_def type = parts_type(1);
-    type.period_ns = type.period_max_ns = FRAME_NS;
-    type.models.importance = remove_victim;
-    register_type(&planned->little, &type);
+    muster_world_def def = WITH(muster_world_def, it.clock.kind = virtual ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL);
+    muster_type_def type = CHANGED(due_every(FRAME_NS, parts_type(1)), it.models.importance = remove_victim);
+    SCOPED_PLANS *planned = planned_world_of(&def, type, 0);
+    planned->little.provokes_idle = true;
     for (uint32_t i = 0; i < HERD; i++) victim.agent = spawn_at(&planned->little, i);
     for (uint32_t frame = 0; frame < 3; frame++) run_plan(planned);
     cr_assert_eq(plan_with(planned, 1000000000u, ENTRIES_MAX), HERD);
@@ -158,15 +141,12 @@ Test(planner_plans, do_not_name_who_was_removed_meanwhile) {
     report(planned, 0);
     plan_with(planned, 1000000000u, ENTRIES_MAX);
     cr_assert(!names(planned, victim.agent));
-    planned->little.provokes_idle = true;
-    planned_world_destroy(planned);
   }
 }
 
 /* Of a result for one who was removed after the plan the cost counts, as the longest, too. */
 Test(planner_plans, count_what_was_run_of_an_agent_that_is_gone) {
-  muster_world_def def = muster_world_def_default();
-  planned_world *planned = herd_of(1, &def);
+  SCOPED_PLANS *planned = herd_of(1, muster_world_def_default());
   muster_agent gone = planned->entries[3].agent;
   for (uint32_t i = 0; i < HERD; i++) {
     planned->results[i] = result_as_planned(&planned->entries[i], 1);
@@ -183,24 +163,17 @@ Test(planner_plans, count_what_was_run_of_an_agent_that_is_gone) {
   cr_assert_eq(planned->little.world->planner->ran_ns, frame.update_cpu_ns);
   plan(planned);
   cr_assert(!names(planned, gone));
-  planned->little.provokes_idle = true;
-  planned_world_destroy(planned);
 }
 
 /* Agents of a call for an array that were named twice there are not taken for such as were reported. */
 Test(planner_plans, are_reported_of_whatever_was_moved_before) {
-  planned_world *planned = herd_of(1, NULL);
+  SCOPED_PLANS *planned = herd_of(1, virtual_world_def_default());
   muster_agent twice[3] = {planned->entries[4].agent, planned->entries[2].agent, planned->entries[4].agent};
   report(planned, 0);
   cr_assert_eq(
       muster_agents_move(planned->little.world, twice, (muster_position[3]){{1, 1, 0}, {2, 2, 0}, {3, 3, 0}}, 3), 3);
   cr_assert_eq(run_plan(planned).completed, HERD);
-  planned->little.provokes_idle = true;
-  planned_world_destroy(planned);
 }
-
-/* ----------------------------------------------------------------------------------------------------- what is refused
- */
 
 struct wrong {
   const char *words;
@@ -226,18 +199,16 @@ Test(planner_plans, refuse_a_report_as_a_whole) {
       {.outcome = FINISHED, .part_next = 99, .position = {NAN, 0, 0}},
       {.outcome = CONTINUED, .part_next = PARTS - 1},
       {.outcome = MUSTER_PLAN_NOT_RUN, .cost_ns = UINT64_MAX, .part_next = 99, .moved = 1, .position = {NAN, 0, 0}}};
-  planned_world *planned = herd_of(PARTS, NULL);
+  SCOPED_PLANS *planned = herd_of(PARTS, virtual_world_def_default());
   muster_world *world = planned->little.world;
   muster_plan_result *results = planned->results;
-  for (uint32_t i = 0; i < HERD; i++) results[i] = result_as_planned(&planned->entries[i], PARTS);
+  run_entries(planned, HERD, PARTS);
   uint64_t hash = muster_world_hash(world);
-  for (uint32_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
+  for (uint32_t i = 0; i < COUNT_OF(wrongs); i++)
     for (uint32_t at = 0; at < HERD; at += HERD - 1) {
       const muster_plan_result good = results[at];
-      results[at] = wrongs[i].result;
-      results[at].agent = good.agent;
-      cr_assert_eq(muster_plan_report(world, results, HERD), MUSTER_E_ARGUMENT, "%s of number %u", wrongs[i].words, i);
-      cr_assert_not_null(strstr(muster_last_error(), wrongs[i].words), "%s", muster_last_error());
+      results[at] = CHANGED(wrongs[i].result, it.agent = good.agent);
+      expect_report_refused(planned, HERD, wrongs[i].words);
       cr_assert_eq(muster_world_hash(world), hash);
       results[at] = good;
     }
@@ -246,26 +217,17 @@ Test(planner_plans, refuse_a_report_as_a_whole) {
   results[HERD - 1].agent = muster_agent_make(muster_agent_index(planned->entries[HERD - 1].agent), 77);
   cr_assert_eq(muster_plan_report(world, results, HERD), MUSTER_E_ARGUMENT, "another generation");
   results[HERD - 1].agent = planned->entries[HERD - 1].agent;
-  for (uint32_t i = 0; i < sizeof right / sizeof *right; i++) {
-    results[i] = right[i];
-    results[i].agent = planned->entries[i].agent;
-  }
+  for (uint32_t i = 0; i < COUNT_OF(right); i++) results[i] = CHANGED(right[i], it.agent = planned->entries[i].agent);
   muster_frame_report frame = report(planned, HERD);
   cr_assert(frame.completed == HERD - 2 && frame.preempted == 1 && frame.carried == 1, "%u, %u and %u", frame.completed,
             frame.preempted, frame.carried);
   cr_assert_eq(frame.longest_claim_ns, 10000000000u, "what was not run has no cost");
-  planned->little.provokes_idle = true;
-  planned_world_destroy(planned);
 }
-
-/* ------------------------------------------------------------------------------------------------- what is believed */
 
 /* A host that measures by the wall is believed eight times what was expected, or twice the slice where that is more. */
 Test(planner_plans, believe_the_wall_so_far_and_other_clocks_wholly) {
   for (uint32_t by_wall = 0; by_wall < 2; by_wall++) {
-    muster_world_def def = muster_world_def_default();
-    def.planner.by_wall = by_wall;
-    planned_world *planned = herd_of(1, &def);
+    SCOPED_PLANS *planned = herd_of(1, WITH(muster_world_def, it.planner.by_wall = by_wall));
     struct batch *batch = planned->little.world->batch;
     uint64_t own_ns = 0, all_ns = 0, expected_ns[HERD];
     for (uint32_t i = 0; i < HERD; i++) {
@@ -286,30 +248,17 @@ Test(planner_plans, believe_the_wall_so_far_and_other_clocks_wholly) {
     cr_assert_eq(planned->little.world->frame->own_ns, own_ns);
     cr_assert_eq(planned->little.world->planner->ran_ns, all_ns);
     for (uint32_t i = 0; i < HERD; i++) cr_assert_eq(batch->entries[i].model_ns, expected_ns[i], "entry %u", i);
-    planned->little.provokes_idle = true;
-    planned_world_destroy(planned);
   }
 }
 
-/* ------------------------------------------------------------------------------------------------- what hosts forget
- */
+/* ---------------------------------------------------------------------------------------------- what hosts forget */
 
-static uint32_t warned;
-
-static void count_warning(muster_log_level level, const char *message, void *user) {
-  (void)message, (void)user;
-  warned += level == MUSTER_LOG_WARNING;
-}
+static struct said said;
 
 static planned_world *warned_world(void) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.log.write = count_warning;
-  planned_world *planned = herd_of(1, &def);
-  planned->results[0] = result_as_planned(&planned->entries[0], 1);
+  planned_world *planned = herd_of(1, WITH(virtual_world_def, it.log = log_to(&said)));
+  run_entries(planned, 1, 1);
   report(planned, 1);
-  warned = 0;
-  planned->little.provokes_idle = true;
   return planned;
 }
 
@@ -323,7 +272,7 @@ struct habit {
 
 static uint32_t warnings_of(planned_world *planned, struct habit habit) {
   uint32_t number = 0;
-  warned = 0;
+  said.lines = 0;
   for (uint32_t i = 0; i < habit.plans; i++) {
     uint32_t count = plan_with(planned, 5000000u, habit.room), runs = count < habit.runs ? count : habit.runs;
     for (uint32_t k = 0; k < runs; k++) {
@@ -334,59 +283,43 @@ static uint32_t warnings_of(planned_world *planned, struct habit habit) {
     }
     report(planned, runs);
   }
-  return warned;
+  return said.lines;
 }
 
 Test(planner_plans, warn_once_of_places_that_were_never_moved_to) {
   const struct habit still = {.plans = 30, .room = HERD, .runs = HERD, .cost_ns = 1000, .place = {0, 50, 0}};
-  struct habit habit = still;
-  planned_world *planned = warned_world();
-  habit.plans = 10; /* 120 results */
-  cr_assert_eq(warnings_of(planned, habit), 0);
-  cr_assert_eq(warnings_of(planned, habit), 1);
-  cr_assert_eq(warnings_of(planned, still), 0);
-  planned_world_destroy(planned);
-  planned = warned_world();
-  cr_assert_eq(warnings_of(planned, habit), 0);
-  habit.moves = HERD;
-  cr_assert_eq(warnings_of(planned, habit), 0);
-  habit.moves = 0;
-  cr_assert_eq(warnings_of(planned, still), 0, "it has shown that it knows of it");
-  planned_world_destroy(planned);
-  planned = warned_world();
-  habit.place = (muster_position){0};
-  habit.plans = 40;
-  cr_assert_eq(warnings_of(planned, habit), 0, "places that were not given");
-  planned_world_destroy(planned);
+  const struct habit few = CHANGED(still, it.plans = 10); /* 120 results */
+  SCOPED_PLANS *unaware = warned_world(), *knowing = warned_world(), *silent = warned_world();
+  cr_assert_eq(warnings_of(unaware, few), 0);
+  cr_assert_eq(warnings_of(unaware, few), 1);
+  cr_assert_eq(warnings_of(unaware, still), 0);
+  cr_assert_eq(warnings_of(knowing, few), 0);
+  cr_assert_eq(warnings_of(knowing, CHANGED(few, it.moves = HERD)), 0);
+  cr_assert_eq(warnings_of(knowing, still), 0, "it has shown that it knows of it");
+  cr_assert_eq(warnings_of(silent, CHANGED(still, it.plans = 40, it.place = (muster_position){0})), 0,
+               "places that were not given");
 }
 
 Test(planner_plans, warn_once_of_an_array_without_room) {
   const struct habit narrow = {.plans = 127, .room = 3, .runs = 3, .cost_ns = 1000};
-  struct habit habit = narrow, wide = narrow;
-  planned_world *planned = warned_world();
-  wide.plans = 1;
-  wide.room = wide.runs = HERD;
+  const struct habit wide = CHANGED(narrow, it.plans = 1, it.room = it.runs = HERD);
+  const struct habit longer = CHANGED(narrow, it.plans = 200);
+  SCOPED_PLANS *planned = warned_world();
   for (uint32_t i = 0; i < 2; i++) {
     cr_assert_eq(warnings_of(planned, narrow), 0);
     cr_assert_eq(warnings_of(planned, wide), 0);
   }
-  habit.cost_ns = 5000000 / 3 + 1; /* there is no time for more */
-  habit.plans = 200;
-  cr_assert_eq(warnings_of(planned, habit), 0);
-  habit.cost_ns = 1000;
-  habit.runs = 2;
-  cr_assert_eq(warnings_of(planned, habit), 0, "not all that was planned ran");
-  habit.runs = 3;
+  cr_assert_eq(warnings_of(planned, CHANGED(longer, it.cost_ns = 5000000 / 3 + 1)), 0, "there is no time for more");
+  cr_assert_eq(warnings_of(planned, CHANGED(longer, it.runs = 2)), 0, "not all that was planned ran");
   cr_assert_eq(warnings_of(planned, narrow), 0);
-  cr_assert_eq(warnings_of(planned, habit), 1);
+  cr_assert_eq(warnings_of(planned, longer), 1);
   cr_assert_eq(warnings_of(planned, wide), 0);
-  cr_assert_eq(warnings_of(planned, habit), 0, "once");
-  planned_world_destroy(planned);
+  cr_assert_eq(warnings_of(planned, longer), 0, "once");
 }
 
 Test(planner_plans, warn_once_of_reports_without_anything) {
   const struct habit idle = {.plans = 127, .room = HERD}, one = {.plans = 1, .room = HERD, .runs = 1, .cost_ns = 1000};
-  planned_world *planned = warned_world();
+  SCOPED_PLANS *planned = warned_world();
   for (uint32_t i = 0; i < 2; i++) {
     cr_assert_eq(warnings_of(planned, idle), 0);
     cr_assert_eq(warnings_of(planned, one), 0);
@@ -395,5 +328,4 @@ Test(planner_plans, warn_once_of_reports_without_anything) {
   cr_assert_eq(warnings_of(planned, idle), 1);
   cr_assert_eq(warnings_of(planned, one), 0);
   cr_assert_eq(warnings_of(planned, idle) + warnings_of(planned, idle), 0, "once");
-  planned_world_destroy(planned);
 }

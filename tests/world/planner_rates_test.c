@@ -2,61 +2,32 @@
  * set from what its host sees: it is due once in each period, at the same place of it, and knows that place better with
  * each plan that names the set, or does not. */
 #include "support/planned_world.h"
-
-#include <muster/planner.h>
-#include <muster/sets.h>
-#include <muster/tune.h>
-
-#include <math.h>
-#include <stdlib.h>
+#include "world/fixture.h"
 
 enum { MS = 1000000, SETS = 4, CROWD = 60, PARTS = CROWD * SETS, QUARTER = 4 };
 
 static const uint64_t periods_ns[SETS] = {50u * MS, 200u * MS, 70u * MS, 1000u * MS};
 static const uint32_t costs_ns[SETS] = {2000, 5000, 3000, 30000};
 
-static bool says(const char *text) {
-  return strstr(muster_last_error(), text) != NULL;
-}
-
 /* A type of the first so many of these sets; `sets` must live until it is registered. */
 static muster_type_def rates_type(muster_set_def *sets, uint32_t count) {
   static const char *const names[SETS] = {"move", "look", "aim", "think"};
-  muster_type_def type = muster_type_def_default();
-  for (uint32_t i = 0; i < count; i++) {
-    sets[i] = muster_set_def_default();
-    sets[i].name = names[i];
-    sets[i].period_updates = 0;
-    sets[i].period_ns = periods_ns[i];
-    sets[i].part_ns = costs_ns[i];
-  }
-  type.name = "bot";
-  type.sets.list = sets;
-  type.sets.count = count;
-  type.period_ns = periods_ns[0];
-  type.period_max_ns = 20 * periods_ns[0];
-  return type;
+  for (uint32_t i = 0; i < count; i++)
+    sets[i] = WITH(muster_set_def, it.name = names[i], it.period_updates = 0, it.period_ns = periods_ns[i],
+                   it.part_ns = costs_ns[i]);
+  return WITH(muster_type_def, it.name = "bot", it.sets.list = sets, it.sets.count = count,
+              it.period_ns = periods_ns[0], it.period_max_ns = 20 * periods_ns[0]);
 }
 
-static planned_world *rates_world(uint64_t capacity_ns, uint32_t agents, uint32_t activation_delay) {
-  muster_world_def def = muster_world_def_default();
+static planned_world *rates_world(uint64_t capacity_ns, uint32_t agents, uint32_t delay) {
   muster_set_def sets[SETS];
-  muster_type_def type = rates_type(sets, SETS);
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.clock.capacity_ns = capacity_ns;
-  def.activation_delay = activation_delay;
-  planned_world *planned = planned_world_create(&def);
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < agents; i++) spawn_at(&planned->little, i);
-  return planned;
+  muster_world_def def = WITH(virtual_world_def, it.clock.capacity_ns = capacity_ns, it.activation_delay = delay);
+  return planned_world_of(&def, rates_type(sets, SETS), agents);
 }
 
-/* The parts of the plan. Returns how many. */
 static uint32_t parts_of_plan(const planned_world *planned, muster_plan_part *parts) {
   uint32_t count = 0;
-  muster_result result =
-      muster_plan_parts(planned->little.world, planned->entries, planned->plan.count, parts, PARTS, &count);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_plan_parts(planned->little.world, planned->entries, planned->plan.count, parts, PARTS, &count));
   return count;
 }
 
@@ -158,9 +129,9 @@ static struct scene *scene_create(uint64_t capacity_ns, uint32_t activation_dela
   return scene;
 }
 
-static void scene_destroy(struct scene *scene) {
-  planned_world_destroy(scene->planned);
-  free(scene);
+static void scene_destroy(struct scene **scene) {
+  planned_world_destroy((*scene)->planned);
+  free(*scene);
 }
 
 /* The sets of each entry, which stand in its order; what each is told is exact. */
@@ -175,19 +146,10 @@ static void look_at_parts(struct scene *scene, const muster_plan_part *parts, ui
                 (parts[i].entry == parts[i - 1].entry && parts[i].set > parts[i - 1].set));
     const struct followed *bot = &scene->bots[muster_agent_index(planned->entries[parts[i].entry].agent)];
     uint64_t elapsed_ns = planned->little.now_ns - bot->sets[parts[i].set].last_ns;
-    cr_assert_eq(parts[i].elapsed_ns, elapsed_ns, "set %u was told %lu, %lu passed", parts[i].set,
-                 (unsigned long)parts[i].elapsed_ns, (unsigned long)elapsed_ns);
+    cr_assert_eq(parts[i].elapsed_ns, elapsed_ns, "set %u was told %lu, %lu passed", parts[i].set, parts[i].elapsed_ns,
+                 elapsed_ns);
     due[parts[i].entry] |= 1u << parts[i].set;
   }
-}
-
-/* Charged is what is due. */
-static void look_at_cost(const muster_plan_entry *entry, uint32_t due) {
-  uint64_t cost_ns = 0;
-  for (uint32_t i = 0; i < SETS; i++) cost_ns += (due >> i & 1) * costs_ns[i];
-  cr_assert_eq(entry->slice_ns, cost_ns);
-  cr_assert_eq(entry->part_first, 0);
-  cr_assert_eq(entry->part_end, SETS);
 }
 
 /* A frame whose host runs one entry of `runs_one_of` only, or all with 1. Agents that were `woken` are told so. */
@@ -213,7 +175,11 @@ static void scene_frame(struct scene *scene, uint32_t runs_one_of, muster_agent 
     planned_now[muster_agent_index(entry->agent)] = 1;
     cr_assert_neq(due[i], 0);
     if (is_woken) cr_assert_eq(due[i], (1u << SETS) - 1, "a woken agent runs all");
-    look_at_cost(entry, due[i]);
+    uint64_t cost_ns = 0; /* of what is due */
+    for (uint32_t k = 0; k < SETS; k++) cost_ns += (due[i] >> k & 1) * costs_ns[k];
+    cr_assert_eq(entry->slice_ns, cost_ns);
+    cr_assert_eq(entry->part_first, 0);
+    cr_assert_eq(entry->part_end, SETS);
     model_named(scene, bot, due[i], is_woken);
     if (i % runs_one_of) continue;
     model_ran(bot, due[i], planned->little.now_ns, is_woken);
@@ -234,7 +200,7 @@ static void look_at_phases(const struct scene *scene) {
 
 Test(planner_rates, without_load_each_set_keeps_its_phase_for_good_and_rides_along_within_a_quarter) {
   enum { FRAMES = 1200 };
-  struct scene *scene = scene_create(50u * MS, 0);
+  SCOPED(scene_destroy) struct scene *scene = scene_create(50u * MS, 0);
   for (uint32_t frame = 0; frame < FRAMES; frame++) scene_frame(scene, 1, (muster_agent){0}, true);
   cr_assert_eq(scene->stretched, 0);
   cr_assert_gt(scene->rode, 1000);
@@ -245,44 +211,39 @@ Test(planner_rates, without_load_each_set_keeps_its_phase_for_good_and_rides_alo
       cr_assert_geq(scene->bots[i].sets[k].runs + 1, whole, "set %u ran %u times", k, scene->bots[i].sets[k].runs);
       cr_assert_leq(scene->bots[i].sets[k].runs, whole + 2, "set %u ran %u times", k, scene->bots[i].sets[k].runs);
     }
-  scene_destroy(scene);
 }
 
 Test(planner_rates, under_load_all_sets_stretch_alike_and_what_they_are_told_adds_up) {
   enum { FRAMES = 1500 };
-  struct scene *scene = scene_create(30u * 1000u, 0);
+  SCOPED(scene_destroy) struct scene *scene = scene_create(30u * 1000u, 0);
   uint64_t runs[SETS] = {0};
   for (uint32_t frame = 0; frame < FRAMES; frame++) scene_frame(scene, 1, (muster_agent){0}, false);
   cr_assert_gt(scene->stretched, (uint64_t)FRAMES * CROWD / 2, "it is overloaded");
-  cr_assert_lt(scene->carried, FRAMES * CROWD / 5, "%lu: periods make room for entries of slower sets, too",
-               (unsigned long)scene->carried);
+  cr_assert_lt(scene->carried, FRAMES * CROWD / 5, "%lu: periods make room for slower sets, too", scene->carried);
   for (uint32_t i = 0; i < CROWD; i++)
     for (uint32_t k = 0; k < SETS; k++) runs[k] += scene->bots[i].sets[k].runs;
   for (uint32_t k = 1; k < SETS; k++) {
     double expected = (double)runs[0] * (double)periods_ns[0] / (double)periods_ns[k];
-    cr_assert(fabs((double)runs[k] - expected) < 0.1 * expected + CROWD, "set %u: %lu runs, %g expected", k,
-              (unsigned long)runs[k], expected);
+    cr_assert(fabs((double)runs[k] - expected) < 0.1 * expected + CROWD, "set %u: %lu runs, %g expected", k, runs[k],
+              expected);
   }
-  scene_destroy(scene);
 }
 
 Test(planner_rates, what_the_host_leaves_out_stays_due_with_all_its_sets) {
-  struct scene *scene = scene_create(50u * MS, 0);
+  SCOPED(scene_destroy) struct scene *scene = scene_create(50u * MS, 0);
   for (uint32_t frame = 0; frame < 600; frame++) scene_frame(scene, 3, (muster_agent){0}, false);
   cr_assert_gt(scene->named, 5000);
-  scene_destroy(scene);
 }
 
 Test(planner_rates, updates_that_were_put_off_by_plan_run_what_has_become_due_meanwhile) {
-  struct scene *scene = scene_create(50u * MS, 4);
+  SCOPED(scene_destroy) struct scene *scene = scene_create(50u * MS, 4);
   for (uint32_t frame = 0; frame < 600; frame++) scene_frame(scene, 1, (muster_agent){0}, false);
   cr_assert_eq(scene->stretched, 0);
   look_at_phases(scene);
-  scene_destroy(scene);
 }
 
 Test(planner_rates, a_woken_agent_runs_all_its_sets_and_those_that_were_not_due_keep_their_times) {
-  struct scene *scene = scene_create(50u * MS, 0);
+  SCOPED(scene_destroy) struct scene *scene = scene_create(50u * MS, 0);
   muster_agent woken = {0};
   uint32_t wakes = 0;
   for (uint32_t frame = 0; frame < 900; frame++) {
@@ -294,14 +255,13 @@ Test(planner_rates, a_woken_agent_runs_all_its_sets_and_those_that_were_not_due_
     wakes++;
   }
   cr_assert_gt(wakes, 50);
-  scene_destroy(scene);
 }
 
 /* --------------------------------------------------------------------------------------------- what callers may do */
 
 static uint64_t hash_after(uint32_t frames, uint32_t activation_delay, bool asks) {
   muster_plan_part parts[PARTS];
-  planned_world *planned = rates_world(30u * 1000u, CROWD, activation_delay);
+  SCOPED(planned_world_end) planned_world *planned = rates_world(30u * 1000u, CROWD, activation_delay);
   uint64_t hash = 0;
   for (uint32_t frame = 0; frame < frames; frame++) {
     uint32_t count = plan(planned);
@@ -309,13 +269,11 @@ static uint64_t hash_after(uint32_t frames, uint32_t activation_delay, bool asks
     for (uint32_t i = 0; i < count; i++) {
       const muster_plan_entry *entry = &planned->entries[i];
       hash = hash * 31 + muster_agent_index(entry->agent) + entry->elapsed_ns + entry->slice_ns;
-      planned->results[i] = result_as_planned(entry, SETS);
     }
+    run_entries(planned, count, SETS);
     report(planned, count);
   }
-  hash ^= muster_world_hash(planned->little.world);
-  planned_world_destroy(planned);
-  return hash;
+  return hash ^ muster_world_hash(planned->little.world);
 }
 
 Test(planner_rates, asking_for_parts_changes_nothing_and_the_same_reports_give_the_same_plans) {
@@ -324,11 +282,9 @@ Test(planner_rates, asking_for_parts_changes_nothing_and_the_same_reports_give_t
 }
 
 Test(planner_rates, entries_of_types_without_sets_are_as_before_and_have_no_parts) {
-  planned_world *planned = rates_world(50u * MS, 3, 0);
-  muster_type_def plain = parts_type(2);
-  plain.period_ns = plain.period_max_ns = 20u * MS;
+  SCOPED(planned_world_end) planned_world *planned = rates_world(50u * MS, 3, 0);
   muster_type bots = planned->little.type;
-  register_type(&planned->little, &plain);
+  add_type(&planned->little, WITH(muster_type_def, it.parts.count = 2, it.period_ns = it.period_max_ns = 20u * MS));
   for (uint32_t i = 0; i < 3; i++) spawn_at(&planned->little, 50 + i);
   uint32_t both = 0;
   for (uint32_t frame = 0; frame < 100; frame++) {
@@ -346,21 +302,19 @@ Test(planner_rates, entries_of_types_without_sets_are_as_before_and_have_no_part
     report(planned, count);
   }
   cr_assert_gt(both, 10);
-  planned_world_destroy(planned);
 }
 
 Test(planner_rates, parts_are_refused_where_there_is_no_plan_no_room_or_no_such_agent) {
-  planned_world *planned = rates_world(50u * MS, 40, 0);
+  SCOPED(planned_world_end) planned_world *planned = rates_world(50u * MS, 40, 0);
   muster_world *world = planned->little.world;
   muster_plan_part parts[PARTS], untouched[PARTS];
   uint32_t count = 77;
-  cr_assert_eq(muster_plan_parts(world, planned->entries, 0, parts, PARTS, &count), MUSTER_E_STATE);
-  cr_assert(says("no plan"), "%s", muster_last_error());
+  assert_refused(muster_plan_parts(world, planned->entries, 0, parts, PARTS, &count), MUSTER_E_STATE, "no plan");
   while (plan(planned) < 3) report(planned, 0);
   memset(parts, 0x55, sizeof parts);
   memset(untouched, 0x55, sizeof untouched);
   cr_assert_eq(muster_plan_parts(world, planned->entries, planned->plan.count, parts, 2, &count), MUSTER_E_FULL);
-  cr_assert(says("capacity is 2"), "%s", muster_last_error());
+  expect_error("capacity is 2");
   cr_assert_geq(count, 3);
   cr_assert(!memcmp(parts, untouched, sizeof parts), "nothing is written");
   uint32_t needed = count;
@@ -370,21 +324,18 @@ Test(planner_rates, parts_are_refused_where_there_is_no_plan_no_room_or_no_such_
   cr_assert_eq(muster_plan_parts(world, turned, 2, parts, PARTS, &count), MUSTER_OK, "any of them, in any order");
   cr_assert(count >= 2 && parts[0].entry == 0 && parts[count - 1].entry == 1);
   turned[1].agent = muster_agent_make(muster_agent_index(turned[1].agent), 9);
-  cr_assert_eq(muster_plan_parts(world, turned, 2, parts, PARTS, &count), MUSTER_E_ARGUMENT);
-  cr_assert(says("entries[1].agent"), "%s", muster_last_error());
+  assert_refused(muster_plan_parts(world, turned, 2, parts, PARTS, &count), MUSTER_E_ARGUMENT, "entries[1].agent");
   cr_assert_eq(muster_plan_parts(world, NULL, 0, NULL, 0, &count), MUSTER_OK);
   cr_assert_eq(count, 0);
   cr_assert_eq(muster_plan_parts(world, NULL, 1, parts, PARTS, &count), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_plan_parts(world, turned, 1, NULL, 1, &count), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_plan_parts(world, turned, 1, parts, 1, NULL), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_plan_parts(NULL, turned, 1, parts, 1, &count), MUSTER_E_ARGUMENT);
-  planned->results[0] = (muster_plan_result){
-      .agent = planned->entries[0].agent, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 1, .cost_ns = 1};
-  cr_assert_eq(muster_plan_report(world, planned->results, 1), MUSTER_E_ARGUMENT);
-  cr_assert(says("results[0].outcome") && says("'bot' has sets"), "%s", muster_last_error());
+  planned->results[0] = result_until(planned->entries[0].agent, 1, 1);
+  expect_report_refused(planned, 1, "results[0].outcome");
+  expect_error("'bot' has sets");
   report(planned, 0);
   cr_assert_eq(muster_plan_parts(world, turned, 1, parts, PARTS, &count), MUSTER_E_STATE);
-  planned_world_destroy(planned);
 }
 
 /* One mistake in the definition of a type or of its second set, and what the refusal says of it. */
@@ -395,20 +346,14 @@ Test(planner_rates, parts_are_refused_where_there_is_no_plan_no_room_or_no_such_
     muster_set_def *set = &sets[1];                                                                                    \
     (void)set;                                                                                                         \
     statement;                                                                                                         \
-    cr_assert_eq(muster_type_register(world, &type).index, 0, #statement);                                             \
-    cr_assert(says(words), "%s: %s", #statement, muster_last_error());                                                 \
-    cr_assert(says("'bot'"), "%s", muster_last_error());                                                               \
+    expect_type_refused(little, type, words);                                                                          \
+    expect_error("'bot'");                                                                                             \
   } while (0)
 
-static muster_atom_result never(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 Test(planner_rates, definitions_that_make_no_sense_are_refused_by_field) {
-  static const muster_atom atom = {never, MUSTER_ROLE_BEHAVIOUR, 0};
-  planned_world *planned = rates_world(0, 0, 0);
-  muster_world *world = planned->little.world;
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  SCOPED(planned_world_end) planned_world *planned = rates_world(0, 0, 0);
+  const little_world *little = &planned->little;
   MISTAKE("role must", set->role = MUSTER_ROLE_PERCEPTION);
   MISTAKE("mode must", set->mode = MUSTER_MODE_SLICEABLE);
   MISTAKE("atom_count must", set->atom_count = 1);
@@ -437,19 +382,17 @@ Test(planner_rates, definitions_that_make_no_sense_are_refused_by_field) {
   MISTAKE("sets.share 1", type.sets.share = 1);
   MISTAKE("sets.slice_ns 5000", type.sets.slice_ns = 5000);
   MISTAKE("sets.order 1", type.sets.order = MUSTER_SETS_AS_DEFINED);
-  planned_world_destroy(planned);
 }
 
 /* ------------------------------------------------------------------------------------------------------- tuning */
 
-/* Runs so many frames; notes how often each set ran. */
 static void count_runs(planned_world *planned, uint32_t frames, uint32_t *runs) {
   muster_plan_part parts[PARTS];
   memset(runs, 0, SETS * sizeof *runs);
   for (uint32_t frame = 0; frame < frames; frame++) {
     uint32_t count = plan(planned), part_count = parts_of_plan(planned, parts);
     for (uint32_t i = 0; i < part_count; i++) runs[parts[i].set]++;
-    for (uint32_t i = 0; i < count; i++) planned->results[i] = result_as_planned(&planned->entries[i], SETS);
+    run_entries(planned, count, SETS);
     report(planned, count);
   }
 }
@@ -457,49 +400,43 @@ static void count_runs(planned_world *planned, uint32_t frames, uint32_t *runs) 
 static void ran(const uint32_t *runs, uint32_t set, uint32_t period_ms) {
   enum { SECONDS = 10 };
   int expected = SECONDS * 1000 / (int)period_ms;
-  cr_assert(abs((int)runs[set] - expected) <= 2, "set %u ran %u times, every %u ms is expected", set, runs[set],
-            period_ms);
+  cr_assert(abs((int)runs[set] - expected) <= 2, "set %u ran %u times, not every %u ms", set, runs[set], period_ms);
 }
 
 Test(planner_rates, periods_can_be_changed_of_one_set_a_type_and_an_agent) {
-  planned_world *planned = rates_world(50u * MS, 1, 0);
+  SCOPED(planned_world_end) planned_world *planned = rates_world(50u * MS, 1, 0);
   muster_world *world = planned->little.world;
   muster_type type = planned->little.type;
-  muster_set_tuning tuning = muster_set_tuning_default();
+  muster_set_tuning tuning = WITH(muster_set_tuning, it.period_updates = 0, it.period_ns = 400u * MS);
   uint32_t runs[SETS];
   count_runs(planned, 1000, runs);
   for (uint32_t i = 0; i < SETS; i++) ran(runs, i, (uint32_t)(periods_ns[i] / MS));
-  tuning.period_updates = 0;
-  tuning.period_ns = 400u * MS;
-  cr_assert_eq(muster_set_tune(world, type, 3, &tuning), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_set_tune(world, type, 3, &tuning));
   count_runs(planned, 1000, runs);
   ran(runs, 3, 400);
   ran(runs, 1, 200);
-  cr_assert_eq(muster_type_set_periods(world, type, 100u * MS, 0), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_type_set_periods(world, type, 100u * MS, 0));
   count_runs(planned, 1000, runs);
   ran(runs, 0, 100);
   ran(runs, 1, 400);
   ran(runs, 2, 140);
   ran(runs, 3, 800);
-  muster_agent agent = muster_agent_next(world, (muster_agent){0});
-  cr_assert_eq(muster_agent_set_periods(world, agent, 25u * MS, 0), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_agent_set_periods(world, muster_agent_next(world, (muster_agent){0}), 25u * MS, 0));
   count_runs(planned, 1000, runs);
   ran(runs, 1, 100);
   ran(runs, 2, 35);
   ran(runs, 3, 200);
   tuning.period_ns = periods_ns[0] - 1;
-  cr_assert_eq(muster_set_tune(world, type, 3, &tuning), MUSTER_E_ARGUMENT);
-  cr_assert(says("period_ns 49999999"), "%s", muster_last_error());
+  assert_refused(muster_set_tune(world, type, 3, &tuning), MUSTER_E_ARGUMENT, "period_ns 49999999");
   tuning = (muster_set_tuning){.size = tuning.size, .share = 50, .period_ns = periods_ns[1], .mode = 1};
   cr_assert_eq(muster_set_tune(world, type, 3, &tuning), MUSTER_E_ARGUMENT);
   tuning = (muster_set_tuning){.size = tuning.size, .share = 50, .period_updates = 2};
   cr_assert_eq(muster_set_tune(world, type, 3, &tuning), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_type_set_share(world, type, 5), MUSTER_E_STATE);
-  planned_world_destroy(planned);
 }
 
 Test(planner_rates, a_set_can_be_read) {
-  planned_world *planned = rates_world(50u * MS, 2, 0);
+  SCOPED(planned_world_end) planned_world *planned = rates_world(50u * MS, 2, 0);
   uint32_t runs[SETS];
   count_runs(planned, 300, runs);
   muster_agent agent = muster_agent_next(planned->little.world, (muster_agent){0});
@@ -510,5 +447,4 @@ Test(planner_rates, a_set_can_be_read) {
     cr_assert_gt(info.last_ns + periods_ns[i] + periods_ns[i] / QUARTER + FRAME_NS, planned->little.now_ns);
     cr_assert(!info.owed && info.atom_next == 0);
   }
-  planned_world_destroy(planned);
 }

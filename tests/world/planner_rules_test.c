@@ -3,78 +3,57 @@
 #include "run/runner.h"
 #include "support/papers_rules.h"
 #include "support/planned_world.h"
-#include "world/world.h"
-
-#include <muster/bulk.h>
-#include <muster/planner.h>
+#include "world/fixture.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
 
-static bool says(const char *text) {
-  return strstr(muster_last_error(), text) != NULL;
-}
 /* ------------------------------------------------------------------------------------------------ what is refused */
 
-enum { LITTLE_HERD = 20 };
-
 static planned_world *little_herd(uint32_t steps) {
-  planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = parts_type(steps);
-  type.period_max_ns = type.period_ns;
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < LITTLE_HERD; i++) spawn_at(&planned->little, i);
+  planned_world *planned = planned_world_of(NULL, rigid_type(steps), 20);
   while (plan(planned) < 4) report(planned, 0);
   return planned;
 }
 
 /* Reports all entries with one mistake in the second result, and expects the refusal. */
-#define REFUSED(FIELD, VALUE, TEXT)                                                                                    \
-  do {                                                                                                                 \
-    muster_plan_result good = planned->results[1];                                                                     \
-    planned->results[1].FIELD = (VALUE);                                                                               \
-    cr_assert_eq(muster_plan_report(planned->little.world, planned->results, count), MUSTER_E_ARGUMENT, TEXT);         \
-    cr_assert(says("results[1]." TEXT), "%s", muster_last_error());                                                    \
-    cr_assert_eq(muster_world_hash(planned->little.world), hash);                                                      \
-    planned->results[1] = good;                                                                                        \
-  } while (0)
+static void refuse(planned_world *planned, muster_plan_result wrong, const char *words) {
+  const muster_plan_result good = planned->results[1];
+  const uint64_t hash = muster_world_hash(planned->little.world);
+  planned->results[1] = wrong;
+  expect_report_refused(planned, planned->plan.count, words);
+  cr_assert_eq(muster_world_hash(planned->little.world), hash);
+  planned->results[1] = good;
+}
 
 Test(planner_rules, a_wrong_report_is_told_which_result_and_which_field_and_changes_nothing) {
-  planned_world *planned = little_herd(4);
+  SCOPED(planned_world_end) planned_world *planned = little_herd(4);
   uint32_t count = planned->plan.count;
-  uint64_t hash = muster_world_hash(planned->little.world);
-  for (uint32_t i = 0; i < count; i++) planned->results[i] = result_as_planned(&planned->entries[i], 4);
-  muster_agent stranger = planned->entries[1].agent, first = planned->entries[0].agent;
-  stranger = muster_agent_make(muster_agent_index(stranger), muster_agent_generation(stranger) + 1);
-  REFUSED(agent, first, "agent");
-  cr_assert(says("second time"), "%s", muster_last_error());
-  REFUSED(agent, stranger, "agent");
-  REFUSED(agent, ((muster_agent){0}), "agent");
-  REFUSED(agent, (muster_agent_make(UINT32_MAX, 1)), "agent");
-  REFUSED(outcome, 3, "outcome");
-  REFUSED(cost_ns, 10000000001u, "cost_ns");
-  planned->results[1].moved = 1;
-  REFUSED(position.x, NAN, "position");
-  REFUSED(position.y, -INFINITY, "position");
-  REFUSED(position.z, 1.1e9, "position");
-  planned->results[1].moved = 0;
-  planned->results[1].outcome = MUSTER_PLAN_CONTINUED;
-  REFUSED(part_next, 0, "part_next");
-  REFUSED(part_next, 4, "part_next");
+  run_entries(planned, count, 4);
+  const muster_plan_result good = planned->results[1];
+  muster_agent own = good.agent, first = planned->entries[0].agent;
+  muster_agent stranger = muster_agent_make(muster_agent_index(own), muster_agent_generation(own) + 1);
+  refuse(planned, CHANGED(good, it.agent = first), "results[1].agent");
+  expect_error("second time");
+  refuse(planned, CHANGED(good, it.agent = stranger), "results[1].agent");
+  refuse(planned, CHANGED(good, it.agent = (muster_agent){0}), "results[1].agent");
+  refuse(planned, CHANGED(good, it.agent = muster_agent_make(UINT32_MAX, 1)), "results[1].agent");
+  refuse(planned, CHANGED(good, it.outcome = 3), "results[1].outcome");
+  refuse(planned, CHANGED(good, it.cost_ns = 10000000001u), "results[1].cost_ns");
+  refuse(planned, CHANGED(good, it.moved = 1, it.position.x = NAN), "results[1].position");
+  refuse(planned, CHANGED(good, it.moved = 1, it.position.y = -INFINITY), "results[1].position");
+  refuse(planned, CHANGED(good, it.moved = 1, it.position.z = 1.1e9), "results[1].position");
+  refuse(planned, result_until(own, 0, good.cost_ns), "results[1].part_next");
+  refuse(planned, result_until(own, 4, good.cost_ns), "results[1].part_next");
   cr_assert_eq(muster_plan_report(planned->little.world, NULL, 1), MUSTER_E_ARGUMENT);
   /* The frame is still open and takes a correct report. */
-  planned->results[1].part_next = 3;
-  planned->results[1].cost_ns = 10000000000u;
+  planned->results[1] = result_until(own, 3, 10000000000u);
   muster_frame_report right = report(planned, count);
   cr_assert_eq(right.completed, count - 1);
   cr_assert_eq(right.preempted, 1);
-  planned_world_destroy(planned);
 }
 
 Test(planner_rules, an_agent_that_is_due_but_not_in_the_plan_cannot_be_reported) {
-  planned_world *planned = little_herd(1);
+  SCOPED(planned_world_end) planned_world *planned = little_herd(1);
   uint32_t count = planned->plan.count;
   muster_agent last = planned->entries[count - 1].agent;
   report(planned, 0);
@@ -82,33 +61,28 @@ Test(planner_rules, an_agent_that_is_due_but_not_in_the_plan_cannot_be_reported)
   cr_assert_eq(planned->plan.count, 1);
   cr_assert(!muster_agent_equal(planned->entries[0].agent, last));
   planned->results[0] = (muster_plan_result){.agent = last, .outcome = MUSTER_PLAN_FINISHED};
-  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
-  cr_assert(says("results[0].agent"), "%s", muster_last_error());
+  expect_report_refused(planned, 1, "results[0].agent");
   planned->results[0].outcome = MUSTER_PLAN_NOT_RUN;
   cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
-  planned_world_destroy(planned);
 }
 
 Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
-  planned_world *planned = little_herd(1);
+  SCOPED(planned_world_end) planned_world *planned = little_herd(1);
   muster_world *world = planned->little.world;
   muster_frame next = {planned->little.now_ns + FRAME_NS, 5000000};
   muster_plan_summary summary = muster_plan_summary_default();
   uint64_t hash = muster_world_hash(world);
-  cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_STATE);
-  cr_assert(says("not reported"), "%s", muster_last_error());
+  assert_refused(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_STATE, "not reported");
   cr_assert_eq(muster_frame_run(world, &next), MUSTER_E_STATE);
   cr_assert_eq(muster_type_register(world, &(muster_type_def){.size = sizeof(muster_type_def)}).index, 0);
   muster_agent agent = planned->entries[0].agent;
   cr_assert_eq(muster_agents_move(world, &agent, &(muster_position){1, 2, 3}, 1), 0);
-  cr_assert(says("inside a frame"), "%s", muster_last_error());
+  expect_error("inside a frame");
   cr_assert_eq(info_of(&planned->little, agent).delays, planned->entries[0].delays + 1, "reading is allowed");
   cr_assert_eq(muster_world_hash(world), hash);
   report(planned, 0);
-  cr_assert_eq(muster_plan_report(world, NULL, 0), MUSTER_E_STATE);
-  cr_assert(says("no plan"), "%s", muster_last_error());
-  cr_assert_eq(muster_frame_run(world, &next), MUSTER_E_STATE);
-  cr_assert(says("muster_plan"), "%s", muster_last_error());
+  assert_refused(muster_plan_report(world, NULL, 0), MUSTER_E_STATE, "no plan");
+  assert_refused(muster_frame_run(world, &next), MUSTER_E_STATE, "muster_plan");
   cr_assert_eq(muster_plan(world, &next, planned->entries, 0, &summary), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_plan(world, &next, NULL, 1, &summary), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, NULL), MUSTER_E_ARGUMENT);
@@ -121,7 +95,6 @@ Test(planner_rules, calls_at_the_wrong_moment_are_refused) {
   cr_assert_eq(muster_plan(world, &next, planned->entries, 1, &summary), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_plan_report(world, NULL, 0), MUSTER_E_STATE, "none of them opened a frame");
   plan(planned); /* the plan is left open: the world can be destroyed all the same */
-  planned_world_destroy(planned);
 }
 
 static muster_atom_result must_not_run(muster_update *update) {
@@ -134,48 +107,31 @@ static const muster_atom two_atoms[] = {{must_not_run, MUSTER_ROLE_BEHAVIOUR, 30
 
 Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_nothing_that_needs_atoms) {
   muster_type_def type = parts_type(1);
-  little_world little = little_world_create(1, NULL);
-  cr_assert_eq(muster_type_register(little.world, &type).index, 0);
-  cr_assert(says("atom_count"), "%s", muster_last_error());
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  expect_type_refused(&little, type, "atom_count");
   muster_plan_summary summary = muster_plan_summary_default();
   muster_plan_entry entry;
   cr_assert_eq(muster_plan(little.world, &(muster_frame){FRAME_NS, 5000000}, &entry, 1, &summary), MUSTER_E_STATE);
   cr_assert_eq(muster_plan_report(little.world, NULL, 0), MUSTER_E_STATE);
-  planned_world *planned = planned_world_create(NULL);
-  const muster_type_def good = type;
-#define REFUSED_TYPE(FIELD, VALUE)                                                                                     \
-  do {                                                                                                                 \
-    type.FIELD = (VALUE);                                                                                              \
-    cr_assert_eq(muster_type_register(planned->little.world, &type).index, 0, #FIELD);                                 \
-    cr_assert(says(#FIELD), "%s", muster_last_error());                                                                \
-    type = good;                                                                                                       \
-  } while (0)
-  REFUSED_TYPE(parts.count, 0);
-  REFUSED_TYPE(parts.count, MUSTER_ATOMS_MAX + 1);
-  REFUSED_TYPE(parts.part_ns, 0);
-  REFUSED_TYPE(parts.part_ns, 1000000001u);
-  REFUSED_TYPE(published_bytes, 8);
-  REFUSED_TYPE(messages.waiting_max, 1);
-  REFUSED_TYPE(messages.sends_max, 1);
-  REFUSED_TYPE(spawns_max, 1);
-  REFUSED_TYPE(atom_count, 1);
-  REFUSED_TYPE(atoms, two_atoms);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_create(NULL);
+  expect_type_refused(&planned->little, CHANGED(type, it.parts.count = 0), "parts.count");
+  expect_type_refused(&planned->little, CHANGED(type, it.parts.count = MUSTER_ATOMS_MAX + 1), "parts.count");
+  expect_type_refused(&planned->little, CHANGED(type, it.parts.part_ns = 0), "parts.part_ns");
+  expect_type_refused(&planned->little, CHANGED(type, it.parts.part_ns = 1000000001u), "parts.part_ns");
+  expect_type_refused(&planned->little, CHANGED(type, it.published_bytes = 8), "published_bytes");
+  expect_type_refused(&planned->little, CHANGED(type, it.messages.waiting_max = 1), "messages.waiting_max");
+  expect_type_refused(&planned->little, CHANGED(type, it.messages.sends_max = 1), "messages.sends_max");
+  expect_type_refused(&planned->little, CHANGED(type, it.spawns_max = 1), "spawns_max");
+  expect_type_refused(&planned->little, CHANGED(type, it.atom_count = 1), "atom_count");
+  expect_type_refused(&planned->little, CHANGED(type, it.atoms = two_atoms), "atoms");
   register_type(&planned->little, &type);
-  planned_world_destroy(planned);
-  little_world_destroy(&little);
-  muster_world_def world = muster_world_def_default();
-  world.planner_workers = MUSTER_PLANNER_WORKERS_MAX + 1;
-  cr_assert_null(muster_world_create(&world));
-  cr_assert(says("planner_workers"), "%s", muster_last_error());
+  expect_world_refused(WITH(muster_world_def, it.planner_workers = MUSTER_PLANNER_WORKERS_MAX + 1), "planner_workers");
 }
 
 /* ------------------------------------------------------------------------------------------------- what is planned */
 
 Test(planner_rules, atoms_are_counted_and_charged_but_not_called) {
-  planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = type_with(two_atoms, 2);
-  register_type(&planned->little, &type);
-  spawn_at(&planned->little, 0);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_of(NULL, type_with(two_atoms, 2), 1);
   uint32_t runs = 0;
   for (uint32_t frame = 0; frame < 50; frame++) {
     if (plan(planned)) {
@@ -187,22 +143,14 @@ Test(planner_rules, atoms_are_counted_and_charged_but_not_called) {
     report(planned, planned->plan.count);
   }
   cr_assert_eq(runs, 5);
-  planned_world_destroy(planned);
 }
 
 Test(planner_rules, an_entry_says_what_the_host_must_know) {
-  planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = parts_type(1);
-  type.levels.count = 2;
-  type.levels.importance[0] = 0.5f;
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < 2; i++) {
-    muster_agent_def def = muster_agent_def_default();
-    def.type = planned->little.type;
-    def.user = (void *)(uintptr_t)(700 + i);
-    def.importance_floor = i ? 0.75f : 0.25f;
-    muster_agent_spawn(planned->little.world, &def);
-  }
+  muster_type_def type = CHANGED(parts_type(1), it.levels.count = 2, it.levels.importance[0] = 0.5f);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_of(NULL, type, 0);
+  for (uint32_t i = 0; i < 2; i++)
+    spawn_as(&planned->little,
+             WITH(muster_agent_def, it.user = (void *)(uintptr_t)(700 + i), it.importance_floor = i ? 0.75f : 0.25f));
   uint64_t last_ns[2] = {FRAME_NS, FRAME_NS}; /* when they were spawned */
   uint32_t runs[2] = {0};
   for (uint32_t frame = 0; frame < 60; frame++) {
@@ -231,21 +179,16 @@ Test(planner_rules, an_entry_says_what_the_host_must_know) {
   }
   cr_assert_geq(runs[0], 5);
   cr_assert_geq(runs[1], 5);
-  planned_world_destroy(planned);
 }
 
 Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_the_sum_of_its_parts) {
-  planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = parts_type(100);
-  type.period_max_ns = type.period_ns;
-  register_type(&planned->little, &type);
-  muster_agent agent = spawn_at(&planned->little, 0);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_of(NULL, rigid_type(100), 1);
   while (plan(planned) == 0) report(planned, 0);
+  muster_agent agent = planned->entries[0].agent;
   uint64_t began_ns = planned->little.now_ns, elapsed_ns = planned->entries[0].elapsed_ns;
   const uint32_t stops[] = {1, 30, 30, 99};
   for (uint32_t part = 0; part < 4; part++) {
-    planned->results[0] = (muster_plan_result){
-        .agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .part_next = stops[part]};
+    planned->results[0] = result_until(agent, stops[part], 10000);
     cr_assert_eq(report(planned, 1).preempted, 1);
     cr_assert_eq(info_of(&planned->little, agent).atoms_done, stops[part]);
     cr_assert_eq(plan(planned), 1, "at once");
@@ -255,31 +198,24 @@ Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_th
     cr_assert_eq(planned->entries[0].elapsed_ns, elapsed_ns);
     cr_assert_eq(planned->entries[0].slice_ns, (100 - stops[part]) * 1000u);
   }
-  planned->results[0] =
-      (muster_plan_result){.agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 98};
-  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT,
-               "it does not go back");
+  planned->results[0] = result_until(agent, 98, 10000);
+  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT, "it never goes back");
   planned->results[0].outcome = MUSTER_PLAN_FINISHED;
   cr_assert_eq(report(planned, 1).completed, 1);
   cr_assert_eq(info_of(&planned->little, agent).last_update_ns, began_ns);
-  muster_type_cost cost = muster_type_cost_default();
-  cr_assert_eq(muster_type_cost_read(planned->little.world, planned->little.type, 0, &cost), MUSTER_OK);
+  muster_type_cost cost = planned_cost(planned);
   cr_assert_eq(cost.samples, 1);
   cr_assert_eq(cost.mean_ns, 50000); /* costs are modelled */
-  planned_world_destroy(planned);
 }
 
 Test(planner_rules, an_update_of_one_step_cannot_be_continued) {
-  planned_world *planned = little_herd(1);
-  planned->results[0] =
-      (muster_plan_result){.agent = planned->entries[0].agent, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 1};
-  cr_assert_eq(muster_plan_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
-  cr_assert(says("one part"), "%s", muster_last_error());
-  planned_world_destroy(planned);
+  SCOPED(planned_world_end) planned_world *planned = little_herd(1);
+  planned->results[0] = result_until(planned->entries[0].agent, 1, 0);
+  expect_report_refused(planned, 1, "one part");
 }
 
 Test(planner_rules, what_is_asked_between_plan_and_report_is_queued_for_the_next_plan) {
-  planned_world *planned = little_herd(1);
+  SCOPED(planned_world_end) planned_world *planned = little_herd(1);
   muster_world *world = planned->little.world;
   uint32_t count = planned->plan.count;
   muster_agent gone = planned->entries[0].agent, woken = planned->entries[1].agent;
@@ -287,7 +223,7 @@ Test(planner_rules, what_is_asked_between_plan_and_report_is_queued_for_the_next
   cr_assert_eq(muster_agent_remove(world, gone), MUSTER_OK);
   cr_assert_eq(muster_agent_wake(world, woken), MUSTER_OK);
   cr_assert_eq(muster_agent_wake(world, born), MUSTER_OK);
-  for (uint32_t i = 0; i < count; i++) planned->results[i] = result_as_planned(&planned->entries[i], 1);
+  run_entries(planned, count, 1);
   cr_assert(!muster_agent_exists(world, gone));
   cr_assert_eq(report(planned, count).completed, count, "the removed one was run, too");
   plan(planned);
@@ -299,25 +235,21 @@ Test(planner_rules, what_is_asked_between_plan_and_report_is_queued_for_the_next
   report(planned, 0);
   plan(planned);
   cr_assert(muster_agent_equal(planned->entries[1].agent, born), "once time has passed for it");
-  planned_world_destroy(planned);
 }
 
 Test(planner_rules, the_report_of_the_frame_tells_what_the_host_used) {
-  planned_world *planned = little_herd(1);
+  SCOPED(planned_world_end) planned_world *planned = little_herd(1);
   uint32_t count = planned->plan.count;
-  for (uint32_t i = 0; i < count; i++) {
-    planned->results[i] = result_as_planned(&planned->entries[i], 1);
-    planned->results[i].cost_ns = i ? 2000 : 7000;
-  }
+  run_entries(planned, count, 1);
+  for (uint32_t i = 0; i < count; i++) planned->results[i].cost_ns = i ? 2000 : 7000;
   muster_frame_report frame = report(planned, count);
   cr_assert_eq(frame.update_cpu_ns, 5000 + count * 2000u);
   cr_assert_eq(frame.longest_claim_ns, 7000);
   cr_assert_eq(frame.overrun_wall_ns, 0);
   while (plan(planned) == 0) report(planned, 0);
-  planned->results[0] = result_as_planned(&planned->entries[0], 1);
+  run_entries(planned, 1, 1);
   planned->results[0].cost_ns = 5000300;
   cr_assert_eq(report(planned, 1).overrun_wall_ns, 300, "of a capacity of 5 ms");
-  planned_world_destroy(planned);
 }
 
 static uint32_t count_threads(void) {
@@ -331,19 +263,14 @@ static uint32_t count_threads(void) {
 
 Test(planner_rules, a_host_without_a_pool_has_no_thread_but_its_own) {
   uint32_t before = count_threads();
-  muster_world_def def = muster_world_def_default();
-  def.planner_workers = 4;
-  planned_world *planned = planned_world_create(&def);
-  muster_type_def type = parts_type(1);
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < 12000; i++) spawn_at(&planned->little, i);
+  muster_world_def def = WITH(muster_world_def, it.planner_workers = 4);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_of(&def, parts_type(1), 12000);
   uint32_t completed = 0;
   for (uint32_t frame = 0; frame < 50; frame++) {
     completed += run_plan(planned).completed;
     cr_assert_eq(count_threads(), before);
   }
   cr_assert_gt(completed, 3000);
-  planned_world_destroy(planned);
 }
 
 /* A pool helps with scores. The host runs and reports on a thread other than the one that plans. */
@@ -356,8 +283,8 @@ struct reporter {
 static void *report_elsewhere(void *argument) {
   struct reporter *reporter = argument;
   planned_world *planned = reporter->planned;
+  run_entries(planned, reporter->count, 1);
   for (uint32_t i = 0; i < reporter->count; i++) {
-    planned->results[i] = result_as_planned(&planned->entries[i], 1);
     planned->results[i].cost_ns = 2000;
     planned->results[i].moved = 1;
     planned->results[i].position = (muster_position){muster_agent_index(planned->entries[i].agent) * 3.0, 50, 0};
@@ -367,18 +294,11 @@ static void *report_elsewhere(void *argument) {
 }
 
 Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
-  muster_pool_def pool_def = muster_pool_def_default();
-  pool_def.workers = 3;
-  muster_world_def def = muster_world_def_default();
-  def.pool = muster_pool_create(&pool_def);
-  def.planner_workers = 2;
-  def.audit = true;
-  planned_world *planned = planned_world_create(&def);
-  muster_type_def type = parts_type(1);
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < 12000; i++) spawn_at(&planned->little, i);
-  muster_observer_def observer_def = muster_observer_def_default();
-  muster_observer observer = muster_observer_add(planned->little.world, &observer_def);
+  muster_pool_def pool_def = WITH(muster_pool_def, it.workers = 3);
+  muster_world_def def =
+      WITH(muster_world_def, it.pool = muster_pool_create(&pool_def), it.planner_workers = 2, it.audit = true);
+  planned_world *planned = planned_world_of(&def, parts_type(1), 12000);
+  muster_observer observer = observe_at(&planned->little, 0);
   uint64_t completed = 0;
   for (uint32_t frame = 0; frame < 60; frame++) {
     uint32_t left_out = frame % 2 ? 7 : 0;
@@ -400,16 +320,14 @@ Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
 }
 
 Test(planner_rules, plans_of_several_worlds_may_be_open_at_once) {
-  planned_world *one = little_herd(1), *other = little_herd(1); /* each has an open plan */
+  SCOPED(planned_world_end) planned_world *one = little_herd(1), *other = little_herd(1); /* each has an open plan */
   uint32_t count = one->plan.count;
-  for (uint32_t i = 0; i < count; i++) one->results[i] = result_as_planned(&one->entries[i], 1);
+  run_entries(one, count, 1);
   cr_assert_eq(report(one, count).completed, count);
   plan(one);
-  for (uint32_t i = 0; i < count; i++) other->results[i] = result_as_planned(&other->entries[i], 1);
+  run_entries(other, count, 1);
   cr_assert_eq(report(other, count).completed, count);
   report(one, 0);
-  planned_world_destroy(one);
-  planned_world_destroy(other);
 }
 
 /* ------------------------------------------------------------------------------------ what seems to be forgotten */

@@ -2,14 +2,12 @@
  * order, from which step to which, after how much time and at which level. What a host leaves out is carried; the order
  * of its reports makes no difference. */
 #include "support/planned_world.h"
-
-#include <muster/planner.h>
+#include "world/fixture.h"
 
 enum { KINDS = 3, CROWD = 1500, FRAMES = 300, OBSERVERS = 3 };
 
 static const uint32_t parts_of[KINDS] = {3, 1, 5};
 
-/* One run of an update. */
 struct run {
   uint32_t agent, kind, level, first, end;
   uint64_t elapsed_ns;
@@ -60,101 +58,82 @@ static muster_atom_result execute_first(muster_update *update) {
 
 /* The same types for both worlds: with atoms that record, or with steps that the host runs. */
 static void register_kinds(muster_world *world, muster_type *types, bool atoms) {
-  const muster_atom of_kind[] = {{execute_first, MUSTER_ROLE_PERCEPTION, 4000},
-                                 {execute, MUSTER_ROLE_BEHAVIOUR, 4000},
-                                 {execute, MUSTER_ROLE_BEHAVIOUR, 4000},
-                                 {execute, MUSTER_ROLE_BEHAVIOUR, 4000},
-                                 {execute, MUSTER_ROLE_BEHAVIOUR, 4000}};
+  const muster_atom first = {execute_first, MUSTER_ROLE_PERCEPTION, 4000}, next = {.run = execute, .model_ns = 4000};
+  const muster_atom of_kind[] = {first, next, next, next, next};
   for (uint32_t kind = 0; kind < KINDS; kind++) {
-    muster_type_def def = muster_type_def_default();
-    def.period_ns = 30000000u + kind * 15000000u;
-    def.period_max_ns = 2 * def.period_ns;
-    def.elasticity = 1.0f + (float)kind;
-    def.levels.count = kind + 1;
-    if (kind != 1) def.models.cost_ns = cost_of;
-    if (atoms) def.atoms = of_kind;
-    if (atoms) def.atom_count = parts_of[kind];
-    def.parts.count = parts_of[kind];
-    def.parts.part_ns = 4000;
-    types[kind] = muster_type_register(world, &def);
-    cr_assert_neq(types[kind].index, 0, "%s", muster_last_error());
+    little_world little = {.world = world};
+    types[kind] = add_type(&little, WITH(muster_type_def, it.period_ns = 30000000u + kind * 15000000u,
+                                         it.period_max_ns = 2 * it.period_ns, it.elasticity = 1.0f + (float)kind,
+                                         it.levels.count = kind + 1, it.models.cost_ns = kind == 1 ? NULL : cost_of,
+                                         it.atoms = atoms ? of_kind : NULL, it.atom_count = atoms ? parts_of[kind] : 0,
+                                         it.parts.count = parts_of[kind], it.parts.part_ns = 4000));
   }
 }
 
 struct scene {
-  muster_world *world;
+  little_world little;
   muster_type types[KINDS];
   muster_agent agents[CROWD];
   muster_observer observers[OBSERVERS];
 };
 
 static muster_agent spawn(struct scene *scene, uint32_t number) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = scene->types[number % KINDS];
-  def.position = (muster_position){number * 1.5, 0, 0};
-  def.user = (void *)(uintptr_t)(number + 1);
-  muster_agent agent = muster_agent_spawn(scene->world, &def);
-  cr_assert(!muster_agent_is_null(agent), "%s", muster_last_error());
-  return agent;
+  return spawn_as(&scene->little,
+                  WITH(muster_agent_def, it.type = scene->types[number % KINDS],
+                       it.position = (muster_position){number * 1.5, 0, 0}, it.user = (void *)(uintptr_t)(number + 1)));
 }
 
-static struct scene scene_create(muster_world *world, bool atoms) {
-  struct scene scene = {.world = world};
-  register_kinds(world, scene.types, atoms);
+static struct scene scene_create(const little_world *little, bool atoms) {
+  struct scene scene = {.little = *little};
+  register_kinds(little->world, scene.types, atoms);
   for (uint32_t i = 0; i < CROWD; i++) scene.agents[i] = spawn(&scene, i);
-  muster_observer_def observer = muster_observer_def_default();
-  for (uint32_t i = 0; i < OBSERVERS; i++) scene.observers[i] = muster_observer_add(world, &observer);
+  for (uint32_t i = 0; i < OBSERVERS; i++) scene.observers[i] = observe_at(little, 0);
   return scene;
 }
 
 /* What players and the game do from frame to frame. */
 static void disturb(struct scene *scene, uint32_t frame) {
-  muster_agent_tuning tuning = muster_agent_tuning_default();
+  muster_world *world = scene->little.world;
   for (uint32_t i = 0; i < OBSERVERS; i++)
-    muster_observer_move(scene->world, scene->observers[i], (muster_position){frame * 6.0 + i * 300.0, 10, 0});
-  for (uint32_t i = 0; i < 5; i++) muster_agent_wake(scene->world, scene->agents[mix(frame, i) % CROWD]);
+    muster_observer_move(world, scene->observers[i], (muster_position){frame * 6.0 + i * 300.0, 10, 0});
+  for (uint32_t i = 0; i < 5; i++) muster_agent_wake(world, scene->agents[mix(frame, i) % CROWD]);
   uint32_t number = (uint32_t)(mix(frame, 77) % CROWD);
   if (frame % 3 == 0) {
-    muster_agent_remove(scene->world, scene->agents[number]);
+    muster_agent_remove(world, scene->agents[number]);
     scene->agents[number] = spawn(scene, number);
   }
-  tuning.importance_floor = (float)(frame % 10) * 0.1f;
-  muster_agent_tune(scene->world, scene->agents[mix(frame, 78) % CROWD], &tuning);
+  muster_agent_tuning tuning = WITH(muster_agent_tuning, it.importance_floor = (float)(frame % 10) * 0.1f);
+  muster_agent_tune(world, scene->agents[mix(frame, 78) % CROWD], &tuning);
 }
 
 static muster_world_def scene_world(muster_order order, uint32_t updates_per_frame) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.order = order;
-  def.limits.agents_max = 4000;
-  def.updates_per_frame = updates_per_frame;
-  def.clock.capacity_ns = 1000000; /* half of what all agents would take at their longest periods */
-  return def;
+  /* The capacity is half of what all agents would take at their longest periods. */
+  return WITH(virtual_world_def, it.order = order, it.limits.agents_max = 4000,
+              it.updates_per_frame = updates_per_frame, it.clock.capacity_ns = 1000000);
 }
 
 static void note_plan(const planned_world *planned, struct record *record) {
   for (record->count = 0; record->count < planned->plan.count; record->count++) {
     const muster_plan_entry *entry = &planned->entries[record->count];
-    record->runs[record->count] = (struct run){muster_agent_index(entry->agent),
-                                               entry->type.index - 1,
-                                               entry->level,
-                                               entry->part_first,
-                                               entry->part_end,
-                                               entry->elapsed_ns};
+    record->runs[record->count] = (struct run){.agent = muster_agent_index(entry->agent),
+                                               .kind = entry->type.index - 1,
+                                               .level = entry->level,
+                                               .first = entry->part_first,
+                                               .end = entry->part_end,
+                                               .elapsed_ns = entry->elapsed_ns};
   }
-}
-
-static muster_plan_result run_entry(const muster_plan_entry *entry) {
-  muster_plan_result result = result_as_planned(entry, parts_of[entry->type.index - 1]);
-  result.moved = entry->part_first == 0;
-  if (result.moved) result.position = place_of(muster_agent_index(entry->agent), entry->now_ns);
-  return result;
 }
 
 /* Reports the first `count` entries as run, in their order or in another one. */
 static muster_frame_report report_run(planned_world *planned, uint32_t count, bool shuffled) {
   uint32_t stride = shuffled && count % 37 ? 37 : 1; /* visits every place once, since 37 is prime */
-  for (uint32_t i = 0; i < count; i++) planned->results[i] = run_entry(&planned->entries[(uint64_t)i * stride % count]);
+  for (uint32_t i = 0; i < count; i++) {
+    const muster_plan_entry *entry = &planned->entries[(uint64_t)i * stride % count];
+    muster_plan_result *result = &planned->results[i];
+    *result = result_as_planned(entry, parts_of[entry->type.index - 1]);
+    result->moved = entry->part_first == 0;
+    if (result->moved) result->position = place_of(muster_agent_index(entry->agent), entry->now_ns);
+  }
   return report(planned, count);
 }
 
@@ -171,36 +150,24 @@ static void compare_reports(const muster_frame_report *one, const muster_frame_r
   cr_assert(!memcmp(one->levels, other->levels, sizeof one->levels));
 }
 
-static bool are_alike(const struct run *one, const struct run *other) {
-  return one->agent == other->agent && one->kind == other->kind && one->level == other->level &&
-         one->first == other->first && one->end == other->end && one->elapsed_ns == other->elapsed_ns;
-}
-
 /* An atom is not told its number: the executor's record holds how many atoms ran, the planner's also which ones. */
 static void compare_records(const struct record *planned, const struct record *run, uint32_t frame) {
   cr_assert_eq(planned->count, run->count, "frame %u: %u planned, %u run", frame, planned->count, run->count);
   for (uint32_t i = 0; i < run->count; i++) {
-    struct run is = run->runs[i], should = planned->runs[i];
-    should.end -= should.first;
-    should.first = 0;
-    cr_assert(are_alike(&is, &should), "frame %u, number %u: agent %u, planned was %u", frame, i, is.agent,
-              should.agent);
+    const struct run is = run->runs[i], should = planned->runs[i];
+    cr_assert(is.agent == should.agent && is.kind == should.kind && is.level == should.level && is.first == 0 &&
+                  is.end == should.end - should.first && is.elapsed_ns == should.elapsed_ns,
+              "frame %u, number %u: agent %u, planned was %u", frame, i, is.agent, should.agent);
   }
-}
-
-static muster_statistics sums_of(const muster_world *world) {
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(world, &sums);
-  return sums;
 }
 
 static void compare_with_executor(muster_order order, uint32_t updates_per_frame, uint32_t workers) {
   static struct record planned_record;
   muster_world_def def = scene_world(order, updates_per_frame);
-  little_world little = little_world_create(1, &def);
+  SCOPED_WORLD little = little_world_create(1, &def);
   def.planner_workers = workers;
-  planned_world *planned = planned_world_create(&def);
-  struct scene run_scene = scene_create(little.world, true), plan_scene = scene_create(planned->little.world, false);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_create(&def);
+  struct scene run_scene = scene_create(&little, true), plan_scene = scene_create(&planned->little, false);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     executed.count = 0;
     muster_frame_report run = run_frame(&little);
@@ -214,14 +181,11 @@ static void compare_with_executor(muster_order order, uint32_t updates_per_frame
     disturb(&run_scene, frame);
     if (frame % 2 == 0) disturb(&plan_scene, frame);
   }
-  muster_statistics sums = sums_of(planned->little.world);
-  cr_assert_gt(sums.carried, 20 * FRAMES, "overloaded: %lu carried, %lu completed", (unsigned long)sums.carried,
-               (unsigned long)sums.completed);
+  muster_statistics sums = statistics_of(&planned->little);
+  cr_assert_gt(sums.carried, 20 * FRAMES, "overloaded: %lu carried, %lu completed", sums.carried, sums.completed);
   if (order == MUSTER_ORDER_PRIORITY && !updates_per_frame) cr_assert_gt(sums.preempted, FRAMES / 2);
   cr_assert_gt(sums.woken, FRAMES);
-  cr_assert_eq(sums.interval_deviation_ns, sums_of(little.world).interval_deviation_ns);
-  planned_world_destroy(planned);
-  little_world_destroy(&little);
+  cr_assert_eq(sums.interval_deviation_ns, statistics_of(&little).interval_deviation_ns);
 }
 
 Test(planner, gives_the_schedule_of_the_executor) {
@@ -240,8 +204,8 @@ Test(planner, gives_it_in_the_papers_order_and_with_a_number_of_updates_for_each
 /* Returns a hash over all plans and over the world after each frame. The host runs share_of_256 / 256 of each plan. */
 static uint64_t run_scene_with(uint32_t share_of_256, bool shuffled) {
   muster_world_def def = scene_world(MUSTER_ORDER_PRIORITY, 0);
-  planned_world *planned = planned_world_create(&def);
-  struct scene scene = scene_create(planned->little.world, false);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_create(&def);
+  struct scene scene = scene_create(&planned->little, false);
   uint64_t hash = 0;
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     uint32_t count = plan(planned);
@@ -251,7 +215,6 @@ static uint64_t run_scene_with(uint32_t share_of_256, bool shuffled) {
     disturb(&scene, frame);
     hash = mix(hash, muster_world_hash(planned->little.world));
   }
-  planned_world_destroy(planned);
   return hash;
 }
 
@@ -285,21 +248,16 @@ static void look_at_entry(struct waiter *waiter, const muster_plan_entry *entry,
 
 Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound) {
   static struct waiter waiters[HERD];
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.clock.capacity_ns = 2000000;
-  def.priority.guarantee_ns = PATIENCE_NS;
-  planned_world *planned = planned_world_create(&def);
-  muster_type_def type = parts_type(1);
-  type.parts.part_ns = 50000;
-  register_type(&planned->little, &type);
-  for (uint32_t i = 0; i < HERD; i++) spawn_at(&planned->little, i);
+  muster_world_def def =
+      WITH(virtual_world_def, it.clock.capacity_ns = 2000000, it.priority.guarantee_ns = PATIENCE_NS);
+  muster_type_def type = WITH(muster_type_def, it.parts.count = 1, it.parts.part_ns = 50000);
+  SCOPED(planned_world_end) planned_world *planned = planned_world_of(&def, type, HERD);
   uint32_t carried = 0;
   for (uint64_t frame = 0; frame < 500; frame++) {
     uint32_t count = plan(planned), runs = count / 2 < EACH_FRAME ? count / 2 : EACH_FRAME;
     for (uint32_t i = 0; i < count; i++)
       look_at_entry(&waiters[muster_agent_index(planned->entries[i].agent)], &planned->entries[i], frame, i < runs);
-    for (uint32_t i = 0; i < runs; i++) planned->results[i] = result_as_planned(&planned->entries[i], 1);
+    run_entries(planned, runs, 1);
     muster_frame_report last = report(planned, runs);
     carried += last.carried;
     cr_assert_eq(last.completed, runs);
@@ -310,5 +268,4 @@ Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound)
     cr_assert_gt(waiters[i].runs, 10, "agent %u: %u runs", i, waiters[i].runs);
     cr_assert_geq(waiters[i].last_ns + type.period_max_ns + PATIENCE_NS + TURN_NS, planned->little.now_ns);
   }
-  planned_world_destroy(planned);
 }

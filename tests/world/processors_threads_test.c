@@ -1,14 +1,9 @@
 /* A world whose process gets a processor, and loses it: frames follow, also in a record. */
-#include "support/recording.h"
-
 #include "pool/inside.h"
-#include "world/world.h"
-
-#include <muster/tune.h>
+#include "world/fixture.h"
 
 #include <dirent.h>
 #include <sched.h>
-#include <stdlib.h>
 
 enum { AGENTS = 3000, FRAMES_EACH = 15 };
 
@@ -27,19 +22,13 @@ static void give_processors(const cpu_set_t *given) {
 }
 
 static little_world create(uint32_t workers) {
-  muster_world_def def = muster_world_def_default();
-  def.limits.agents_max = AGENTS;
-  little_world little = little_world_create(workers, &def);
+  little_world little = little_world_of(workers, WITH(muster_world_def, it.limits.agents_max = AGENTS));
   little.provokes_idle = true; /* frames are few, and learn what the machine has */
   return little;
 }
 
 static void begin(little_world *little) {
-  const muster_atom atom = {toil, MUSTER_ROLE_BEHAVIOUR, 2000};
-  muster_type_def type = type_with(&atom, 1);
-  type.state_bytes = 8;
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  register_type(little, &type);
+  add_type(little, CHANGED(type_running(toil, 2000), it.state_bytes = 8, it.period_ns = it.period_max_ns = FRAME_NS));
 }
 
 static void run_noted(struct recorded *run, little_world *little) {
@@ -48,7 +37,7 @@ static void run_noted(struct recorded *run, little_world *little) {
 }
 
 Test(processors, that_come_work_on_a_world_that_is_recorded, .timeout = 60) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   cpu_set_t all, one;
   cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
   uint32_t processors = muster_available_processors(), first = 0;
@@ -71,10 +60,10 @@ Test(processors, that_come_work_on_a_world_that_is_recorded, .timeout = 60) {
   run_noted(&run, &little);
   cr_assert_eq(muster_world_workers(little.world), 1);
   give_processors(&all);
-  cr_assert_eq(muster_world_set_workers(little.world, 1), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_world_set_workers(little.world, 1));
   run_noted(&run, &little);
   cr_assert_eq(muster_world_workers(little.world), 1, "no more than it asked for");
-  cr_assert_eq(muster_world_set_workers(little.world, 0), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_world_set_workers(little.world, 0));
   run_noted(&run, &little);
   cr_assert_eq(muster_world_workers(little.world), processors);
   recorded_end(&run, little.world);
@@ -83,11 +72,7 @@ Test(processors, that_come_work_on_a_world_that_is_recorded, .timeout = 60) {
   little = create(3);
   recorded_replay(&run, little.world);
   begin(&little);
-  for (uint32_t i = 0; i < run.frames; i++) {
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "frame %u", i + 1);
-  }
+  replay_alike(&run, &little);
   cr_assert_eq(muster_world_set_workers(little.world, 1), MUSTER_E_STATE);
   little_world_destroy(&little);
-  recorded_forget(&run);
 }

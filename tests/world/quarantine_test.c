@@ -1,25 +1,13 @@
 /* Quarantine of a type by a call of the host. */
-#include "support/recording.h"
-#include "support/snapshots.h"
+#include "world/fixture.h"
 #include "world/world_sound.h"
-
-#include <muster/overruns.h>
-#include <muster/record.h>
 
 enum { FRAMES = 40, AGENTS = 20, QUARANTINED_AT = 10, REINSTATED_AT = 25 };
 
-static muster_atom_result count_up(muster_update *update) {
-  ++*(uint64_t *)update->state;
-  return MUSTER_ATOM_NEXT;
-}
-
 static little_world open_world(void) {
-  static const muster_atom atom = {count_up, MUSTER_ROLE_BEHAVIOUR, 1000};
   little_world little = little_world_create(2, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.state_bytes = sizeof(uint64_t);
-  register_type(&little, &type);
+  add_type(&little, CHANGED(type_running(count_in_state, 1000), it.state_bytes = sizeof(uint64_t),
+                            it.period_ns = it.period_max_ns = FRAME_NS));
   return little;
 }
 
@@ -28,8 +16,8 @@ static bool rests(uint32_t frame) {
 }
 
 Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_it_is_reinstated_and_is_replayed) {
-  struct recorded run;
-  little_world little = open_world();
+  SCOPED(recorded_forget) struct recorded run = {0};
+  SCOPED_WORLD little = open_world(), again = open_world();
   recorded_begin(&run, little.world);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
@@ -43,27 +31,15 @@ Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_it_is_reinsta
   recorded_end(&run, little.world);
   cr_assert_eq(run.sums.quarantines, 1);
   cr_assert_eq(run.sums.reinstated, 1);
-  little_world_destroy(&little);
-  little = open_world();
-  recorded_replay(&run, little.world);
-  for (uint32_t frame = 0; frame < FRAMES; frame++) {
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_world_hash(little.world), run.hashes[frame], "frame %u", frame);
-  }
-  little_world_destroy(&little);
-  recorded_forget(&run);
+  recorded_replay(&run, again.world);
+  replay_alike(&run, &again);
 }
 
 /* ------------------------------------------------------------------------------------------- without a period */
 
 static little_world open_called_world(void) {
-  static const muster_atom atom = {count_up, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
-  type.state_bytes = sizeof(uint64_t);
-  register_type(&little, &type);
-  return little;
+  return world_of(CHANGED(type_running(count_in_state, 1000), it.state_bytes = sizeof(uint64_t),
+                          it.elapsed.contract = MUSTER_ELAPSED_EVENTS));
 }
 
 static void expect_sound(const little_world *little) {
@@ -91,7 +67,7 @@ static muster_agent spawn_diverted(little_world *little) {
 }
 
 Test(quarantine, an_agent_without_a_period_that_is_woken_as_it_is_reinstated_runs_once) {
-  little_world little = open_called_world();
+  SCOPED_WORLD little = open_called_world();
   muster_agent agent = spawn_diverted(&little);
   muster_type_reinstate(little.world, little.type);
   run_frame(&little);
@@ -101,15 +77,12 @@ Test(quarantine, an_agent_without_a_period_that_is_woken_as_it_is_reinstated_run
     expect_sound(&little);
   }
   cr_assert_eq(updates_of(&little, agent), 1);
-  little_world_destroy(&little);
 }
 
 Test(quarantine, an_agent_without_a_period_that_was_about_to_run_is_saved_and_loaded) {
-  little_world little = open_called_world(), other = open_called_world();
+  SCOPED_WORLD little = open_called_world(), other = open_called_world();
   muster_agent agent = spawn_diverted(&little);
-  saved_world saved = save_world(little.world);
-  cr_assert_eq(load_world(other.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  other.now_ns = little.now_ns;
+  copy_world(&little, &other);
   expect_sound(&other);
   muster_type_reinstate(little.world, little.type);
   muster_type_reinstate(other.world, other.type);
@@ -118,16 +91,11 @@ Test(quarantine, an_agent_without_a_period_that_was_about_to_run_is_saved_and_lo
   expect_sound(&other);
   cr_assert_eq(updates_of(&little, agent), 1);
   cr_assert_eq(muster_world_hash(little.world), muster_world_hash(other.world));
-  free(saved.bytes);
-  little_world_destroy(&little);
-  little_world_destroy(&other);
 }
-
-/* ------------------------------------------------------------------------------------------------- of one agent */
 
 /* One that waits for its intake runs not even in the frame that activates it; it does when it is reinstated. */
 Test(quarantine, of_an_agent_that_is_not_active_yet_begins_with_its_activity) {
-  little_world little = open_world();
+  SCOPED_WORLD little = open_world();
   muster_agent other = spawn_at(&little, 1), agent = spawn_at(&little, 2), free = spawn_at(&little, 3);
   cr_assert_eq(muster_agent_quarantine(little.world, agent), MUSTER_OK);
   cr_assert_eq(muster_agent_quarantine(little.world, free), MUSTER_OK);
@@ -141,5 +109,4 @@ Test(quarantine, of_an_agent_that_is_not_active_yet_begins_with_its_activity) {
   cr_expect_gt(updates_of(&little, agent), 0);
   cr_expect_geq(updates_of(&little, other), FRAMES - 2);
   cr_expect_geq(updates_of(&little, free), FRAMES - 2);
-  little_world_destroy(&little);
 }

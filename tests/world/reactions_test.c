@@ -1,7 +1,5 @@
 /* Times by which agents must react: an agent sets its own, and it is kept where a plain order comes too late. */
-#include "support/little_world.h"
-
-#include <muster/tune.h>
+#include "world/fixture.h"
 
 enum { CROWD = 200, PER_FRAME = 4, REACTORS = 10, BY_NS = 30 * FRAME_NS };
 
@@ -41,55 +39,36 @@ static muster_atom_result live(muster_update *update) {
 
 static muster_type register_one(const little_world *little, const muster_atom *atom, struct script *script,
                                 uint64_t period_ns, uint32_t state_bytes) {
-  muster_type_def type = type_with(atom, 1);
-  type.state_bytes = state_bytes;
-  type.period_ns = period_ns;
-  type.period_max_ns = 400 * FRAME_NS;
-  type.user = script;
+  muster_type_def type = WITH(muster_type_def, it.atoms = atom, it.atom_count = 1, it.state_bytes = state_bytes,
+                              it.period_ns = period_ns, it.period_max_ns = 400 * FRAME_NS, it.user = script);
   return muster_type_register(little->world, &type);
 }
 
 /* An overloaded crowd of important agents, and a few agents without importance that appraise something. */
 static little_world crowded_world(struct script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
   static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, alive = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.order = order;
-  def.updates_per_frame = PER_FRAME;
-  little_world little = little_world_create(1, &def);
+  little_world little = little_world_of(1, WITH(virtual_world_def, it.order = order, it.updates_per_frame = PER_FRAME));
   muster_type one_of_many = register_one(&little, &plain, NULL, 2 * FRAME_NS, 0);
   little.type = register_one(&little, &alive, script, period_ns, sizeof(struct witness));
-  for (uint32_t i = 0; i < crowd; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = one_of_many;
-    agent.importance_floor = 1.0f;
-    muster_agent_spawn(little.world, &agent);
-  }
+  for (uint32_t i = 0; i < crowd; i++)
+    spawn_as(&little, WITH(muster_agent_def, it.type = one_of_many, it.importance_floor = 1.0f));
   for (uint32_t i = 0; i < REACTORS; i++) spawn_at(&little, 0);
   return little;
 }
 
-static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(little->world, &statistics);
-  return statistics;
-}
-
 static void reactions_meet_times(muster_order order) {
   struct script with = {.reacts = true, .by_ns = BY_NS}, without = {.by_ns = BY_NS};
-  little_world little = crowded_world(&with, 2 * FRAME_NS, CROWD, order);
+  SCOPED_WORLD little = crowded_world(&with, 2 * FRAME_NS, CROWD, order);
   run_frames(&little, 400);
   cr_assert_eq(with.appraised, REACTORS);
   cr_assert_eq(with.in_time, REACTORS, "%u in time, %u late", with.in_time, with.late);
   muster_statistics statistics = statistics_of(&little);
   cr_assert_eq(statistics.reactions_met, REACTORS);
   cr_assert_eq(statistics.reactions_late, 0);
-  little_world_destroy(&little);
-  little = crowded_world(&without, 2 * FRAME_NS, CROWD, order);
-  run_frames(&little, 400);
+  SCOPED_WORLD plain = crowded_world(&without, 2 * FRAME_NS, CROWD, order);
+  run_frames(&plain, 400);
   cr_assert_eq(without.appraised, REACTORS);
   cr_assert_eq(without.in_time, 0, "a plain order came in time %u times", without.in_time);
-  little_world_destroy(&little);
 }
 
 Test(reactions, meet_times_that_a_plain_order_misses) {
@@ -100,29 +79,26 @@ Test(reactions, meet_times_that_a_plain_order_misses) {
 /* There is no crowd, but the period alone would be too long. */
 Test(reactions, come_ahead_of_the_period) {
   struct script script = {.reacts = true, .by_ns = BY_NS};
-  little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
+  SCOPED_WORLD little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 400);
   cr_assert_eq(script.in_time, REACTORS, "%u in time, %u late", script.in_time, script.late);
-  little_world_destroy(&little);
 }
 
 /* A reaction with time left does not press: it only moves forward among the others, frame by frame. */
 Test(reactions, move_forward_before_they_press) {
   struct script script = {.reacts = true, .by_ns = 64 * FRAME_NS};
-  little_world little = crowded_world(&script, 2 * FRAME_NS, 150, MUSTER_ORDER_PRIORITY);
+  SCOPED_WORLD little = crowded_world(&script, 2 * FRAME_NS, 150, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 800);
   cr_assert_eq(script.in_time, REACTORS);
   cr_assert_lt(script.longest_ns, script.by_ns / 4 * 3, "only when it pressed, after %lu frames",
-               (unsigned long)(script.longest_ns / FRAME_NS));
-  little_world_destroy(&little);
+               script.longest_ns / FRAME_NS);
 }
 
 Test(reactions, keep_the_earlier_of_two_times) {
   struct script script = {.reacts = true, .by_ns = 6 * FRAME_NS, .again_ns = 200 * FRAME_NS};
-  little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
+  SCOPED_WORLD little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 400);
   cr_assert_eq(script.in_time, REACTORS);
-  little_world_destroy(&little);
 }
 
 static muster_atom_result ask_too_much(muster_update *update) {
@@ -133,26 +109,21 @@ static muster_atom_result ask_too_much(muster_update *update) {
 }
 
 Test(reactions, refuse_times_beyond_all_worlds_and_can_be_taken_back) {
-  static const muster_atom atom = {ask_too_much, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  little.type = register_one(&little, &atom, NULL, 10 * FRAME_NS, 0);
-  spawn_at(&little, 0);
-  run_frames(&little, 100);
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  little.type = register_one(&little, atom_of(ask_too_much, 1000), NULL, 10 * FRAME_NS, 0);
+  spawn_and_run(&little, 0, 100);
   muster_statistics statistics = statistics_of(&little);
   cr_assert_geq(statistics.completed, 9);
   cr_assert_leq(statistics.completed, 11, "times that were taken back made it run");
   cr_assert_eq(statistics.reactions_met + statistics.reactions_late, 0);
-  little_world_destroy(&little);
 }
 
-/* Reactions of agents that are removed leave nothing behind. */
 Test(reactions, end_with_their_agents) {
   struct script script = {.reacts = true, .by_ns = 50 * FRAME_NS};
-  little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
+  SCOPED_WORLD little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   uint32_t frames = 0;
   while (script.appraised < REACTORS && frames++ < 400) run_frame(&little);
-  muster_agent agent = muster_agent_next(little.world, (muster_agent){0});
-  for (; !muster_agent_is_null(agent); agent = muster_agent_next(little.world, agent))
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));)
     muster_agent_remove(little.world, agent);
   run_frames(&little, 2);
   for (uint32_t i = 0; i < REACTORS; i++) spawn_at(&little, 0);
@@ -161,5 +132,4 @@ Test(reactions, end_with_their_agents) {
   muster_statistics statistics = statistics_of(&little);
   cr_assert_leq(statistics.reactions_met, script.in_time);
   cr_assert_eq(statistics.reactions_late, 0);
-  little_world_destroy(&little);
 }

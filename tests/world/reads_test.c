@@ -1,38 +1,30 @@
 /* What is read of a world tells each number in its own place: all that it is read from has a number of its own. Rings
  * are read from their newest end, whatever they have held. */
 #include "support/zone_pair.h"
+#include "world/fixture.h"
 #include "world/overruns_state.h"
 #include "world/world_observers.h"
 #include "world/world_zone.h"
 
 #include <muster/overruns.h>
 
-#include <stdio.h>
-
 /* --------------------------------------------------------------------------------------------------------- overruns */
 
+/* The longest of a type, of which each number is another one, from this on. */
+static worst_overrun overrun_of(uint64_t n) {
+  return (worst_overrun){
+      .duration_ns = n, .agent = (uint32_t)n + 1, .generation = (uint16_t)(n + 2), .atom = (uint16_t)(n + 3)};
+}
+
 Test(reads, of_overruns_are_each_of_its_own_type_and_kind) {
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = type_with(&atom, 1);
-  for (uint32_t i = 0; i < 3; i++) register_type(&little, &def);
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  for (uint32_t i = 0; i < 3; i++) add_type(&little, type_running(nothing, 1000));
   for (uint32_t i = 0; i < 3; i++) {
     uint64_t n = 100 * (i + 1);
-    type_overruns *known = &little.world->overruns->table.types[i];
-    *known = (type_overruns){.overruns = n + 1,
-                             .stuck = n + 2,
-                             .blocked = n + 3,
-                             .worst = {.duration_ns = n + 4,
-                                       .agent = (uint32_t)n + 5,
-                                       .generation = (uint16_t)(n + 6),
-                                       .atom = (uint16_t)(n + 7)},
-                             .worst_blocked = {.duration_ns = n + 8,
-                                               .agent = (uint32_t)n + 9,
-                                               .generation = (uint16_t)(n + 10),
-                                               .atom = (uint16_t)(n + 11)},
-                             .agents_demoted = (uint32_t)n + 12,
-                             .agents_quarantined = (uint32_t)n + 13,
-                             .level_floor = (uint32_t)n + 14};
+    little.world->overruns->table.types[i] = CHANGED(
+        (type_overruns){0}, it.overruns = n + 1, it.stuck = n + 2, it.blocked = n + 3, it.worst = overrun_of(n + 4),
+        it.worst_blocked = overrun_of(n + 8), it.agents_demoted = (uint32_t)n + 12,
+        it.agents_quarantined = (uint32_t)n + 13, it.level_floor = (uint32_t)n + 14);
     ((agent_type *)world_type(little.world, i))->quarantined = i == 1;
   }
   for (uint32_t i = 0; i < 3; i++) {
@@ -47,16 +39,15 @@ Test(reads, of_overruns_are_each_of_its_own_type_and_kind) {
     cr_expect(counts.agents_demoted == n + 12 && counts.agents_quarantined == n + 13 && counts.level_floor == n + 14);
     cr_expect_eq(counts.quarantined, i == 1);
   }
-  little_world_destroy(&little);
 }
 
 Test(reads, of_the_last_overruns_begin_with_the_newest) {
   enum { KEPT = MUSTER_OVERRUNS_KEPT, GUARD = 5 };
   const uint32_t counts[] = {0, 1, KEPT - 1, KEPT, KEPT + 1, 3 * KEPT + 7}, rooms[] = {0, 1, 3, KEPT, KEPT + GUARD};
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   overruns_state *state = little.world->overruns;
-  for (uint32_t c = 0; c < sizeof counts / sizeof *counts; c++)
-    for (uint32_t r = 0; r < sizeof rooms / sizeof *rooms; r++) {
+  for (uint32_t c = 0; c < COUNT_OF(counts); c++)
+    for (uint32_t r = 0; r < COUNT_OF(rooms); r++) {
       muster_overrun read[KEPT + GUARD] = {0};
       for (state->kept_count = 0; state->kept_count < counts[c]; state->kept_count++)
         state->kept[state->kept_count % KEPT] = (muster_overrun){.duration_ns = state->kept_count + 1};
@@ -66,28 +57,19 @@ Test(reads, of_the_last_overruns_begin_with_the_newest) {
         cr_assert_eq(read[i].duration_ns, i < expected ? counts[c] - i : 0, "of %u, room for %u: %u", counts[c],
                      rooms[r], i);
     }
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ zones */
 
 Test(reads, of_a_zone_tell_each_number_in_its_place) {
-  little_world little = zone_world(3);
+  SCOPED_WORLD little = zone_world(3);
   struct muster_world *world = little.world;
   struct world_zone *zone = world->zone;
   run_frame(&little);
-  muster_zone_status *counts = &zone->counts, status = muster_zone_status_default();
-  *counts = (muster_zone_status){.size = counts->size,
-                                 .departed = 101,
-                                 .arrived = 102,
-                                 .messages_out = 103,
-                                 .messages_forwarded = 104,
-                                 .messages_dropped = 105,
-                                 .messages_in = 106,
-                                 .messages_twice = 107,
-                                 .messages_unordered = 108,
-                                 .observers_departed = 109,
-                                 .observers_arrived = 110};
+  zone->counts =
+      WITH(muster_zone_status, it.departed = 101, it.arrived = 102, it.messages_out = 103, it.messages_forwarded = 104,
+           it.messages_dropped = 105, it.messages_in = 106, it.messages_twice = 107, it.messages_unordered = 108,
+           it.observers_departed = 109, it.observers_arrived = 110);
   const uint32_t ghosts = world->agents.store.ghost_count, marks = zone->ids.marks.count;
   world->agents.store.ghost_count = 11;
   zone->ids.marks.count = 12;
@@ -97,7 +79,7 @@ Test(reads, of_a_zone_tell_each_number_in_its_place) {
   zone->offset_ns = -16;
   store_relaxed_u32(&zone->ids.resting_count, 17);
   store_relaxed_u32(&zone->observer_ids.resting_count, 18);
-  cr_assert_eq(muster_zone_status_read(world, &status), MUSTER_OK, "%s", muster_last_error());
+  const muster_zone_status status = zone_status(&little);
   cr_expect(status.departed == 101 && status.arrived == 102 && status.messages_out == 103);
   cr_expect(status.messages_forwarded == 104 && status.messages_dropped == 105 && status.messages_in == 106);
   cr_expect(status.messages_twice == 107 && status.messages_unordered == 108);
@@ -113,7 +95,6 @@ Test(reads, of_a_zone_tell_each_number_in_its_place) {
   zone->queued = zone->early_count = 0;
   store_relaxed_u32(&zone->ids.resting_count, 0);
   store_relaxed_u32(&zone->observer_ids.resting_count, 0);
-  little_world_destroy(&little);
 }
 
 struct refused {
@@ -167,13 +148,12 @@ Test(reads, of_refused_births_say_how_many_ids_rest) {
 }
 
 Test(reads, of_a_zones_epoch_and_offset_are_what_was_set_last) {
-  little_world little = zone_world(3);
+  SCOPED_WORLD little = zone_world(3);
   muster_zone_def zone;
-  muster_zone_status status = muster_zone_status_default();
   const uint32_t epochs[] = {2, MUSTER_EPOCHS_MAX, 0, 1};
   const int64_t most = (int64_t)1 << 61, offsets[] = {most, -most, 0, 5, -7};
   for (uint32_t i = 0; i < 4; i++) {
-    cr_assert_eq(muster_zone_set_epoch(little.world, epochs[i]), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(muster_zone_set_epoch(little.world, epochs[i]));
     cr_assert_eq(muster_zone_read(little.world, &zone), MUSTER_OK);
     cr_assert(zone.epoch == epochs[i] && zone.number == 3);
     cr_assert_eq(muster_zone_set_epoch(little.world, epochs[i]), MUSTER_E_ARGUMENT, "it is in force");
@@ -182,14 +162,12 @@ Test(reads, of_a_zones_epoch_and_offset_are_what_was_set_last) {
     cr_assert_eq(zone.epoch, epochs[i]);
   }
   for (uint32_t i = 0; i < 5; i++) {
-    cr_assert_eq(muster_zone_set_offset(little.world, offsets[i]), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(muster_zone_set_offset(little.world, offsets[i]));
     cr_assert_eq(muster_zone_set_offset(little.world, most + 1), MUSTER_E_ARGUMENT);
     cr_assert_eq(muster_zone_set_offset(little.world, -most - 1), MUSTER_E_ARGUMENT);
     cr_assert_eq(muster_zone_set_offset(little.world, INT64_MIN), MUSTER_E_ARGUMENT);
-    cr_assert_eq(muster_zone_status_read(little.world, &status), MUSTER_OK);
-    cr_assert_eq(status.offset_ns, offsets[i]);
+    cr_assert_eq(zone_status(&little).offset_ns, offsets[i]);
   }
-  little_world_destroy(&little);
 }
 
 /* What is handed out: an empty message has no bytes, times are those of all zones, and what was handed out is gone. */
@@ -204,27 +182,22 @@ static void look_at_message(const muster_zone_message *message, void *user) {
 }
 
 Test(reads, of_messages_to_other_zones_hand_each_out_once) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = {0};
   uint64_t word = 4711;
   muster_agent agent = spawn_at(&a, 1);
-  run_frame(&a);
-  run_frame(&b);
-  zone_bytes bytes = {0};
-  cr_assert_eq(muster_agent_depart(a.world, agent, 2, zone_put, &bytes), MUSTER_OK, "%s", muster_last_error());
-  free(bytes.bytes);
+  run_both(&a, &b, 1);
+  depart(&a, agent, 2, &bytes);
   for (uint32_t round = 0; round < 2; round++) {
     cr_assert_eq(muster_zone_set_offset(a.world, -1000000000 * (int64_t)(round + 1)), MUSTER_OK);
-    cr_assert_eq(muster_agent_send(a.world, agent, &word, sizeof word), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(muster_agent_send(a.world, agent, &word, sizeof word));
     cr_assert_eq(muster_agent_send(a.world, agent, NULL, 0), MUSTER_OK);
     run_frame(&a);
     empty = wrong = 0;
     cr_assert_eq(muster_zone_messages(a.world, look_at_message, &word), 2);
     cr_assert(empty == 1 && wrong == 0, "%u and %u", empty, wrong);
     uint64_t own_ns = sent_ns - 1000000000u * (round + 1); /* of this frame, or of the one before */
-    cr_assert(own_ns == a.now_ns || own_ns + FRAME_NS == a.now_ns, "%lu at %lu", (unsigned long)sent_ns,
-              (unsigned long)a.now_ns);
+    cr_assert(own_ns == a.now_ns || own_ns + FRAME_NS == a.now_ns, "%lu at %lu", sent_ns, a.now_ns);
     cr_assert_eq(muster_zone_messages(a.world, look_at_message, &word), 0);
   }
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }

@@ -4,13 +4,9 @@
 #include "record/recorder.h"
 #include "run/runner.h"
 #include "support/await.h"
-#include "support/recording.h"
-#include "support/sanitized.h"
-#include "world/world.h"
+#include "support/burn.h"
+#include "world/fixture.h"
 #include "world/world_learnt.h"
-
-#include <muster/record.h>
-#include <muster/tune.h>
 
 enum { CREATURES = 400 };
 
@@ -18,10 +14,6 @@ typedef struct creature {
   uint64_t updates, cycles, seen, late;
   double energy;
 } creature;
-
-static void spend(uint32_t turns) {
-  for (volatile uint32_t i = 0; i < turns; i++) continue;
-}
 
 static muster_atom_result live(muster_update *update) {
   creature *self = update->state;
@@ -41,31 +33,21 @@ static muster_atom_result live(muster_update *update) {
 
 static void register_it(muster_world *world) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 20000}, {live, MUSTER_ROLE_BEHAVIOUR, 10000}};
-  muster_type_def def = type_with(atoms, 2);
-  def.state_bytes = sizeof(creature);
-  def.levels.count = 3;
-  def.levels.importance[0] = 0.1f; /* so that pressure can lower many agents */
-  def.levels.importance[1] = 0.05f;
-  def.period_ns = 10000000;
-  def.period_max_ns = 80000000;
+  /* Levels are such that pressure can lower many agents. */
+  muster_type_def def = WITH(muster_type_def, it.atoms = atoms, it.atom_count = 2, it.state_bytes = sizeof(creature),
+                             it.levels.count = 3, it.levels.importance[0] = 0.1f, it.levels.importance[1] = 0.05f,
+                             it.period_ns = 10000000, it.period_max_ns = 80000000);
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
 }
 
 static bool by_deadline; /* deadline order and the law of importance */
 
 static muster_world_def choices(muster_clock clock) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.limits.agents_max = 1000;
-  def.cell_m = 16.0f;
-  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
-  def.priority.reduction = 0.5f;
-  def.levels.pressure = 0.3f;
-  def.order = by_deadline ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY;
-  def.elastic = by_deadline ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE;
-  def.levels.cycles_max = 4;
-  def.levels.cycles_importance = 0.3f;
-  return def;
+  return WITH(muster_world_def, it.clock.kind = clock, it.limits.agents_max = 1000, it.cell_m = 16.0f,
+              it.importance_model = MUSTER_IMPORTANCE_FACTORS, it.priority.reduction = 0.5f, it.levels.pressure = 0.3f,
+              it.order = by_deadline ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY,
+              it.elastic = by_deadline ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE, it.levels.cycles_max = 4,
+              it.levels.cycles_importance = 0.3f);
 }
 
 /* The host tunes the world between recorded frames. */
@@ -80,7 +62,7 @@ static void turn(muster_world *world, uint32_t frame) {
   if (frame == 45) tuning.levels.pressure = 0.1f;
   if (frame == 50) tuning.importance.octaves = 5.0f;
   if (frame == 55) tuning.importance.wish_part = 0.3f;
-  cr_assert_eq(muster_world_tune(world, &tuning), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_world_tune(world, &tuning));
 }
 
 /* On the wall clock the machine's speed is unknown: long frames with time for further cycles come first, as long as
@@ -91,53 +73,39 @@ static uint64_t budget_of(muster_clock clock, uint32_t frame, uint64_t budget_ns
 
 static void record_run(struct recorded *run, uint32_t workers, muster_clock clock, uint32_t frames,
                        uint64_t budget_ns) {
-  muster_world_def def = choices(clock);
-  little_world little = little_world_create(workers, &def);
+  SCOPED_WORLD little = little_world_of(workers, choices(clock));
   little.provokes_idle = clock == MUSTER_CLOCK_WALL; /* its budgets fall to a 64th, see budget_of() */
   muster_agent agents[CREATURES];
   recorded_begin(run, little.world);
   register_it(little.world);
-  for (uint32_t i = 0; i < CREATURES; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = (muster_type){1};
-    agent.position.x = (double)i * 0.7;
-    agent.designer = (float)(i % 16) / 15;
-    agent.role = i % 3 ? (float)(i % 5) / 4 : -1.0f;
-    agents[i] = muster_agent_spawn(little.world, &agent);
-  }
+  for (uint32_t i = 0; i < CREATURES; i++)
+    agents[i] =
+        spawn_as(&little, WITH(muster_agent_def, it.type = (muster_type){1}, it.position.x = (double)i * 0.7,
+                               it.designer = (float)(i % 16) / 15, it.role = i % 3 ? (float)(i % 5) / 4 : -1.0f));
   for (uint32_t i = 0; i < frames; i++) {
-    muster_agent_tuning tuning = muster_agent_tuning_default();
     turn(little.world, i);
     muster_agent_link(little.world, agents[i], agents[i + 1]);
-    tuning.designer = 0.9f;
-    muster_agent_tune(little.world, agents[i * 3], &tuning);
+    tune_agent(&little, agents[i * 3], WITH(muster_agent_tuning, it.designer = 0.9f));
     if (i % 9 == 0) muster_agent_remove(little.world, agents[i * 2 + 1]);
     recorded_note(run, &little, run_frame_with(&little, budget_of(clock, i, budget_ns)));
   }
   recorded_end(run, little.world);
-  little_world_destroy(&little);
 }
 
 static void replay_run(const struct recorded *run, uint32_t workers, muster_clock clock) {
-  muster_world_def def = choices(clock);
-  little_world little = little_world_create(workers, &def);
+  SCOPED_WORLD little = little_world_of(workers, choices(clock));
   little.provokes_idle = clock == MUSTER_CLOCK_WALL;
   recorded_replay(run, little.world);
   register_it(little.world);
   for (uint32_t i = 0; i < run->frames; i++) {
-    muster_frame_report report = muster_frame_report_default();
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
-    muster_frame_report_read(little.world, &report);
-    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
+    muster_frame_report report = recorded_follow(run, little.world, i);
     cr_assert_eq(report.cycles, run->reports[i].cycles, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.agents_shed, run->reports[i].agents_shed, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.updates_max, run->reports[i].updates_max, "%u workers, frame %u", workers, i + 1);
   }
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little.world, &sums);
+  muster_statistics sums = statistics_of(&little);
   cr_assert_eq(sums.reactions_met, run->sums.reactions_met);
   cr_assert_eq(sums.reactions_late, run->sums.reactions_late);
-  little_world_destroy(&little);
 }
 
 static bool has_all(const struct recorded *run) {
@@ -148,7 +116,7 @@ static bool has_all(const struct recorded *run) {
 
 static void check_all(uint32_t workers, muster_clock clock) {
   enum { FRAMES = 90, BUDGETS = 17, TRIES = 3 };
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   bool all = false;
   /* The machine's speed is unknown, and other programs may take it away: finds a budget with which there is pressure,
    * and yet time for further cycles. */
@@ -161,7 +129,6 @@ static void check_all(uint32_t workers, muster_clock clock) {
   cr_assert(all, "no budget with pressure, further cycles and reactions");
   replay_run(&run, 1, clock);
   replay_run(&run, 4, clock);
-  recorded_forget(&run);
 }
 
 Test(record_choices, are_replayed_from_the_wall_clock) {
@@ -183,7 +150,7 @@ Test(record_choices, are_replayed_in_the_order_of_deadlines, .disabled = UNDER_T
 /* The number of workers makes no difference: runs that are recorded separately are the same. */
 Test(record_choices, give_the_same_world_on_1_to_8_workers) {
   enum { FRAMES = 60 };
-  static struct recorded one, many;
+  SCOPED(recorded_forget) struct recorded one = {0}, many = {0};
   record_run(&one, 1, MUSTER_CLOCK_VIRTUAL, FRAMES, 2000000);
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
     record_run(&many, workers, MUSTER_CLOCK_VIRTUAL, FRAMES, 2000000);
@@ -191,7 +158,6 @@ Test(record_choices, give_the_same_world_on_1_to_8_workers) {
       cr_assert_eq(one.hashes[i], many.hashes[i], "%u workers, frame %u", workers, i + 1);
     recorded_forget(&many);
   }
-  recorded_forget(&one);
 }
 
 /* ------------------------------------------------------------------------------------------------- on fewer workers */
@@ -274,8 +240,8 @@ Test(record_choices, one_worker_has_room_for_what_several_asked_for) {
 /* Each time separately: a record with such a time is refused, and the world goes on with the times that it measured
  * itself. */
 Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
-  little_world little = little_world_create(1, NULL);
-  struct recorded run;
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  SCOPED(recorded_forget) struct recorded run = {0};
   recorded_begin(&run, little.world);
   struct muster_world *world = little.world;
   frame_experience *read = &world->learnt->experience, own = *read;
@@ -291,7 +257,7 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
                      &read->rank.high_ns,
                      &read->each_ns,
                      &read->reserve_ns};
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+  for (size_t i = 0; i < COUNT_OF(times); i++) {
     double kept = *times[i];
     *times[i] = -1.0;
     world->recorder->trouble[0] = '\0';
@@ -303,6 +269,4 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
   frame_record_check_experience(world, &own);
   cr_assert_str_eq(world->recorder->trouble, "", "what was measured can be");
   recorded_end(&run, little.world);
-  little_world_destroy(&little);
-  free(run.bytes);
 }

@@ -1,10 +1,7 @@
 /* A record of atoms that took too long: only the clocks of the recorded run know which ones. The replay's own atoms are
  * quick, and yet it comes to the same penalties, quarantines and reinstated agents. */
 #include "support/burn.h"
-#include "support/recording.h"
-
-#include <muster/overruns.h>
-#include <muster/record.h>
+#include "world/fixture.h"
 
 enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, REINSTATED_AT_FRAME = 100, LIMIT_US = 50 };
 
@@ -15,31 +12,15 @@ static muster_atom_result live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void say_nothing(muster_log_level level, const char *message, void *user) {
-  (void)level;
-  (void)message;
-  (void)user;
-}
-
 static little_world open_world(uint32_t workers) {
-  muster_world_def def = muster_world_def_default();
-  def.log = (muster_log_sink){say_nothing, NULL};
-  def.limits.agents_max = 64;
-  return little_world_create(workers, &def);
+  return little_world_of(workers, WITH(muster_world_def, it.log.write = say_nothing, it.limits.agents_max = 64));
 }
 
 static void register_it(little_world *little) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_type_def def = muster_type_def_default();
-  def.name = "suspect";
-  def.atoms = &atom;
-  def.atom_count = 1;
-  def.levels.count = 2;
-  def.levels.importance[0] = 0.0f; /* agents are at the best level unless they are demoted */
-  def.period_ns = FRAME_NS;
-  def.limit_ns = LIMIT_US * 1000u;
-  def.overruns.quarantine = 3;
-  register_type(little, &def);
+  /* Agents are at the best level unless they are demoted. */
+  add_type(little,
+           CHANGED(type_running(live, 1000), it.name = "suspect", it.levels.count = 2, it.levels.importance[0] = 0.0f,
+                   it.period_ns = FRAME_NS, it.limit_ns = LIMIT_US * 1000u, it.overruns.quarantine = 3));
 }
 
 typedef struct penalties {
@@ -77,8 +58,7 @@ static void check_told(const struct told *one, const struct told *other) {
 
 static penalties penalties_of(const little_world *little) {
   penalties all = {.levels = {0}};
-  muster_agent agent = muster_agent_next(little->world, (muster_agent){0});
-  for (; !muster_agent_is_null(agent); agent = muster_agent_next(little->world, agent)) {
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));) {
     muster_agent_info info = info_of(little, agent);
     all.levels[muster_agent_index(agent)] = info.penalty;
     all.quarantined[muster_agent_index(agent)] = info.quarantined;
@@ -87,7 +67,7 @@ static penalties penalties_of(const little_world *little) {
 }
 
 static struct told record_run(struct recorded *run, penalties *each) {
-  little_world little = open_world(2);
+  SCOPED_WORLD little = open_world(2);
   muster_agent agents[AGENTS];
   recorded_begin(run, little.world);
   register_it(&little);
@@ -98,20 +78,15 @@ static struct told record_run(struct recorded *run, penalties *each) {
     each[i] = penalties_of(&little);
   }
   recorded_end(run, little.world);
-  struct told told = told_of(&little);
-  little_world_destroy(&little);
-  return told;
+  return told_of(&little);
 }
 
 static void replay_run(const struct recorded *run, const penalties *each, const struct told *wanted, uint32_t workers) {
-  little_world little = open_world(workers);
+  SCOPED_WORLD little = open_world(workers);
   recorded_replay(run, little.world);
   register_it(&little);
   for (uint32_t i = 0; i < run->frames; i++) {
-    muster_frame_report report = muster_frame_report_default();
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
-    muster_frame_report_read(little.world, &report);
-    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
+    muster_frame_report report = recorded_follow(run, little.world, i);
     cr_assert_eq(report.overruns, run->reports[i].overruns, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.agents_demoted, run->reports[i].agents_demoted, "%u workers, frame %u", workers, i + 1);
     cr_assert_eq(report.agents_quarantined, run->reports[i].agents_quarantined, "%u workers, frame %u", workers, i + 1);
@@ -120,19 +95,17 @@ static void replay_run(const struct recorded *run, const penalties *each, const 
       cr_assert(now.levels[agent] == each[i].levels[agent] && now.quarantined[agent] == each[i].quarantined[agent],
                 "%u workers, frame %u: agent %u", workers, i + 1, agent);
   }
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little.world, &sums);
+  muster_statistics sums = statistics_of(&little);
   cr_assert_eq(sums.atoms_over_limit, run->sums.atoms_over_limit);
   cr_assert_eq(sums.demotions, run->sums.demotions);
   cr_assert_eq(sums.quarantines, run->sums.quarantines);
   cr_assert_eq(sums.reinstated, run->sums.reinstated);
   struct told told = told_of(&little);
   check_told(&told, wanted);
-  little_world_destroy(&little);
 }
 
 Test(record_overruns, are_replayed_on_any_number_of_workers) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   static penalties each[FRAMES];
   replays = false;
   struct told told = record_run(&run, each);
@@ -145,5 +118,4 @@ Test(record_overruns, are_replayed_on_any_number_of_workers) {
   replays = true;
   replay_run(&run, each, &told, 1);
   replay_run(&run, each, &told, 3);
-  recorded_forget(&run);
 }

@@ -1,13 +1,8 @@
 /* What is done with a record that is damaged, forged, or of another world: an error tells what is wrong and where;
  * never a crash, and never a replay that is silently wrong. */
-#include "support/forged_record.h"
-#include "support/recording.h"
-#include "support/sanitized.h"
-
 #include "run/intake_queues.h"
-
-#include <muster/bulk.h>
-#include <muster/record.h>
+#include "support/forged_record.h"
+#include "world/fixture.h"
 
 enum { NEXT = UNDER_SANITIZER ? 5 : 1 }; /* of so many places one is tried */
 enum { AGENTS = 60, FRAMES = 12 };
@@ -35,8 +30,7 @@ static muster_atom_result run_alive(muster_update *update) {
 
 static muster_atom_result breed(muster_update *update) {
   live *self = update->state;
-  muster_agent_def child = muster_agent_def_default();
-  child.type = update->type;
+  muster_agent_def child = WITH(muster_agent_def, it.type = update->type);
   if (self->runs % 5 == 0) muster_update_spawn(update, &child);
   if (self->runs % 7 == 0) muster_update_remove(update, update->agent);
   return MUSTER_ATOM_NEXT;
@@ -44,25 +38,13 @@ static muster_atom_result breed(muster_update *update) {
 
 static muster_type_def type_def(void) {
   static const muster_atom atoms[] = {{run_alive, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
-  muster_type_def def = muster_type_def_default();
-  def.name = "beetle";
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.state_bytes = sizeof(live);
-  def.period_ns = FRAME_NS;
-  def.spawns_max = 1;
-  def.messages.sends_max = 1;
-  def.messages.waiting_max = 2;
-  def.messages.bytes_max = 8;
-  return def;
+  return WITH(muster_type_def, it.name = "beetle", it.atoms = atoms, it.atom_count = 2, it.state_bytes = sizeof(live),
+              it.period_ns = FRAME_NS, it.spawns_max = 1, it.messages.sends_max = 1, it.messages.waiting_max = 2,
+              it.messages.bytes_max = 8);
 }
 
 static muster_world_def world_def(muster_clock clock) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.limits.agents_max = 300;
-  def.limits.commands_max = 512;
-  return def;
+  return WITH(muster_world_def, it.clock.kind = clock, it.limits.agents_max = 300, it.limits.commands_max = 512);
 }
 
 static void silence(muster_log_level level, const char *message, void *user) {
@@ -74,8 +56,7 @@ static void silence(muster_log_level level, const char *message, void *user) {
 static void drive(little_world *little, struct recorded *run, uint32_t frames) {
   muster_agent agents[AGENTS];
   muster_position places[AGENTS];
-  muster_observer_def watcher = muster_observer_def_default();
-  muster_observer observer = muster_observer_add(little->world, &watcher);
+  muster_observer observer = observe_at(little, 0);
   for (int i = 0; i < AGENTS; i++) {
     agents[i] = spawn_at(little, i);
     places[i] = (muster_position){i, 3, 0};
@@ -89,81 +70,68 @@ static void drive(little_world *little, struct recorded *run, uint32_t frames) {
   }
 }
 
-static void record_little(struct recorded *run, muster_clock clock) {
-  muster_world_def def = world_def(clock);
-  muster_type_def type = type_def();
-  little_world little = little_world_create(1, &def);
-  recorded_begin(run, little.world);
-  register_type(&little, &type);
-  drive(&little, run, FRAMES);
-  recorded_end(run, little.world);
-  little_world_destroy(&little);
+static struct recorded record_little(muster_clock clock) {
+  struct recorded run;
+  SCOPED_WORLD little = little_world_of(1, world_def(clock));
+  recorded_begin(&run, little.world);
+  add_type(&little, type_def());
+  drive(&little, &run, FRAMES);
+  recorded_end(&run, little.world);
+  return run;
 }
 
 /* One pool for all worlds, since a new pool measures the clock first. */
 static muster_pool *shared_pool(void) {
   static muster_pool *pool;
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 1;
+  muster_pool_def def = WITH(muster_pool_def, it.workers = 1);
   if (!pool) pool = muster_pool_create(&def);
   cr_assert_not_null(pool, "%s", muster_last_error());
   return pool;
 }
 
+static uint32_t frames; /* that the last replay had */
+
 /* Returns how a replay of these bytes ends; MUSTER_E_STATE is the proper end. */
-static muster_result outcome_of(const void *bytes, size_t count, muster_clock clock, bool accept_cut,
-                                uint32_t *frames) {
-  muster_world_def def = world_def(clock);
+static muster_result outcome_of(const void *bytes, size_t count, muster_clock clock, bool accept_cut) {
+  muster_world_def def = CHANGED(world_def(clock), it.pool = shared_pool());
   muster_type_def type = type_def();
-  muster_replay_def replay = muster_replay_def_default();
-  replay.bytes = bytes;
-  replay.count = count;
-  replay.accept_cut = accept_cut;
-  *frames = 0;
-  def.pool = shared_pool();
+  muster_replay_def replay = WITH(muster_replay_def, it.bytes = bytes, it.count = count, it.accept_cut = accept_cut);
+  frames = 0;
   muster_world *world = muster_world_create(&def);
   cr_assert_not_null(world, "%s", muster_last_error());
   muster_result result = muster_replay_begin(world, &replay);
   if (result == MUSTER_OK) muster_type_register(world, &type);
-  while (result == MUSTER_OK && (result = muster_replay_frame(world)) == MUSTER_OK) ++*frames;
+  while (result == MUSTER_OK && (result = muster_replay_frame(world)) == MUSTER_OK) frames++;
   muster_world_destroy(world);
   return result;
 }
 
 Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
-  static struct recorded run;
-  uint32_t frames;
-  record_little(&run, MUSTER_CLOCK_VIRTUAL);
-  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
+  SCOPED(recorded_forget) struct recorded run = record_little(MUSTER_CLOCK_VIRTUAL);
+  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false), MUSTER_E_STATE);
   cr_assert_eq(frames, FRAMES);
   for (size_t at = 0; at < run.count; at += at < 400 ? NEXT : 61 * NEXT) {
     muster_record_info info = muster_record_info_default();
     run.bytes[at] ^= (unsigned char)(1 + at % 255);
-    cr_assert_eq(muster_record_look(run.bytes, run.count, &info, NULL) == MUSTER_OK && !info.cut, false, "byte %zu",
-                 at);
-    cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_INPUT, "byte %zu",
-                 at);
+    cr_assert(!(muster_record_look(run.bytes, run.count, &info, NULL) == MUSTER_OK && !info.cut), "byte %zu", at);
+    cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false), MUSTER_E_INPUT, "byte %zu", at);
     cr_assert_not_null(strstr(muster_last_error(), "record: offset "), "byte %zu: %s", at, muster_last_error());
     run.bytes[at] ^= (unsigned char)(1 + at % 255);
   }
-  recorded_forget(&run);
 }
 
 static void check_forged(muster_clock clock) {
-  static struct recorded run;
-  uint32_t frames, diverged = 0;
-  record_little(&run, clock);
-  unsigned char *forged = malloc(run.count);
+  SCOPED(recorded_forget) struct recorded run = record_little(clock);
+  uint32_t diverged = 0;
+  SCOPED(free_memory) unsigned char *forged = malloc(run.count);
   for (size_t which = 0; which < run.count; which += which < 600 ? 3 : 41 * NEXT) {
     size_t count =
         forge(run.bytes, run.count, (forgery){.byte = which, .bits = (unsigned char)(1u << which % 8)}, forged);
-    muster_result result = outcome_of(forged, count, clock, false, &frames);
+    muster_result result = outcome_of(forged, count, clock, false);
     cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT, "byte %zu: %s", which, muster_last_error());
     diverged += result == MUSTER_E_INPUT;
   }
   cr_assert_gt(diverged, 50);
-  free(forged);
-  recorded_forget(&run);
 }
 
 Test(record_refusals, a_forged_record_diverges_or_makes_no_difference) {
@@ -194,14 +162,11 @@ static size_t find_added(const struct recorded *run, uint32_t index) {
 }
 
 Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_that_is_held) {
-  static struct recorded run;
-  uint32_t frames;
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
-  muster_type_def type = type_def();
+  SCOPED(recorded_forget) struct recorded run = {0};
   muster_observer_def watcher = muster_observer_def_default();
-  little_world little = little_world_create(1, &def);
+  SCOPED_WORLD little = little_world_of(1, world_def(MUSTER_CLOCK_VIRTUAL));
   recorded_begin(&run, little.world);
-  register_type(&little, &type);
+  add_type(&little, type_def());
   muster_observer first = muster_observer_add(little.world, &watcher);
   recorded_note(&run, &little, run_frame_with(&little, 600000));
   muster_observer_add(little.world, &watcher);
@@ -211,123 +176,91 @@ Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_tha
   cr_assert_eq(muster_observer_index(muster_observer_add(little.world, &watcher)), muster_observer_index(first));
   recorded_note(&run, &little, run_frame_with(&little, 600000));
   recorded_end(&run, little.world);
-  little_world_destroy(&little);
-  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
+  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false), MUSTER_E_STATE);
   cr_assert_eq(frames, 4, "%s", muster_last_error());
-  unsigned char *forged = malloc(run.count);
+  SCOPED(free_memory) unsigned char *forged = malloc(run.count);
   size_t count = forge(run.bytes, run.count, (forgery){.byte = find_added(&run, 1), .bits = 1},
                        forged); /* index 0, at which the first observer is */
-  cr_assert_eq(outcome_of(forged, count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_INPUT);
+  cr_assert_eq(outcome_of(forged, count, MUSTER_CLOCK_VIRTUAL, false), MUSTER_E_INPUT);
   cr_assert_eq(frames, 1);
-  cr_assert_not_null(strstr(muster_last_error(), "which cannot be"), "%s", muster_last_error());
-  free(forged);
-  recorded_forget(&run);
+  expect_error("which cannot be");
 }
 
 Test(record_refusals, a_record_that_was_cut_is_refused_or_replayed_as_far_as_it_goes) {
-  static struct recorded run;
-  uint32_t frames, most = 0;
-  record_little(&run, MUSTER_CLOCK_WALL);
+  SCOPED(recorded_forget) struct recorded run = record_little(MUSTER_CLOCK_WALL);
+  uint32_t most = 0;
   for (size_t count = 0; count < run.count; count += 97) {
-    cr_assert_eq(outcome_of(run.bytes, count, MUSTER_CLOCK_WALL, false, &frames), MUSTER_E_INPUT, "%zu bytes", count);
-    muster_result result = outcome_of(run.bytes, count, MUSTER_CLOCK_WALL, true, &frames);
+    cr_assert_eq(outcome_of(run.bytes, count, MUSTER_CLOCK_WALL, false), MUSTER_E_INPUT, "%zu bytes", count);
+    muster_result result = outcome_of(run.bytes, count, MUSTER_CLOCK_WALL, true);
     cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT);
     cr_assert_geq(frames, most);
     most = frames;
   }
   cr_assert_geq(most, FRAMES - 1);
-  recorded_forget(&run);
 }
 
 Test(record_refusals, what_is_no_record_is_refused) {
   static const char text[] = "scenario,agents\nfixed,10\nand so on, for more than a few bytes";
-  uint32_t frames;
-  cr_assert_eq(outcome_of(text, sizeof text, MUSTER_CLOCK_WALL, false, &frames), MUSTER_E_INPUT);
-  cr_assert_not_null(strstr(muster_last_error(), "offset 0: this is no record"), "%s", muster_last_error());
+  cr_assert_eq(outcome_of(text, sizeof text, MUSTER_CLOCK_WALL, false), MUSTER_E_INPUT);
+  expect_error("offset 0: this is no record");
 }
 
-static void expect_type_refused(const struct recorded *run, const muster_type_def *type, const char *says) {
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
-  little_world little = little_world_create(1, &def);
+static void expect_replay_refused(const struct recorded *run, const muster_type_def *type, const char *says) {
+  SCOPED_WORLD little = little_world_of(1, world_def(MUSTER_CLOCK_VIRTUAL));
   recorded_replay(run, little.world);
   if (type) register_type(&little, type);
   muster_result result = MUSTER_OK;
   for (uint32_t i = 0; i < FRAMES && result == MUSTER_OK; i++) result = muster_replay_frame(little.world);
   cr_assert_eq(result, MUSTER_E_INPUT);
-  cr_assert_not_null(strstr(muster_last_error(), says), "%s", muster_last_error());
+  expect_error(says);
   cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_INPUT, "what diverged stays so");
-  little_world_destroy(&little);
 }
 
 Test(record_refusals, another_type_is_named_with_its_field) {
-  static struct recorded run;
-  record_little(&run, MUSTER_CLOCK_VIRTUAL);
-  muster_type_def type = type_def();
-  expect_type_refused(&run, NULL, "type 1 is not registered");
-  type.state_bytes += 8;
-  expect_type_refused(&run, &type, "'beetle': its state_bytes");
-  type = type_def();
-  type.period_ns *= 2;
-  expect_type_refused(&run, &type, "'beetle': its period_ns");
-  type = type_def();
-  type.name = "ant";
-  expect_type_refused(&run, &type, "'ant': its name");
-  recorded_forget(&run);
+  SCOPED(recorded_forget) struct recorded run = record_little(MUSTER_CLOCK_VIRTUAL);
+  muster_type_def larger = CHANGED(type_def(), it.state_bytes += 8), slower = CHANGED(type_def(), it.period_ns *= 2);
+  muster_type_def ant = CHANGED(type_def(), it.name = "ant");
+  expect_replay_refused(&run, NULL, "type 1 is not registered");
+  expect_replay_refused(&run, &larger, "'beetle': its state_bytes");
+  expect_replay_refused(&run, &slower, "'beetle': its period_ns");
+  expect_replay_refused(&run, &ant, "'ant': its name");
 }
 
 Test(record_refusals, another_world_is_named_with_its_field) {
-  static struct recorded run;
-  record_little(&run, MUSTER_CLOCK_VIRTUAL);
+  SCOPED(recorded_forget) struct recorded run = record_little(MUSTER_CLOCK_VIRTUAL);
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read = muster_world_def_default();
   muster_record_info info = muster_record_info_default();
-  muster_replay_def replay = muster_replay_def_default();
   cr_assert_eq(muster_record_look(run.bytes, run.count, &info, &read), MUSTER_OK);
   cr_assert_eq(info.frames, FRAMES);
   cr_assert_eq(read.limits.agents_max, def.limits.agents_max);
   cr_assert_eq(read.clock.kind, def.clock.kind);
   def.seed = 9;
-  little_world little = little_world_create(1, &def);
-  replay.bytes = run.bytes;
-  replay.count = run.count;
-  cr_assert_eq(muster_replay_begin(little.world, &replay), MUSTER_E_INPUT);
-  cr_assert_not_null(strstr(muster_last_error(), "seed"), "%s", muster_last_error());
-  little_world_destroy(&little);
-  recorded_forget(&run);
+  SCOPED_WORLD little = little_world_create(1, &def);
+  assert_refused(replay_with(little.world, replay_of(&run)), MUSTER_E_INPUT, "seed");
 }
 
 /* An update that does something else than in the record is noticed by the hash of its frame. */
 Test(record_refusals, an_update_that_does_something_else_diverges_in_its_frame) {
-  static struct recorded run;
-  record_little(&run, MUSTER_CLOCK_VIRTUAL);
-  muster_type_def type = type_def();
+  SCOPED(recorded_forget) struct recorded run = record_little(MUSTER_CLOCK_VIRTUAL);
   const muster_atom lazy[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
-  type.atoms = lazy;
-  expect_type_refused(&run, &type, "frame 2: it"); /* the first that runs an update */
-  recorded_forget(&run);
+  muster_type_def type = CHANGED(type_def(), it.atoms = lazy);
+  expect_replay_refused(&run, &type, "frame 2: it"); /* the first that runs an update */
 }
 
 Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) {
-  static struct recorded run;
-  record_little(&run, MUSTER_CLOCK_VIRTUAL);
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
-  muster_type_def type = type_def();
-  little_world little = little_world_create(1, &def);
+  SCOPED(recorded_forget) struct recorded run = record_little(MUSTER_CLOCK_VIRTUAL);
+  SCOPED_WORLD little = little_world_of(1, world_def(MUSTER_CLOCK_VIRTUAL));
   recorded_replay(&run, little.world);
-  register_type(&little, &type);
+  add_type(&little, type_def());
   cr_assert_eq(muster_frame_run(little.world, &(muster_frame){1, 1000000}), MUSTER_E_STATE);
-  struct recorded own = {0};
   for (uint32_t i = 0; i < FRAMES; i++) {
     muster_agent agent = spawn_at(&little, 3);
     cr_assert_eq(muster_agent_index(agent), i);
     cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
     cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
     cr_assert_eq(muster_agents_move(little.world, &agent, &(muster_position){9, 9, 0}, 1), 1);
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_world_hash(little.world), run.hashes[i]);
+    recorded_follow(&run, little.world, i);
   }
-  little_world_destroy(&little);
-  recorded_forget(&own);
-  recorded_forget(&run);
 }
 
 static void expect_no_replay(const little_world *little, const char *of) {
@@ -340,48 +273,37 @@ static void expect_no_replay(const little_world *little, const char *of) {
 
 /* Of any other world there is none, and it goes on: before its recording, in it and after it. */
 Test(record_refusals, a_frame_of_a_record_is_run_in_a_world_that_replays_alone) {
-  static struct recorded run;
-  uint32_t frames;
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
-  muster_type_def type = type_def();
-  little_world little = little_world_create(1, &def);
+  SCOPED(recorded_forget) struct recorded run = {0};
+  SCOPED_WORLD little = little_world_of(1, world_def(MUSTER_CLOCK_VIRTUAL));
   expect_no_replay(&little, "new");
   recorded_begin(&run, little.world);
-  register_type(&little, &type);
+  add_type(&little, type_def());
   for (uint32_t i = 0; i < 4; i++) {
     spawn_at(&little, i);
     expect_no_replay(&little, "that records");
-    recorded_note(&run, &little, run_frame_with(&little, 600000));
+    record_frames(&run, &little, 1, 600000);
   }
   recorded_end(&run, little.world);
   expect_no_replay(&little, "that has recorded");
   run_frame_with(&little, 600000);
-  little_world_destroy(&little);
-  cr_expect_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
+  cr_expect_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false), MUSTER_E_STATE);
   cr_expect_eq(frames, 4, "%s", muster_last_error());
-  recorded_forget(&run);
 }
 
 /* The first frames fit into the buffer, one that moves too many agents does not. */
 Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_whole) {
   enum { WHOLE = 4, MANY = 4000 };
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   static muster_agent agents[MANY];
   static muster_position places[MANY];
-  uint32_t lines = 0, frames;
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
-  muster_type_def type = type_def();
-  muster_record_def record = muster_record_def_default();
+  uint32_t lines = 0;
+  muster_world_def def = CHANGED(world_def(MUSTER_CLOCK_VIRTUAL), it.log = (muster_log_sink){silence, &lines});
   muster_record_status status = muster_record_status_default();
-  def.log = (muster_log_sink){silence, &lines};
-  little_world little = little_world_create(1, &def);
+  SCOPED_WORLD little = little_world_create(1, &def);
   lines = 0;
-  run = (struct recorded){0};
-  record.write = recorded_write;
-  record.user = &run;
-  record.buffer_bytes = 65536;
-  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
-  register_type(&little, &type);
+  assert_ok(record_with(little.world,
+                        WITH(muster_record_def, it.write = recorded_write, it.user = &run, it.buffer_bytes = 65536)));
+  add_type(&little, type_def());
   drive(&little, &run, WHOLE);
   muster_agents_move(little.world, agents, places, MANY);
   run_frames(&little, 3);
@@ -392,11 +314,9 @@ Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_w
   cr_assert_eq(status.bytes, run.count);
   cr_assert_not_null(strstr(status.ended_by, "buffer of 65536 bytes was full"), "%s", status.ended_by);
   cr_assert_eq(lines, 1);
-  little_world_destroy(&little);
-  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE, "%s",
+  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false), MUSTER_E_STATE, "%s",
                muster_last_error());
   cr_assert_eq(frames, WHOLE);
-  recorded_forget(&run);
 }
 
 static uint64_t name_user(muster_agent agent, void *agent_user, void *user) {
@@ -411,38 +331,18 @@ static void *user_of(muster_agent agent, uint64_t name, void *user) {
 }
 
 Test(record_refusals, user_pointers_come_back_by_their_names) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   uint64_t values[] = {0, 1, 2, 3}, copies[] = {0, 1, 2, 3};
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
-  muster_record_def record = muster_record_def_default();
-  little_world little = little_world_create(1, &def);
-  run = (struct recorded){0};
-  record.write = recorded_write;
-  record.user = &run;
-  record.hash_every = 1;
-  record.name_user = name_user;
-  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK);
+  SCOPED_WORLD little = little_world_of(1, world_def(MUSTER_CLOCK_VIRTUAL));
+  assert_ok(record_with(little.world, CHANGED(record_into(&run), it.name_user = name_user)));
   register_type(&little, &type);
-  muster_agent_def agent = muster_agent_def_default();
-  agent.type = little.type;
-  for (uint32_t i = 0; i < 4; i++) {
-    agent.user = i ? &values[i] : NULL;
-    muster_agent_spawn(little.world, &agent);
-  }
+  for (uint32_t i = 0; i < 4; i++) spawn_as(&little, WITH(muster_agent_def, it.user = i ? &values[i] : NULL));
   for (int i = 0; i < 5; i++) recorded_note(&run, &little, run_frame(&little));
   recorded_end(&run, little.world);
-  little_world_destroy(&little);
-  expect_type_refused(&run, &type, "user pointer");
-  muster_replay_def replay = muster_replay_def_default();
-  replay.bytes = run.bytes;
-  replay.count = run.count;
-  replay.user_of = user_of;
-  replay.user = copies;
-  little = little_world_create(1, &def);
-  cr_assert_eq(muster_replay_begin(little.world, &replay), MUSTER_OK);
-  register_type(&little, &type);
-  for (int i = 0; i < 5; i++) cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-  little_world_destroy(&little);
-  recorded_forget(&run);
+  expect_replay_refused(&run, &type, "user pointer");
+  SCOPED_WORLD again = little_world_of(1, world_def(MUSTER_CLOCK_VIRTUAL));
+  assert_ok(replay_with(again.world, CHANGED(replay_of(&run), it.user_of = user_of, it.user = copies)));
+  register_type(&again, &type);
+  for (int i = 0; i < 5; i++) assert_ok(muster_replay_frame(again.world));
 }

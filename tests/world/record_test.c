@@ -2,45 +2,20 @@
  * after every frame, on any number of workers. Its agents do all that could make it depend on threads: they move, send,
  * wake, breed and kill, their updates are cut and interrupted, and another thread wakes, moves and spawns beside them.
  */
-#include "support/papers_rules.h"
-#include "support/recording.h"
-#include "support/sanitized.h"
+#include "support/burn.h"
+#include "world/fixture.h"
 
-#include <muster/bulk.h>
-#include <muster/record.h>
-
-#include <pthread.h>
 #include <stdatomic.h>
 
-enum {
-  FRAMES = UNDER_THREAD_SANITIZER ? 70 : 120,
-  FRAMES_BEFORE = 50,
-  CREATURES = 900,
-  LISTENERS = 300,
-  WATCHERS = 20
-};
+enum { FRAMES = UNDER_THREAD_SANITIZER ? 70 : 120, FRAMES_BEFORE = 50 };
+enum { CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
 
 typedef struct creature {
   uint64_t updates, seen, heard;
   double energy;
 } creature;
 
-static void spend(uint32_t turns) {
-  for (volatile uint32_t i = 0; i < turns; i++) continue;
-}
-
-static void hear(muster_update *update, creature *self) {
-  muster_message messages[4];
-  uint32_t count = muster_update_messages(update, messages, 4);
-  for (uint32_t i = 0; i < count; i++) {
-    uint64_t word = 0;
-    memcpy(&word, messages[i].bytes, messages[i].size < sizeof word ? messages[i].size : sizeof word);
-    self->heard = self->heard * 31 + word + muster_agent_index(messages[i].sender) + messages[i].sent_ns;
-  }
-  self->heard += muster_update_messages_lost(update);
-}
-
-static muster_atom_result look(muster_update *update) {
+static muster_atom_result look_and_hear(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[6];
   uint32_t count = muster_update_nearby(update, 12.0f, (muster_type){0}, near, 6);
@@ -50,7 +25,14 @@ static muster_atom_result look(muster_update *update) {
     self->seen =
         self->seen * 31 + muster_agent_index(near[i].agent) + (uint64_t)(update->importance * 1000) + update->level;
   }
-  hear(update, self);
+  muster_message messages[4];
+  uint32_t heard = muster_update_messages(update, messages, 4);
+  for (uint32_t i = 0; i < heard; i++) {
+    uint64_t word = 0;
+    memcpy(&word, messages[i].bytes, messages[i].size < sizeof word ? messages[i].size : sizeof word);
+    self->heard = self->heard * 31 + word + muster_agent_index(messages[i].sender) + messages[i].sent_ns;
+  }
+  self->heard += muster_update_messages_lost(update);
   spend(600);
   return MUSTER_ATOM_NEXT;
 }
@@ -66,8 +48,7 @@ static muster_atom_result walk(muster_update *update) {
   self->energy += seconds;
   *(double *)update->published = self->energy;
   muster_neighbour near[2];
-  if (muster_update_random_share(update) < 0.2f &&
-      muster_update_nearby(update, 30.0f, (muster_type){0}, near, 2) == 2) {
+  if (muster_update_random_share(update) < 0.2f && muster_update_nearby(update, 30, (muster_type){0}, near, 2) == 2) {
     muster_update_wake(update, near[0].agent);
     muster_update_send(update, near[1].agent, &self->seen, sizeof self->seen);
   }
@@ -78,12 +59,9 @@ static muster_atom_result walk(muster_update *update) {
 static muster_atom_result act(muster_update *update) {
   creature *self = update->state;
   muster_neighbour near[1];
-  muster_agent_def child = muster_agent_def_default();
-  child.type = (muster_type){1};
-  child.position = update->position;
+  muster_agent_def child = WITH(muster_agent_def, it.type = (muster_type){1}, it.position = update->position);
   if (muster_update_random_share(update) < 0.3f) muster_update_spawn(update, &child);
-  if (muster_update_random_share(update) < 0.3f &&
-      muster_update_nearby(update, 30.0f, (muster_type){1}, near, 1) == 1) {
+  if (muster_update_random_share(update) < 0.3f && muster_update_nearby(update, 30, (muster_type){1}, near, 1) == 1) {
     creature *other = muster_update_state_of(update, near[0].agent);
     if (muster_update_remove(update, near[0].agent) == MUSTER_OK && other) self->energy += other->energy;
   }
@@ -109,43 +87,25 @@ static void born(muster_update *update) {
 }
 
 static void register_both(muster_world *world) {
-  const muster_atom few[] = {
-      {look, MUSTER_ROLE_PERCEPTION, 3000}, {walk, MUSTER_ROLE_BEHAVIOUR, 1500}, {act, MUSTER_ROLE_ACTION, 2000}};
-  const muster_atom many[] = {{ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
-                              {ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
-                              {ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
-                              {walk, MUSTER_ROLE_BEHAVIOUR, 5000}};
-  muster_type_def def = muster_type_def_default();
-  def.name = "creature";
-  def.atoms = few;
-  def.atom_count = 3;
-  def.state_bytes = sizeof(creature);
-  def.published_bytes = sizeof(double);
-  def.spawns_max = 1;
-  def.levels.count = 4;
-  def.period_ns = 20000000;
-  def.period_max_ns = 60000000;
-  def.messages.waiting_max = 3;
-  def.messages.bytes_max = 8;
-  def.messages.sends_max = 1;
-  def.on_spawned = born;
+  const muster_atom few[] = {{look_and_hear, MUSTER_ROLE_PERCEPTION, 3000},
+                             {walk, MUSTER_ROLE_BEHAVIOUR, 1500},
+                             {act, MUSTER_ROLE_ACTION, 2000}};
+  const muster_atom thought = {ponder, MUSTER_ROLE_BEHAVIOUR, 20000};
+  const muster_atom many[] = {thought, thought, thought, {walk, MUSTER_ROLE_BEHAVIOUR, 5000}};
+  muster_type_def def =
+      WITH(muster_type_def, it.name = "creature", it.atoms = few, it.atom_count = 3, it.state_bytes = sizeof(creature),
+           it.published_bytes = sizeof(double), it.spawns_max = 1, it.levels.count = 4, it.period_ns = 20000000,
+           it.period_max_ns = 60000000, it.messages.waiting_max = 3, it.messages.bytes_max = 8,
+           it.messages.sends_max = 1, it.on_spawned = born);
   def.limit_ns = 1000000000; /* no runaways on slow machines: their claims would not be started at the end of a frame */
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
-  def.name = "listener";
-  def.atoms = many;
-  def.atom_count = 4;
-  def.spawns_max = 0;
-  def.messages.sends_max = 4;
-  def.messages.wake = true;
+  def = CHANGED(def, it.name = "listener", it.atoms = many, it.atom_count = 4, it.spawns_max = 0,
+                it.messages.sends_max = 4, it.messages.wake = true);
   cr_assert_eq(muster_type_register(world, &def).index, 2, "%s", muster_last_error());
 }
 
 static muster_world_def world_def(muster_clock clock) {
-  muster_world_def def = papers_world_def();
-  def.clock.kind = clock;
-  def.limits.agents_max = 4000;
-  def.cell_m = 16.0f;
-  return def;
+  return CHANGED(papers_world_def(), it.clock.kind = clock, it.limits.agents_max = 4000, it.cell_m = 16.0f);
 }
 
 /* ------------------------------------------------------------------------------------------------ the recorded run */
@@ -161,8 +121,7 @@ struct meddler {
 static void *meddle(void *argument) {
   struct meddler *meddler = argument;
   muster_agent_tuning tuning = muster_agent_tuning_default();
-  muster_agent_def def = muster_agent_def_default();
-  def.type = (muster_type){1};
+  muster_agent_def def = WITH(muster_agent_def, it.type = (muster_type){1});
   for (uint64_t i = 0; !atomic_load(&meddler->stop); i++) {
     muster_agent agent = meddler->agents[i * 7 % LISTENERS];
     muster_agent_wake(meddler->world, agent);
@@ -233,16 +192,14 @@ static void run_meddled(struct recorded *run, little_world *little, struct meddl
 
 /* Most of a frame here is what is around updates of 200 ns, of more workers than there are processors. How much of that
  * is left over is not this file's subject. */
-static void destroy_recorded(little_world *little) {
-  little->provokes_idle = true;
-  little_world_destroy(little);
+static little_world open_world(uint32_t workers, muster_world_def def) {
+  return careless(little_world_of(workers, def));
 }
 
 /* Records from the beginning, or from the middle of the life of a world that has run `before` frames. */
 static void record_run(struct recorded *run, uint32_t workers, muster_clock clock, uint32_t times, uint32_t before) {
   muster_observer watchers[WATCHERS];
-  muster_world_def def = world_def(clock);
-  little_world little = little_world_create(workers, &def);
+  SCOPED_WORLD little = open_world(workers, world_def(clock));
   struct meddler meddler = {.world = little.world, .clock = clock};
   if (!before) recorded_begin(run, little.world);
   register_both(little.world);
@@ -254,30 +211,23 @@ static void record_run(struct recorded *run, uint32_t workers, muster_clock cloc
   }
   run_meddled(run, &little, &meddler, watchers, before, before + FRAMES, times);
   recorded_end(run, little.world);
-  destroy_recorded(&little);
 }
 
 /* Replays on so many workers; every frame must leave the world that the recorded one did. */
 static void replay_run(const struct recorded *run, uint32_t workers, muster_clock clock) {
-  muster_world_def def = world_def(clock);
-  little_world little = little_world_create(workers, &def);
+  SCOPED_WORLD little = open_world(workers, world_def(clock));
   recorded_replay(run, little.world);
   register_both(little.world);
   for (uint32_t i = 0; i < run->frames; i++) {
-    muster_frame_report report = muster_frame_report_default();
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
-    muster_frame_report_read(little.world, &report);
-    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
+    muster_frame_report report = recorded_follow(run, little.world, i);
     cr_assert(!memcmp(&report, &run->reports[i], sizeof report), "%u workers, frame %u: the report", workers, i + 1);
   }
   cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_STATE);
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(little.world, &sums);
+  muster_statistics sums = statistics_of(&little);
   cr_assert_eq(sums.spawned, run->sums.spawned);
   cr_assert_eq(sums.removed, run->sums.removed);
   cr_assert_eq(sums.messages_delivered, run->sums.messages_delivered);
   cr_assert_eq(sums.interrupted, run->sums.interrupted);
-  destroy_recorded(&little);
 }
 
 /* Whether everything happened that the record must hold. */
@@ -288,7 +238,7 @@ static bool has_all(const muster_statistics *sums, uint32_t before) {
 
 static void check_all(uint32_t workers, muster_clock clock, uint32_t before) {
   enum { TIMES_MAX = 8 };
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   uint32_t times = 1;
   record_run(&run, workers, clock, times, before);
   for (; clock == MUSTER_CLOCK_WALL && times < TIMES_MAX && !has_all(&run.sums, before); times *= 2) {
@@ -299,7 +249,6 @@ static void check_all(uint32_t workers, muster_clock clock, uint32_t before) {
   replay_run(&run, 1, clock);
   replay_run(&run, 2, clock);
   replay_run(&run, 8, clock);
-  recorded_forget(&run);
 }
 
 /* ------------------------------------------------------------------------------------------------ a crowd of many */
@@ -316,45 +265,32 @@ static muster_atom_result stroll(muster_update *update) {
 }
 
 static little_world crowd_create(uint32_t workers, uint32_t shards, uint32_t delay) {
-  muster_world_def def = muster_world_def_default();
-  def.limits.agents_max = CROWD;
-  def.shards = shards;
-  def.activation_delay = delay;
-  return little_world_create(workers, &def);
+  return open_world(
+      workers, WITH(muster_world_def, it.limits.agents_max = CROWD, it.shards = shards, it.activation_delay = delay));
 }
 
 static void crowd_register(little_world *little, uint32_t period_frames) {
-  const muster_atom atom = {stroll, MUSTER_ROLE_BEHAVIOUR, 300};
-  muster_type_def def = type_with(&atom, 1);
-  def.state_bytes = 8;
-  def.period_ns = period_frames * (uint64_t)FRAME_NS;
-  def.period_max_ns = 4 * def.period_ns;
-  register_type(little, &def);
+  add_type(little, CHANGED(type_running(stroll, 300), it.state_bytes = 8,
+                           it.period_ns = period_frames * (uint64_t)FRAME_NS, it.period_max_ns = 4 * it.period_ns));
 }
 
 /* More agents are due than a frame releases: which of them lead is the same in the replay, in other shards as well. */
 static void check_crowd(uint32_t workers, uint32_t delay) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   uint32_t period_frames = delay ? 2 * delay : 1; /* there is something to choose from */
-  little_world little = crowd_create(workers, 16, delay);
+  SCOPED_WORLD little = crowd_create(workers, 16, delay);
   recorded_begin(&run, little.world);
   crowd_register(&little, period_frames);
   for (int i = 0; i < CROWD; i++) spawn_at(&little, i * 0.3);
   for (int i = 0; i < CROWD_FRAMES; i++) recorded_note(&run, &little, run_frame_with(&little, 8000000));
   recorded_end(&run, little.world);
-  destroy_recorded(&little);
   cr_assert_gt(run.sums.completed, 0);
   for (uint32_t others = 1; others <= 4; others *= 4) {
-    little = crowd_create(others, others * others, delay);
-    recorded_replay(&run, little.world);
-    crowd_register(&little, period_frames);
-    for (int i = 0; i < CROWD_FRAMES; i++) {
-      cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", others, muster_last_error());
-      cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "%u workers, frame %d", others, i + 1);
-    }
-    destroy_recorded(&little);
+    SCOPED_WORLD again = crowd_create(others, others * others, delay);
+    recorded_replay(&run, again.world);
+    crowd_register(&again, period_frames);
+    for (uint32_t i = 0; i < CROWD_FRAMES; i++) recorded_follow(&run, again.world, i);
   }
-  recorded_forget(&run);
 }
 
 Test(record, a_crowd_that_several_workers_settle_beside_each_other_is_replayed) {

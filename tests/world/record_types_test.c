@@ -1,20 +1,16 @@
 /* A replay needs the world and the types that there were, in each of their fields alone: it names the one that differs.
  * Which fields there are, the tables of the library say. */
-#include "support/recording.h"
-
 #include "base/fields.h"
+#include "world/fixture.h"
 
-#include <muster/sets.h>
-
-#include <stdio.h>
-
-enum { FRAMES = 3, SETS = 2, CANDIDATES = 7 };
+enum { FRAMES = 3, SETS = 2 };
 
 static muster_world_def world_def(void) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = 64;
-  return def;
+  return WITH(virtual_world_def, it.limits.agents_max = 64);
+}
+
+static little_world new_world(void) {
+  return careless(little_world_of(1, world_def()));
 }
 
 /* A type, and what its definition points at. */
@@ -27,13 +23,9 @@ typedef struct given_type {
 static given_type *type_of_atoms(void) {
   static given_type given;
   given = (given_type){.atoms = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {nothing, MUSTER_ROLE_BEHAVIOUR, 2000}}};
-  given.def = type_with(given.atoms, 2);
-  given.def.name = "beetle";
-  given.def.period_ns = FRAME_NS;
-  given.def.state_bytes = given.def.published_bytes = 8;
-  given.def.levels.count = 2;
-  given.def.messages.waiting_max = given.def.messages.sends_max = 2;
-  given.def.messages.bytes_max = 8;
+  given.def = WITH(muster_type_def, it.name = "beetle", it.atoms = given.atoms, it.atom_count = 2,
+                   it.period_ns = FRAME_NS, it.state_bytes = it.published_bytes = 8, it.levels.count = 2,
+                   it.messages.waiting_max = it.messages.sends_max = 2, it.messages.bytes_max = 8);
   return &given;
 }
 
@@ -41,109 +33,63 @@ static given_type *type_of_sets(void) {
   given_type *given = type_of_atoms();
   given->def.atoms = NULL;
   given->def.atom_count = 0;
-  for (uint32_t i = 0; i < SETS; i++) {
-    given->sets[i] = muster_set_def_default();
-    given->sets[i].atoms = given->atoms;
-    given->sets[i].atom_count = 1;
-    given->sets[i].period_updates = 3;
-    given->sets[i].mode = MUSTER_MODE_SLICEABLE;
-  }
+  for (uint32_t i = 0; i < SETS; i++)
+    given->sets[i] = WITH(muster_set_def, it.atoms = given->atoms, it.atom_count = 1, it.period_updates = 3,
+                          it.mode = MUSTER_MODE_SLICEABLE);
   given->def.sets.list = given->sets;
   given->def.sets.count = SETS;
   return given;
 }
 
-static void record_type(struct recorded *run, const muster_type_def *type) {
-  muster_world_def def = world_def();
-  little_world little = little_world_create(1, &def);
-  recorded_begin(run, little.world);
+static struct recorded record_type(const muster_type_def *type) {
+  struct recorded run;
+  SCOPED_WORLD little = new_world();
+  recorded_begin(&run, little.world);
   register_type(&little, type);
   spawn_at(&little, 0);
-  for (uint32_t i = 0; i < FRAMES; i++) recorded_note(run, &little, run_frame(&little));
-  recorded_end(run, little.world);
-  little.provokes_idle = true;
-  little_world_destroy(&little);
+  for (uint32_t i = 0; i < FRAMES; i++) recorded_note(&run, &little, run_frame(&little));
+  recorded_end(&run, little.world);
+  return run;
 }
 
-static bool is_registered(const muster_type_def *type) {
-  muster_world_def def = world_def();
-  little_world little = little_world_create(1, &def);
-  bool registered = muster_type_register(little.world, type).index != 0;
-  little_world_destroy(&little);
-  return registered;
+static bool is_registered(const void *type) {
+  SCOPED_WORLD little = little_world_of(1, world_def());
+  return muster_type_register(little.world, type).index != 0;
 }
 
 /* A replay with this type ends at once, and names what is not as it was. */
 static void expect_refused(const struct recorded *run, const muster_type_def *type, const char *name) {
   char says[96];
-  muster_world_def def = world_def();
-  little_world little = little_world_create(1, &def);
+  SCOPED_WORLD little = new_world();
   recorded_replay(run, little.world);
   register_type(&little, type);
   cr_expect_eq(muster_replay_frame(little.world), MUSTER_E_INPUT, "%s is another, and nobody noticed", name);
   snprintf(says, sizeof says, "its %s is not what it was", name);
   cr_expect_not_null(strstr(muster_last_error(), says), "%s is another: %s", name, muster_last_error());
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 static void expect_replayed(const struct recorded *run, const muster_type_def *type) {
-  muster_world_def def = world_def();
-  little_world little = little_world_create(1, &def);
+  SCOPED_WORLD little = new_world();
   recorded_replay(run, little.world);
   register_type(&little, type);
-  for (uint32_t i = 0; i < FRAMES; i++)
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-  little.provokes_idle = true;
-  little_world_destroy(&little);
+  for (uint32_t i = 0; i < FRAMES; i++) assert_ok(muster_replay_frame(little.world));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- fields */
 
-/* Values that a field may have instead, some of which do not fit the others. */
-static void candidates_of(const field_row *field, const void *place, double values[CANDIDATES]) {
-  double value = field_value(field, place), least = field->least > -1e30 ? field->least : -1.0, most = field->most;
-  values[0] = value + 1.0;
-  values[1] = value / 2.0;
-  values[2] = value * 2.0;
-  values[3] = least;
-  values[4] = most;
-  values[5] = least + 1.0;
-  values[6] = most / 2.0;
-}
-
 static void put_value(const field_row *field, void *place, double value) {
-  uint32_t count = (uint32_t)value;
-  uint64_t number = (uint64_t)value;
-  float part = (float)value;
-  bool on = value > 0.0;
-  switch (field->kind) {
-  case FIELD_COUNT:
-  case FIELD_CHOICE:
-    memcpy(place, &count, sizeof count);
-    break;
-  case FIELD_NUMBER:
-  case FIELD_TIME:
-  case FIELD_RATE:
-    memcpy(place, &number, sizeof number);
-    break;
-  case FIELD_FLOAT:
-    memcpy(place, &part, sizeof part);
-    break;
-  case FIELD_DOUBLE:
-    memcpy(place, &value, sizeof value);
-    break;
-  case FIELD_SWITCH:
-    memcpy(place, &on, sizeof on);
-    break;
-  default:
-    break;
-  }
+  const uint32_t count = (uint32_t)value;
+  const uint64_t number = (uint64_t)value;
+  const float part = (float)value;
+  const bool on = value > 0.0;
+  const void *const as[] = {
+      [FIELD_COUNT] = &count, [FIELD_NUMBER] = &number, [FIELD_TIME] = &number, [FIELD_RATE] = &number,
+      [FIELD_FLOAT] = &part,  [FIELD_DOUBLE] = &value,  [FIELD_SWITCH] = &on,   [FIELD_CHOICE] = &count};
+  memcpy(place, as[field->kind], field_bytes(field));
 }
 
 /* Gives the field another value that the whole definition allows. */
 static bool change_field(const field_row *field, void *def, bool (*is_allowed)(const void *def)) {
-  double values[CANDIDATES];
   unsigned char *place = (unsigned char *)def + field->offset, was[64];
   size_t bytes = field_bytes(field);
   cr_assert_leq(bytes, sizeof was);
@@ -153,8 +99,11 @@ static bool change_field(const field_row *field, void *def, bool (*is_allowed)(c
     memcpy(place, &other, sizeof other);
     if (is_allowed(def)) return true;
   }
-  candidates_of(field, place, values);
-  for (uint32_t i = 0; i < CANDIDATES && field->kind <= FIELD_CHOICE; i++) {
+  if (field->kind > FIELD_CHOICE) return false;
+  double value = field_value(field, place), least = field->least > -1e30 ? field->least : -1.0, most = field->most;
+  /* Some of them do not fit the other fields. */
+  const double values[] = {value + 1.0, value / 2.0, value * 2.0, least, most, least + 1.0, most / 2.0};
+  for (uint32_t i = 0; i < COUNT_OF(values); i++) {
     if (!field_allows(field, values[i])) continue;
     put_value(field, place, values[i]);
     if (memcmp(place, was, bytes) != 0 && is_allowed(def)) return true;
@@ -163,23 +112,17 @@ static bool change_field(const field_row *field, void *def, bool (*is_allowed)(c
   return false;
 }
 
-static bool type_is_allowed(const void *def) {
-  return is_registered(def);
-}
-
 static uint32_t expect_fields(given_type *(*given_of)(void), uint32_t without) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = record_type(&given_of()->def);
   uint32_t changed = 0;
-  record_type(&run, &given_of()->def);
   expect_replayed(&run, &given_of()->def);
   for (const field_row *field = fields_type; field->name; field++) {
     given_type *given = given_of();
     if (strcmp(field->name, "set_count") == 0) continue; /* the atoms differ first: below */
-    if (field->uses & (FIELD_LOCAL | without) || !change_field(field, &given->def, type_is_allowed)) continue;
+    if (field->uses & (FIELD_LOCAL | without) || !change_field(field, &given->def, is_registered)) continue;
     expect_refused(&run, &given->def, field->name);
     changed++;
   }
-  recorded_forget(&run);
   return changed;
 }
 
@@ -189,32 +132,26 @@ Test(record_types, each_field_of_a_type_is_as_it_was) {
 }
 
 static bool world_is_allowed(const void *given) {
-  muster_world_def def = *(const muster_world_def *)given;
-  muster_world *world = muster_world_create(&def);
+  muster_world *world = muster_world_create(given);
   muster_world_destroy(world);
   return world != NULL;
 }
 
 Test(record_types, each_field_of_the_world_is_as_it_was) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = record_type(&type_of_atoms()->def);
   uint32_t changed = 0;
-  record_type(&run, &type_of_atoms()->def);
   for (const field_row *field = fields_world; field->name; field++) {
     muster_world_def def = world_def();
     char says[96];
     if (field->uses & (FIELD_LOCAL | FIELD_BROUGHT) || !change_field(field, &def, world_is_allowed)) continue;
     muster_world *world = muster_world_create(&def);
-    muster_replay_def replay = muster_replay_def_default();
-    replay.bytes = run.bytes;
-    replay.count = run.count;
     snprintf(says, sizeof says, "the world's %s is not what it was", field->name);
-    cr_expect_eq(muster_replay_begin(world, &replay), MUSTER_E_INPUT, "%s is another", field->name);
+    cr_expect_eq(replay_with(world, replay_of(&run)), MUSTER_E_INPUT, "%s is another", field->name);
     cr_expect_not_null(strstr(muster_last_error(), says), "%s is another: %s", field->name, muster_last_error());
     muster_world_destroy(world);
     changed++;
   }
   cr_expect_geq(changed, 20, "%u fields had another value", changed);
-  recorded_forget(&run);
 }
 
 /* -------------------------------------------------------------------------------------------------- what is behind */
@@ -251,71 +188,60 @@ static given_type *type_with_callbacks(uint32_t which, bool catches_up) {
 /* One alone, and one beside all others. */
 Test(record_types, each_callback_is_there_or_not_as_it_was) {
   static const uint32_t some[] = {0, 1, 2, 4, 8, 15, 14, 13, 11, 7};
-  for (uint32_t i = 0; i < 2 * sizeof some / sizeof *some; i++) {
-    static struct recorded run;
+  for (uint32_t i = 0; i < 2 * COUNT_OF(some); i++) {
     uint32_t which = some[i / 2];
-    record_type(&run, &type_with_callbacks(which, i % 2)->def);
+    SCOPED(recorded_forget) struct recorded run = record_type(&type_with_callbacks(which, i % 2)->def);
     expect_replayed(&run, &type_with_callbacks(which, i % 2)->def);
     for (uint32_t k = 0; k < CALLBACKS; k++)
       expect_refused(&run, &type_with_callbacks(which ^ 1u << k, i % 2)->def, "callbacks");
-    recorded_forget(&run);
   }
 }
 
 Test(record_types, each_atom_is_as_it_was) {
-  static struct recorded run;
-  record_type(&run, &type_of_atoms()->def);
+  SCOPED(recorded_forget) struct recorded run = record_type(&type_of_atoms()->def);
   given_type *given = type_of_atoms();
   given->atoms[1].model_ns++;
   expect_refused(&run, &given->def, "model_ns of an atom");
   given = type_of_atoms();
   given->atoms[0].role = MUSTER_ROLE_PERCEPTION;
   expect_refused(&run, &given->def, "role of an atom");
-  recorded_forget(&run);
 }
 
 /* The second one is empty, so that there are as many atoms without it. */
 Test(record_types, there_are_as_many_sets_as_there_were) {
-  static struct recorded run;
   given_type *given = type_of_sets();
   given->sets[1].atom_count = 0;
-  record_type(&run, &given->def);
+  SCOPED(recorded_forget) struct recorded run = record_type(&given->def);
   given->def.sets.count = 1;
   expect_refused(&run, &given->def, "set_count");
-  recorded_forget(&run);
-}
-
-/* One field of the second set is another. */
-static void change_set(muster_set_def *set, uint32_t which) {
-  if (which == 0) set->share++;
-  if (which == 1) set->period_updates = 2;
-  if (which == 2) set->delay_updates = 1;
-  if (which == 3) set->levels = 1;
-  if (which == 4) set->asks++;
-  if (which == 5) set->mode = MUSTER_MODE_RUN;
-  if (which == 6) set->role = MUSTER_ROLE_PERCEPTION;
 }
 
 Test(record_types, each_field_of_a_set_is_as_it_was) {
-  static const char *const names[] = {"share", "period_updates", "delay_updates",  "levels",
-                                      "asks",  "mode",           "role of an atom"};
-  static struct recorded run;
-  record_type(&run, &type_of_sets()->def);
+  muster_set_def set = type_of_sets()->sets[1];
+  const struct {
+    const char *name;
+    muster_set_def set;
+  } others[] = {{"share", CHANGED(set, it.share++)},
+                {"period_updates", CHANGED(set, it.period_updates = 2)},
+                {"delay_updates", CHANGED(set, it.delay_updates = 1)},
+                {"levels", CHANGED(set, it.levels = 1)},
+                {"asks", CHANGED(set, it.asks++)},
+                {"mode", CHANGED(set, it.mode = MUSTER_MODE_RUN)},
+                {"role of an atom", CHANGED(set, it.role = MUSTER_ROLE_PERCEPTION)}};
+  SCOPED(recorded_forget) struct recorded run = record_type(&type_of_sets()->def);
   expect_replayed(&run, &type_of_sets()->def);
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-    given_type *given = type_of_sets();
-    change_set(&given->sets[1], i);
-    cr_assert(is_registered(&given->def), "%s: %s", names[i], muster_last_error());
-    expect_refused(&run, &given->def, names[i]);
-  }
-  recorded_forget(&run);
   given_type *given = type_of_sets();
+  for (uint32_t i = 0; i < COUNT_OF(others); i++) {
+    given->sets[1] = others[i].set;
+    cr_assert(is_registered(&given->def), "%s: %s", others[i].name, muster_last_error());
+    expect_refused(&run, &given->def, others[i].name);
+  }
+  given = type_of_sets();
   for (uint32_t i = 0; i < SETS; i++) given->sets[i].period_updates = 0, given->sets[i].period_ns = 4 * FRAME_NS;
-  record_type(&run, &given->def);
+  SCOPED(recorded_forget) struct recorded other = record_type(&given->def);
   given->sets[1].delay_ns = FRAME_NS;
-  expect_refused(&run, &given->def, "delay_ns");
+  expect_refused(&other, &given->def, "delay_ns");
   given->sets[1].delay_ns = 0;
   given->sets[1].period_ns = 5 * FRAME_NS;
-  expect_refused(&run, &given->def, "period_ns");
-  recorded_forget(&run);
+  expect_refused(&other, &given->def, "period_ns");
 }

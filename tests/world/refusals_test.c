@@ -1,10 +1,8 @@
 /* A refusal forms no text until it is read, and refusals can be told apart where nothing was returned. The program is
  * linked so that each snprintf() and vsnprintf() of the library passes through the wrappers here. */
-#include "support/little_world.h"
+#include "world/fixture.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 enum { TIMES = 1000, SENDS = 100000 };
 
@@ -53,18 +51,12 @@ static muster_atom_result send_too_much(muster_update *update) {
 }
 
 static muster_type_def sender_type(const muster_atom *atom) {
-  muster_type_def type = type_with(atom, 1);
-  type.name = "sender";
-  type.messages.waiting_max = type.messages.sends_max = 2;
-  type.messages.bytes_max = 4;
-  type.spawns_max = 1;
-  return type;
+  return WITH(muster_type_def, it.name = "sender", it.atoms = atom, it.atom_count = 1,
+              it.messages.waiting_max = it.messages.sends_max = 2, it.messages.bytes_max = 4, it.spawns_max = 1);
 }
 
 static muster_agent spawn_with(const little_world *little, struct plan *plan) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = little->type;
-  def.user = plan;
+  muster_agent_def def = WITH(muster_agent_def, it.type = little->type, it.user = plan);
   return muster_agent_spawn(little->world, &def);
 }
 
@@ -79,9 +71,7 @@ Test(refusals, of_a_hundred_thousand_sends_in_one_update_make_no_words) {
   const muster_role roles[] = {MUSTER_ROLE_BEHAVIOUR, MUSTER_ROLE_ACTION};
   for (uint32_t i = 0; i < 2; i++) {
     const muster_atom atom = {send_too_much, roles[i], 0};
-    little_world little = little_world_create(1, NULL);
-    muster_type_def type = sender_type(&atom);
-    register_type(&little, &type);
+    SCOPED_WORLD little = world_of(sender_type(&atom));
     struct plan plan = {.to = spawn_with(&little, NULL)};
     spawn_with(&little, &plan);
     run_frame(&little);
@@ -94,15 +84,13 @@ Test(refusals, of_a_hundred_thousand_sends_in_one_update_make_no_words) {
                      "type 'sender' may send messages.sends_max = 2 per update, of limits.sends_per_frame = 65536 "
                      "of all updates");
     cr_assert_gt(words_made, 0, "words do not come by here");
-    little_world_destroy(&little);
   }
 }
 
 static muster_atom_result do_all_wrong(muster_update *update) {
   struct plan *plan = update->user;
   if (!plan) return MUSTER_ATOM_NEXT;
-  muster_agent_def def = muster_agent_def_default();
-  def.type = plan->type;
+  muster_agent_def def = WITH(muster_agent_def, it.type = plan->type);
   muster_update_spawn(update, &def);
   for (uint32_t i = 0; i < TIMES; i++) {
     note(plan, muster_update_send(update, plan->gone, "hen", 4), MUSTER_E_STALE);
@@ -123,10 +111,7 @@ static muster_atom_result do_all_wrong(muster_update *update) {
 }
 
 Test(refusals, of_whatever_an_update_asks_for_make_no_words) {
-  const muster_atom atom = {do_all_wrong, MUSTER_ROLE_BEHAVIOUR, 0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = sender_type(&atom);
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(sender_type(atom_of(do_all_wrong, 0)));
   struct plan plan = {.to = spawn_with(&little, NULL), .gone = spawn_with(&little, NULL), .type = little.type};
   muster_agent_remove(little.world, plan.gone);
   spawn_with(&little, &plan);
@@ -137,7 +122,6 @@ Test(refusals, of_whatever_an_update_asks_for_make_no_words) {
   cr_assert_eq(plan.refused[MUSTER_E_ARGUMENT], 3 * TIMES);
   cr_assert_eq(plan.refused[MUSTER_E_FULL], TIMES);
   cr_assert_eq(words_made, 0);
-  little_world_destroy(&little);
 }
 
 static void do_nothing(void *argument, uint32_t worker) {
@@ -145,20 +129,14 @@ static void do_nothing(void *argument, uint32_t worker) {
 }
 
 Test(refusals, of_what_a_host_asks_for_make_no_words) {
-  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def def = muster_world_def_default();
-  def.limits.agents_max = def.limits.observers_max = 1;
-  def.limits.commands_max = 16;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = sender_type(&atom);
-  register_type(&little, &type);
+  muster_world_def def =
+      WITH(muster_world_def, it.limits.agents_max = it.limits.observers_max = 1, it.limits.commands_max = 16);
+  SCOPED_WORLD little = typed_world(1, def, sender_type(atom_of(nothing, 0)));
   struct plan plan = {.to = spawn_with(&little, NULL)};
   muster_observer_def observer = muster_observer_def_default();
   muster_observer_add(little.world, &observer);
-  while (muster_agent_move(little.world, plan.to, (muster_position){0, 0, 0}) == MUSTER_OK) {
-  }
-  while (muster_agent_send(little.world, plan.to, "hen", 4) == MUSTER_OK) {
-  }
+  while (muster_agent_move(little.world, plan.to, (muster_position){0, 0, 0}) == MUSTER_OK) continue;
+  while (muster_agent_send(little.world, plan.to, "hen", 4) == MUSTER_OK) continue;
   words_made = 0;
   for (uint32_t i = 0; i < TIMES; i++) {
     cr_assert(muster_agent_is_null(spawn_with(&little, NULL)));
@@ -171,15 +149,12 @@ Test(refusals, of_what_a_host_asks_for_make_no_words) {
     note(&plan, muster_job_submit(little.pool, 8, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
   }
   cr_assert_eq(words_made, 0);
-  little_world_destroy(&little);
 }
 
 Test(refusals, that_return_nothing_leave_their_result) {
-  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def def = muster_world_def_default();
-  def.limits.agents_max = def.limits.types_max = 1;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = sender_type(&atom);
+  muster_world_def def = WITH(muster_world_def, it.limits.agents_max = it.limits.types_max = 1);
+  SCOPED_WORLD little = little_world_create(1, &def);
+  muster_type_def type = sender_type(atom_of(nothing, 0));
   register_type(&little, &type);
   cr_assert_eq(muster_last_result(), MUSTER_OK, "nothing has failed yet");
   cr_assert_eq(muster_type_register(little.world, &type).index, 0);
@@ -194,9 +169,7 @@ Test(refusals, that_return_nothing_leave_their_result) {
   def.limits.agents_max = 0;
   cr_assert_null(muster_world_create(&def));
   cr_assert_eq(muster_last_result(), MUSTER_E_ARGUMENT);
-  muster_pool_def pool = muster_pool_def_default();
-  pool.workers = MUSTER_WORKERS_MAX + 1;
+  muster_pool_def pool = WITH(muster_pool_def, it.workers = MUSTER_WORKERS_MAX + 1);
   cr_assert_null(muster_pool_create(&pool));
   cr_assert_eq(muster_last_result(), MUSTER_E_ARGUMENT);
-  little_world_destroy(&little);
 }

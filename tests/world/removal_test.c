@@ -1,38 +1,15 @@
 /* A removed agent is gone from the call on: no call finds it, no worker starts it, and files know it. */
-#include "support/recording.h"
-#include "support/snapshots.h"
+#include "world/fixture.h"
 
-#include <muster/bulk.h>
-#include <muster/overruns.h>
 #include <muster/replicate.h>
-#include <muster/sets.h>
-#include <muster/tune.h>
-
-#include <pthread.h>
-#include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------------------ what calls say */
 
-static muster_atom_result count_up(muster_update *update) {
-  ++*(uint32_t *)update->state;
-  return MUSTER_ATOM_NEXT;
-}
-
-static void note_removed(muster_update *update) {
-  ++*(uint32_t *)update->type_user;
-}
-
 static little_world counting_world(const muster_world_def *def, uint32_t *removed) {
-  static const muster_atom atoms[] = {{count_up, MUSTER_ROLE_BEHAVIOUR, 1000}};
   little_world little = little_world_create(1, def);
-  muster_type_def type = type_with(atoms, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.state_bytes = sizeof(uint32_t);
-  type.messages.waiting_max = 2;
-  type.messages.bytes_max = 8;
-  type.on_removed = note_removed;
-  type.user = removed;
-  register_type(&little, &type);
+  add_type(&little, CHANGED(type_running(count_in_state, 1000), it.state_bytes = sizeof(uint64_t),
+                            it.period_ns = it.period_max_ns = FRAME_NS, it.messages.waiting_max = 2,
+                            it.messages.bytes_max = 8, it.on_removed = count_event, it.user = removed));
   return little;
 }
 
@@ -57,17 +34,14 @@ static void check_gone(muster_world *world, muster_agent gone, muster_agent othe
   cr_expect_eq(muster_agents_read(world, &gone, 1, &columns), 0);
   cr_expect_eq(muster_agents_move(world, &gone, &there, 1), 0);
   cr_expect_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, &gone, &factor, 1), 0);
-  for (muster_agent next = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(next);
-       next = muster_agent_next(world, next))
+  for (muster_agent next = {0}; !muster_agent_is_null(next = muster_agent_next(world, next));)
     cr_expect_not(muster_agent_equal(next, gone));
 }
 
 Test(removal, is_seen_by_every_call_from_its_return_on) {
   uint32_t removed = 0;
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
-  little_world little = counting_world(&def, &removed);
+  muster_world_def def = WITH(virtual_world_def, it.importance_model = MUSTER_IMPORTANCE_FACTORS);
+  SCOPED_WORLD little = counting_world(&def, &removed);
   muster_agent active = spawn_at(&little, 0), other = spawn_at(&little, 1);
   run_frames(&little, 3);
   muster_agent pending = spawn_at(&little, 2);
@@ -81,13 +55,12 @@ Test(removal, is_seen_by_every_call_from_its_return_on) {
   check_gone(little.world, active, other);
   check_gone(little.world, pending, other);
   cr_expect(muster_agent_exists(little.world, other));
-  little_world_destroy(&little);
 }
 
 Test(removal, leaves_an_array_as_it_is_for_the_others) {
   enum { SOME = 100 };
   uint32_t removed = 0;
-  little_world little = counting_world(NULL, &removed);
+  SCOPED_WORLD little = counting_world(NULL, &removed);
   muster_agent agents[SOME];
   muster_position there[SOME];
   for (uint32_t i = 0; i < SOME; i++) agents[i] = spawn_at(&little, i);
@@ -96,16 +69,13 @@ Test(removal, leaves_an_array_as_it_is_for_the_others) {
   for (uint32_t i = 0; i < SOME; i += 2) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
   cr_assert_eq(muster_agents_move(little.world, agents, there, SOME), SOME / 2);
   for (uint32_t i = 1; i < SOME; i += 2) cr_assert_eq(info_of(&little, agents[i]).position.x, 1000.0 + i);
-  little_world_destroy(&little);
 }
 
 Test(removal, always_finds_room) {
   enum { MANY = 2000 };
   uint32_t removed = 0;
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.commands_max = 16;
-  little_world little = counting_world(&def, &removed);
+  muster_world_def def = WITH(virtual_world_def, it.limits.commands_max = 16);
+  SCOPED_WORLD little = counting_world(&def, &removed);
   muster_agent agents[MANY];
   for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, i);
   run_frame_with(&little, 100000000u);
@@ -115,7 +85,6 @@ Test(removal, always_finds_room) {
   muster_frame_report report = run_frame_with(&little, 10000);
   cr_assert_eq(removed, MANY, "in the next frame, whatever its budget");
   cr_assert(report.agents == 0 && report.commands_waiting == 0);
-  little_world_destroy(&little);
 }
 
 static void note_place(muster_update *update) {
@@ -123,20 +92,13 @@ static void note_place(muster_update *update) {
 }
 
 Test(removal, comes_after_what_its_host_asked_for_before_it) {
-  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}};
   muster_position last = {0};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(atoms, 1);
-  type.on_removed = note_place;
-  type.user = &last;
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 2);
+  SCOPED_WORLD little = world_of(CHANGED(type_running(nothing, 1000), it.on_removed = note_place, it.user = &last));
+  muster_agent agent = spawn_and_run(&little, 0, 2);
   cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){50, 60, 0}), MUSTER_OK);
   cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
   run_frame(&little);
   cr_assert(last.x == 50.0 && last.y == 60.0, "at (%g, %g)", last.x, last.y);
-  little_world_destroy(&little);
 }
 
 /* ---------------------------------------------------------------------------------------------- inside of a frame */
@@ -169,15 +131,9 @@ static muster_atom_result remove_the_others(muster_update *update) {
 
 /* How many of them ran in the frame of the removal. */
 static uint32_t run_peers(muster_clock clock) {
-  static const muster_atom atoms[] = {{remove_the_others, MUSTER_ROLE_BEHAVIOUR, 1000}};
   struct peers peers = {0};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(atoms, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.user = &peers;
-  register_type(&little, &type);
+  SCOPED_WORLD little = little_world_of(1, WITH(muster_world_def, it.clock.kind = clock));
+  add_type(&little, CHANGED(due_every(FRAME_NS, type_running(remove_the_others, 1000)), it.user = &peers));
   for (uint32_t i = 0; i < PEERS; i++) peers.agents[i] = spawn_at(&little, i);
   uint32_t ran = 0;
   while (!peers.removed) {
@@ -193,7 +149,6 @@ static uint32_t run_peers(muster_clock clock) {
   peers.ran = 0;
   cr_assert_eq(run_frame_with(&little, 1000000000u).agents, 1);
   cr_assert_eq(peers.ran, 1);
-  little_world_destroy(&little);
   return ran;
 }
 
@@ -205,15 +160,11 @@ Test(removal, under_the_virtual_clock_counts_from_the_end_of_the_frame) {
   cr_assert_eq(run_peers(MUSTER_CLOCK_VIRTUAL), PEERS);
 }
 
-/* ------------------------------------------------------------------------------------------------------- snapshots */
-
 Test(removal, that_no_intake_has_taken_is_in_a_snapshot) {
   enum { MANY = 300 };
   uint32_t removed = 0, removed_again = 0;
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.commands_max = 16;
-  little_world little = counting_world(&def, &removed), loaded = counting_world(&def, &removed_again);
+  muster_world_def def = WITH(virtual_world_def, it.limits.commands_max = 16);
+  SCOPED_WORLD little = counting_world(&def, &removed), loaded = counting_world(&def, &removed_again);
   muster_agent agents[MANY];
   for (uint32_t i = 0; i < MANY; i++) agents[i] = spawn_at(&little, i);
   run_frames(&little, 3);
@@ -221,9 +172,7 @@ Test(removal, that_no_intake_has_taken_is_in_a_snapshot) {
   cr_assert_eq(muster_agent_move(little.world, agents[1], (muster_position){777, 0, 0}), MUSTER_OK);
   for (uint32_t i = 0; i < MANY; i += 2) cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
   cr_assert_eq(muster_agent_remove(little.world, pending), MUSTER_OK);
-  saved_world saved = save_world(little.world);
-  loaded.now_ns = little.now_ns;
-  cr_assert_eq(load_world(loaded.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  copy_world(&little, &loaded);
   cr_assert_not(muster_agent_exists(loaded.world, pending));
   for (uint32_t i = 0; i < MANY; i++) {
     cr_assert_eq(muster_agent_exists(loaded.world, agents[i]), i % 2 == 1, "agent %u", i);
@@ -236,37 +185,21 @@ Test(removal, that_no_intake_has_taken_is_in_a_snapshot) {
   cr_assert_eq(info_of(&loaded, agents[1]).position.x, 777.0);
   cr_assert_eq(muster_world_hash(loaded.world), muster_world_hash(little.world));
   for (uint32_t i = 0; i < 10; i++) cr_assert(muster_agent_equal(spawn_at(&little, i), spawn_at(&loaded, i)));
-  little_world_destroy(&little);
-  little_world_destroy(&loaded);
-  free(saved.bytes);
 }
-
-/* --------------------------------------------------------------------------------------------------------- records */
 
 enum { MOURNED = 200, MOURNED_FRAMES = 40 };
 
 /* Leaves another agent where it was, so that the place of its end counts. */
 static void leave_another(muster_update *update) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = update->type;
-  def.position = update->position;
+  muster_agent_def def = WITH(muster_agent_def, it.type = update->type, it.position = update->position);
   muster_update_spawn(update, &def);
 }
 
 static little_world mourning_world(muster_clock clock, uint32_t workers) {
-  static const muster_atom atoms[] = {{count_up, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.limits.agents_max = 2000;
-  def.limits.commands_max = 16;
-  little_world little = little_world_create(workers, &def);
-  muster_type_def type = type_with(atoms, 1);
-  type.period_ns = FRAME_NS;
-  type.state_bytes = sizeof(uint32_t);
-  type.spawns_max = 1;
-  type.on_removed = leave_another;
-  register_type(&little, &type);
-  return little;
+  return typed_world(
+      workers, WITH(muster_world_def, it.clock.kind = clock, it.limits.agents_max = 2000, it.limits.commands_max = 16),
+      CHANGED(type_running(count_in_state, 1000), it.state_bytes = sizeof(uint64_t), it.period_ns = FRAME_NS,
+              it.spawns_max = 1, it.on_removed = leave_another));
 }
 
 /* The host removes every seventh agent, and moves all that it knows by an array: those as well. */
@@ -278,15 +211,13 @@ static void mourn(const little_world *little, uint32_t frame) {
        !muster_agent_is_null(next) && count < MOURNED; next = muster_agent_next(little->world, next))
     agents[count++] = next;
   for (uint32_t i = 0; i < count; i++) there[i] = (muster_position){frame * 10.0 + i, frame, 0};
-  for (uint32_t i = frame % 7; i < count; i += 7)
-    cr_assert_eq(muster_agent_remove(little->world, agents[i]), MUSTER_OK);
-  uint32_t moved = muster_agents_move(little->world, agents, there, count);
-  cr_assert_eq(moved, count - (count + 6 - frame % 7) / 7);
+  for (uint32_t i = frame % 7; i < count; i += 7) assert_ok(muster_agent_remove(little->world, agents[i]));
+  cr_assert_eq(muster_agents_move(little->world, agents, there, count), count - (count + 6 - frame % 7) / 7);
 }
 
 static void check_record(muster_clock clock) {
-  static struct recorded run;
-  little_world little = mourning_world(clock, 2), again = mourning_world(clock, 3);
+  SCOPED(recorded_forget) struct recorded run = {0};
+  SCOPED_WORLD little = mourning_world(clock, 2), again = mourning_world(clock, 3);
   recorded_begin(&run, little.world);
   for (uint32_t i = 0; i < MOURNED; i++) spawn_at(&little, i);
   for (uint32_t frame = 0; frame < MOURNED_FRAMES; frame++) {
@@ -296,13 +227,7 @@ static void check_record(muster_clock clock) {
   recorded_end(&run, little.world);
   cr_assert_gt(run.sums.removed, MOURNED);
   recorded_replay(&run, again.world);
-  for (uint32_t frame = 0; frame < MOURNED_FRAMES; frame++) {
-    cr_assert_eq(muster_replay_frame(again.world), MUSTER_OK, "frame %u: %s", frame, muster_last_error());
-    cr_assert_eq(muster_world_hash(again.world), run.hashes[frame], "frame %u", frame);
-  }
-  recorded_forget(&run);
-  little_world_destroy(&little);
-  little_world_destroy(&again);
+  replay_alike(&run, &again);
 }
 
 Test(removal, is_recorded_with_arrays_that_name_the_removed) {

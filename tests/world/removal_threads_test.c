@@ -1,10 +1,6 @@
 /* Four threads remove agents while frames run, and the host frees what an agent's callbacks read in on_removed. */
 #include "support/await.h"
-#include "support/little_world.h"
-#include "support/sanitized.h"
-
-#include <pthread.h>
-#include <stdlib.h>
+#include "world/fixture.h"
 
 enum { REMOVERS = 4, CROWD = 400, ROUNDS = UNDER_SANITIZER ? 6 : 25 };
 
@@ -70,23 +66,15 @@ static void *remove_all(void *argument) {
   return NULL;
 }
 
-static void fill(struct morgue *morgue) {
-  for (uint32_t i = 0; i < CROWD; i++) {
-    struct body *body = malloc(sizeof *body);
-    muster_agent_def def = muster_agent_def_default();
-    *body = (struct body){.number = i};
-    def.type = morgue->little.type;
-    def.position = (muster_position){i % 20 * 2.0, i / 20.0 * 2.0, 0};
-    def.user = body;
-    morgue->told[i] = morgue->freed[i] = 0;
-    morgue->agents[i] = muster_agent_spawn(morgue->little.world, &def);
-    cr_assert_not(muster_agent_is_null(morgue->agents[i]), "%s", muster_last_error());
-  }
-}
-
 /* Some agents remove themselves before that: no remover is told of these. */
 static void run_round(struct morgue *morgue, uint32_t round) {
-  fill(morgue);
+  for (uint32_t i = 0; i < CROWD; i++) {
+    struct body *body = malloc(sizeof *body);
+    *body = (struct body){.number = i};
+    morgue->told[i] = morgue->freed[i] = 0;
+    morgue->agents[i] = spawn_as(&morgue->little, WITH(muster_agent_def, it.position.x = i % 20 * 2.0,
+                                                       it.position.y = i / 20.0 * 2.0, it.user = body));
+  }
   for (uint32_t i = 0; i < 5; i++) run_frame_with(&morgue->little, 2000000);
   __atomic_store_n(&morgue->go, round, __ATOMIC_RELEASE);
   AWAIT_WITH(run_frame_with(&morgue->little, 400000),
@@ -102,23 +90,16 @@ static void run_round(struct morgue *morgue, uint32_t round) {
 
 static void run_morgue(muster_clock clock) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 2000}, {act, MUSTER_ROLE_ACTION, 200}};
-  struct morgue *morgue = calloc(1, sizeof *morgue);
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  def.limits.agents_max = 2 * CROWD;
-  def.limits.commands_max = 64;
-  morgue->little = little_world_create(3, &def);
-  muster_type_def type = type_with(atoms, 2);
-  type.period_ns = FRAME_NS;
-  type.on_removed = bury;
-  type.user = morgue;
-  register_type(&morgue->little, &type);
+  SCOPED(free_memory) struct morgue *morgue = calloc(1, sizeof *morgue);
+  morgue->little = little_world_of(
+      3, WITH(muster_world_def, it.clock.kind = clock, it.limits.agents_max = 2 * CROWD, it.limits.commands_max = 64));
+  add_type(&morgue->little, WITH(muster_type_def, it.atoms = atoms, it.atom_count = 2, it.period_ns = FRAME_NS,
+                                 it.on_removed = bury, it.user = morgue));
   for (uint32_t i = 0; i < REMOVERS; i++) pthread_create(&morgue->removers[i], NULL, remove_all, morgue);
   for (uint32_t round = 1; round <= ROUNDS; round++) run_round(morgue, round);
   for (uint32_t i = 0; i < REMOVERS; i++) pthread_join(morgue->removers[i], NULL);
   cr_assert_eq(morgue->wrong, 0);
   little_world_destroy(&morgue->little);
-  free(morgue);
 }
 
 Test(removal_threads, remove_while_frames_run_and_on_removed_frees) {

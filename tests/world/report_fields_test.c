@@ -1,26 +1,9 @@
-/* Fields of reports that are alike in kind have different values, each the one that it should have: what is told in
- * another's place is seen. */
+/* Fields of reports that are alike in kind have different values: what is told in another's place is seen. */
 #include "support/burn.h"
 #include "support/herd_world.h"
-#include "support/sanitized.h"
-
-#include <muster/explain.h>
-#include <muster/overruns.h>
-#include <muster/tune.h>
+#include "world/fixture.h"
 
 enum { ACTORS = 4, SHORT_NS = 3000, MIDDLE_NS = 4000, ACTION_NS = 5000 };
-
-static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK);
-  return statistics;
-}
-
-static muster_agent_explanation explanation_of(const little_world *little, muster_agent agent) {
-  muster_agent_explanation explanation = muster_agent_explanation_default();
-  cr_assert_eq(muster_agent_explain(little->world, agent, &explanation), MUSTER_OK, "%s", muster_last_error());
-  return explanation;
-}
 
 /* -------------------------------------------------------------------------------------------------------- of frames */
 
@@ -29,17 +12,13 @@ static little_world actors(muster_act act) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, SHORT_NS},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, MIDDLE_NS},
                                       {nothing, MUSTER_ROLE_ACTION, ACTION_NS}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = actors_def(atoms, act, NULL);
-  def.atom_count = 3;
-  register_type(&little, &def);
-  for (uint32_t i = 0; i < ACTORS; i++) spawn_at(&little, i);
+  little_world little = peopled(world_of(CHANGED(actors_def(atoms, act, NULL), it.atom_count = 3)), ACTORS);
   run_frames(&little, 3);
   return little;
 }
 
 Test(report_fields, virtual_times_are_each_their_own) {
-  little_world little = actors(MUSTER_ACT_SERIAL);
+  SCOPED_WORLD little = actors(MUSTER_ACT_SERIAL);
   muster_statistics_clear(little.world);
   muster_frame_report report = run_frame(&little);
   const uint64_t behaviours_ns = ACTORS * (SHORT_NS + MIDDLE_NS), actions_ns = ACTORS * ACTION_NS;
@@ -60,31 +39,22 @@ Test(report_fields, virtual_times_are_each_their_own) {
   cr_expect_eq(statistics_of(&little).serial_ns, 0);
   little.now_ns += 2 * FRAME_NS;
   cr_expect_eq(run_frame(&little).frame_period_ns, 3 * FRAME_NS);
-  little_world_destroy(&little);
 }
 
 Test(report_fields, actions_beside_each_other_are_no_serial_time) {
-  little_world little = actors(MUSTER_ACT_PARALLEL);
+  SCOPED_WORLD little = actors(MUSTER_ACT_PARALLEL);
   muster_frame_report report = run_frame(&little);
   cr_expect_eq(report.completed, ACTORS);
   cr_expect_eq(report.acts_serial_ns, 0);
   cr_expect_eq(report.stage_ns[MUSTER_STAGE_COMMIT], ACTORS * ACTION_NS);
-  little_world_destroy(&little);
 }
 
 /* An atom that is too long for its frame: what is not made up for at once is owed. */
 Test(report_fields, what_is_repaid_is_not_what_is_owed_still) {
   enum { BUDGET_NS = 1000000, LONG_NS = 9 * BUDGET_NS };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, LONG_NS};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.debt_budgets = 8.0f;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(&atom, 1);
+  SCOPED_WORLD little = careless(little_world_of(1, WITH(virtual_world_def, it.debt_budgets = 8.0f)));
+  add_type(&little, CHANGED(due_every(40 * FRAME_NS, type_running(nothing, LONG_NS)), it.limit_ns = 1000000000u));
   uint64_t owed_ns = 0, repaid_ns = 0;
-  type.limit_ns = 1000000000u;
-  type.period_ns = type.period_max_ns = 40 * FRAME_NS;
-  register_type(&little, &type);
   spawn_at(&little, 0);
   for (uint32_t i = 0; i < 120; i++) {
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
@@ -99,28 +69,20 @@ Test(report_fields, what_is_repaid_is_not_what_is_owed_still) {
   }
   cr_expect_gt(owed_ns, BUDGET_NS, "it is owed still");
   cr_expect_gt(repaid_ns, BUDGET_NS, "some was repaid");
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 /* An intake takes 256 at least, and no more of them than fit its share of the frame. */
 Test(report_fields, commands_that_wait_are_those_that_no_intake_has_taken) {
   enum { COMMANDS = 600, TAKEN = 256, BUDGET_NS = 20000 };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  register_type(&little, &type);
+  SCOPED_WORLD little = careless(world_of(type_running(nothing, 1000)));
   muster_agent agent = spawn_at(&little, 0);
   cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, 0);
-  for (uint32_t i = 0; i < COMMANDS; i++)
-    cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){i, 0, 0}), MUSTER_OK);
+  for (uint32_t i = 0; i < COMMANDS; i++) assert_ok(muster_agent_move(little.world, agent, (muster_position){i, 0, 0}));
   cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, COMMANDS - TAKEN);
   cr_expect_float_eq(info_of(&little, agent).position.x, TAKEN - 1, 0.01);
   cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, COMMANDS - 2 * TAKEN);
   cr_expect_eq(run_frame_with(&little, BUDGET_NS).commands_waiting, 0);
   cr_expect_float_eq(info_of(&little, agent).position.x, COMMANDS - 1, 0.01);
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 /* On the wall clock a claim has all atoms of an update, and some of the budget is kept for the commit. */
@@ -130,19 +92,21 @@ static muster_atom_result burn_some(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+/* One agent of so many such atoms, which runs in each frame. */
+static little_world burning(const muster_atom *atoms, uint32_t count, const uint64_t *burns_ns, bool audit) {
+  little_world little = careless(little_world_of(1, WITH(muster_world_def, it.audit = audit)));
+  add_type(&little,
+           WITH(muster_type_def, it.atoms = atoms, it.atom_count = count, it.period_ns = it.period_max_ns = FRAME_NS,
+                it.user = (void *)(uintptr_t)burns_ns, it.limit_ns = 1000000000u));
+  spawn_at(&little, 0);
+  return little;
+}
+
 Test(report_fields, an_atom_is_not_the_whole_claim, .disabled = UNDER_SANITIZER) {
   enum { TRIES = 200, LITTLE_NS = 50000 };
   static const muster_atom atoms[] = {{burn_some, MUSTER_ROLE_BEHAVIOUR, 0}, {burn_some, MUSTER_ROLE_BEHAVIOUR, 0}};
   static const uint64_t burns_ns = 1000000;
-  muster_world_def def = muster_world_def_default();
-  def.audit = true;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(atoms, 2);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.user = (void *)(uintptr_t)&burns_ns;
-  type.limit_ns = 1000000000u;
-  register_type(&little, &type);
-  spawn_at(&little, 0);
+  SCOPED_WORLD little = burning(atoms, 2, &burns_ns, true);
   uint32_t seen = 0, kept = 0;
   for (uint32_t i = 0; i < TRIES && (seen < 5 || !kept); i++) {
     muster_frame_report report = run_frame_with(&little, 100000000);
@@ -155,23 +119,13 @@ Test(report_fields, an_atom_is_not_the_whole_claim, .disabled = UNDER_SANITIZER)
   }
   cr_assert_geq(seen, 5, "%u frames of %u showed both atoms of their claim", seen, TRIES);
   cr_assert_gt(kept, 0, "nothing is kept for the commit");
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 /* Each update that is timed is in one bucket, and in the sum. */
 Test(report_fields, times_of_updates_add_up, .disabled = UNDER_SANITIZER) {
   enum { TRIES = 400, ENOUGH = 20 };
-  static const muster_atom atom = {burn_some, MUSTER_ROLE_BEHAVIOUR, 0};
   static const uint64_t burns_ns = 200000;
-  muster_world_def def = muster_world_def_default();
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.user = (void *)(uintptr_t)&burns_ns;
-  type.limit_ns = 1000000000u;
-  register_type(&little, &type);
-  spawn_at(&little, 0);
+  SCOPED_WORLD little = burning(atom_of(burn_some, 0), 1, &burns_ns, false);
   uint64_t timed = 0, least_ns = 0, most_ns = 0;
   muster_statistics statistics = statistics_of(&little);
   for (uint32_t i = 0; i < TRIES && timed < ENOUGH; i++) {
@@ -187,62 +141,36 @@ Test(report_fields, times_of_updates_add_up, .disabled = UNDER_SANITIZER) {
   }
   cr_expect_geq(statistics.update_times_ns, least_ns);
   if (!statistics.update_times[MUSTER_UPDATE_TIMES - 1]) cr_expect_leq(statistics.update_times_ns, most_ns);
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
-
-/* ---------------------------------------------------------------------------------------------------- of statistics */
 
 /* One that sees much farther than the others: everybody is looked at again when it leaps. */
 Test(report_fields, rounds_of_the_score_are_counted) {
   enum { AGENTS = 200, NEAR_SIGHTED = 50 };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(&atom, 1);
-  muster_observer_def def = muster_observer_def_default();
-  register_type(&little, &type);
+  SCOPED_WORLD little = world_of(type_running(nothing, 1000));
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, 10.0 * i);
-  for (uint32_t i = 0; i < NEAR_SIGHTED; i++) {
-    def.position.x = 10.0 * i;
-    muster_observer_add(little.world, &def);
-  }
+  for (uint32_t i = 0; i < NEAR_SIGHTED; i++) observe_at(&little, 10.0 * i);
   run_frames(&little, 4);
   uint64_t before = statistics_of(&little).score_rounds;
-  def.far_m = 1e6f;
+  muster_observer_def def = WITH(muster_observer_def, it.position.x = 10.0 * (NEAR_SIGHTED - 1), it.far_m = 1e6f);
   cr_assert(!muster_observer_is_null(muster_observer_add(little.world, &def)));
   run_frames(&little, 4);
   cr_expect_gt(statistics_of(&little).score_rounds, before);
   cr_expect_eq(statistics_of(&little).importances_refused, 0);
-  little_world_destroy(&little);
-}
-
-/* ------------------------------------------------------------------------------------------------------- of overruns
- */
-
-static muster_atom_result over_in_second(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
 }
 
 Test(report_fields, the_worst_overrun_names_its_atom_and_agent) {
-  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
-                                      {nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
-                                      {over_in_second, MUSTER_ROLE_BEHAVIOUR, 9000000}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = type_with(atoms, 3);
-  muster_overrun_counts counts = muster_overrun_counts_default();
+  static const muster_atom atoms[] = {
+      {.run = nothing, .model_ns = 1000}, {.run = nothing, .model_ns = 1000}, {.run = nothing, .model_ns = 9000000}};
+  SCOPED_WORLD little = world_of(WITH(muster_type_def, it.atoms = atoms, it.atom_count = 3, it.period_ns = FRAME_NS,
+                                      it.limit_ns = 2000000, it.overruns.demote = it.overruns.quarantine = 0));
   muster_overrun overrun;
-  type.period_ns = FRAME_NS;
-  type.limit_ns = 2000000;
-  type.overruns.demote = type.overruns.quarantine = 0;
-  register_type(&little, &type);
   spawn_at(&little, 0);
   muster_agent_remove(little.world, muster_agent_next(little.world, (muster_agent){0}));
   run_frames(&little, 2);
   spawn_at(&little, 1); /* its generation is another one than 1 where the index is the same */
   muster_agent agent = muster_agent_next(little.world, (muster_agent){0});
   run_frames(&little, 6);
-  cr_assert_eq(muster_overrun_counts_read(little.world, little.type, &counts), MUSTER_OK);
+  muster_overrun_counts counts = overrun_counts_of(&little);
   cr_assert_gt(counts.overruns, 0);
   cr_expect_eq(counts.worst_ns, 9000000);
   cr_expect_eq(counts.worst_atom, 2);
@@ -251,11 +179,9 @@ Test(report_fields, the_worst_overrun_names_its_atom_and_agent) {
   cr_assert_geq(muster_overruns_read(little.world, &overrun, 1), 1);
   cr_expect_eq(overrun.atom, 2);
   little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
-/* ---------------------------------------------------------------------------------------------------- of explanations
- */
+/* ------------------------------------------------------------------------------------------------- of explanations */
 
 /* One in ten costs more, whoever it is of. */
 static uint64_t two_costs(const muster_cost_query *query, void *user) {
@@ -272,27 +198,13 @@ static void expect_sum(const muster_agent_explanation *why) {
 /* Agents that wait, at the second of three levels. */
 Test(report_fields, costs_and_levels_are_each_their_own) {
   enum { CROWD = 320 };
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 100000};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.order = MUSTER_ORDER_PRIORITY;
-  def.priority.reduction = 0.5f;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(&atom, 1);
-  type.levels.count = 3;
-  type.levels.importance[0] = 0.9f;
-  type.levels.importance[1] = 0.2f;
-  type.models.cost_ns = two_costs;
-  type.period_ns = type.period_max_ns = 2 * FRAME_NS;
-  type.limit_ns = 1000000000u;
-  register_type(&little, &type);
+  SCOPED_WORLD little = careless(
+      little_world_of(1, WITH(virtual_world_def, it.order = MUSTER_ORDER_PRIORITY, it.priority.reduction = 0.5f)));
+  add_type(&little, CHANGED(type_running(nothing, 100000), it.levels.count = 3, it.levels.importance[0] = 0.9f,
+                            it.levels.importance[1] = 0.2f, it.models.cost_ns = two_costs,
+                            it.period_ns = it.period_max_ns = 2 * FRAME_NS, it.limit_ns = 1000000000u));
   muster_agent agents[CROWD];
-  for (uint32_t i = 0; i < CROWD; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = little.type;
-    agent.importance_floor = 0.5f;
-    agents[i] = muster_agent_spawn(little.world, &agent);
-  }
+  for (int i = 0; i < CROWD; i++) agents[i] = spawn_as(&little, WITH(muster_agent_def, it.importance_floor = 0.5f));
   run_frames(&little, 30);
   muster_type_cost cost = muster_type_cost_default();
   cr_assert_eq(muster_type_cost_read(little.world, little.type, 1, &cost), MUSTER_OK);
@@ -303,7 +215,7 @@ Test(report_fields, costs_and_levels_are_each_their_own) {
   cr_expect_eq(cost.per_second_ns, 0);
   uint32_t waiting = 0;
   for (uint32_t i = 0; i < CROWD; i++) {
-    muster_agent_explanation why = explanation_of(&little, agents[i]);
+    muster_agent_explanation why = explain(&little, agents[i]);
     cr_expect_eq(why.level, 1);
     cr_expect_eq(why.level_count, 3);
     cr_expect_eq(why.cost_high_ns, cost.high_ns);
@@ -320,8 +232,6 @@ Test(report_fields, costs_and_levels_are_each_their_own) {
     expect_sum(&why);
   }
   cr_assert_gt(waiting, 0);
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 static muster_atom_result react(muster_update *update) {
@@ -332,24 +242,15 @@ static muster_atom_result react(muster_update *update) {
 /* Few that must react, among many that matter more. */
 Test(report_fields, who_must_react_has_a_term_for_it) {
   enum { CROWD = 200, REACTORS = 10, TRIES = 200 };
-  static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
-                           reacts = {react, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.order = MUSTER_ORDER_PRIORITY;
-  def.updates_per_frame = 4;
-  little_world little = little_world_create(1, &def);
+  static const muster_atom plain = {.run = nothing, .model_ns = 1000}, reacts = {.run = react, .model_ns = 1000};
+  SCOPED_WORLD little =
+      careless(little_world_of(1, WITH(virtual_world_def, it.order = MUSTER_ORDER_PRIORITY, it.updates_per_frame = 4)));
   muster_agent agents[REACTORS];
   for (uint32_t kind = 0; kind < 2; kind++) {
-    muster_type_def type = type_with(kind ? &reacts : &plain, 1);
-    type.period_ns = 2 * FRAME_NS;
-    type.period_max_ns = 400ull * FRAME_NS;
-    register_type(&little, &type);
+    add_type(&little, WITH(muster_type_def, it.atoms = kind ? &reacts : &plain, it.atom_count = 1,
+                           it.period_ns = 2 * FRAME_NS, it.period_max_ns = 400ull * FRAME_NS));
     for (uint32_t i = 0; i < (kind ? REACTORS : CROWD); i++) {
-      muster_agent_def agent = muster_agent_def_default();
-      agent.type = little.type;
-      agent.importance_floor = kind ? 0.0f : 1.0f;
-      muster_agent one = muster_agent_spawn(little.world, &agent);
+      muster_agent one = spawn_as(&little, WITH(muster_agent_def, it.importance_floor = kind ? 0.0f : 1.0f));
       if (kind) agents[i] = one;
     }
   }
@@ -357,7 +258,7 @@ Test(report_fields, who_must_react_has_a_term_for_it) {
   for (uint32_t i = 0; i < TRIES && !seen; i++) {
     run_frame(&little);
     for (uint32_t k = 0; k < REACTORS; k++) {
-      muster_agent_explanation why = explanation_of(&little, agents[k]);
+      muster_agent_explanation why = explain(&little, agents[k]);
       expect_sum(&why);
       cr_expect_eq((why.reasons & MUSTER_REASON_REACTION) != 0, why.react_by_ns != 0);
       cr_expect_eq(why.priority_reduction_ns, 0);
@@ -366,13 +267,11 @@ Test(report_fields, who_must_react_has_a_term_for_it) {
     }
   }
   cr_expect_gt(seen, 0, "nobody that must react waits");
-  little.provokes_idle = true;
-  little_world_destroy(&little);
 }
 
 Test(report_fields, leaves_and_blocks_of_herds_are_explained_as_such) {
   enum { FAR_HERDS = 3, MEMBERS = 20 };
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED(herd_world_destroy) herd_world herds = herd_world_create(1, NULL, NULL);
   for (uint32_t i = 0; i < FAR_HERDS; i++) add_herd(&herds, 100000, 100.0 * i, MEMBERS);
   muster_herd near = add_herd(&herds, 0, 0, MEMBERS);
   observe(&herds, 0, 0);
@@ -381,21 +280,19 @@ Test(report_fields, leaves_and_blocks_of_herds_are_explained_as_such) {
   uint32_t count = muster_herd_leaves(herds.little.world, near, leaves, NULL, MEMBERS), members = 0, blocks = 0;
   cr_assert_gt(count, 1, "it is folded");
   for (uint32_t i = 0; i < count; i++) {
-    muster_agent_explanation why = explanation_of(&herds.little, leaves[i]);
+    muster_agent_explanation why = explain(&herds.little, leaves[i]);
     cr_expect_eq(muster_herd_index(why.herd), muster_herd_index(near));
     cr_expect_eq(muster_herd_generation(why.herd), muster_herd_generation(near));
     cr_expect_eq(why.block_herds, 0);
     members += why.herd_members;
   }
   cr_expect_eq(members, MEMBERS);
-  for (muster_agent agent = muster_agent_next(herds.little.world, (muster_agent){0}); !muster_agent_is_null(agent);
-       agent = muster_agent_next(herds.little.world, agent)) {
-    muster_agent_explanation why = explanation_of(&herds.little, agent);
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(herds.little.world, agent));) {
+    muster_agent_explanation why = explain(&herds.little, agent);
     if (!why.block_herds) continue;
     blocks++;
     cr_expect_eq(why.block_herds, FAR_HERDS + 1);
     cr_expect_eq(why.herd_members, 0);
   }
   cr_expect_eq(blocks, 1);
-  herd_world_destroy(&herds);
 }

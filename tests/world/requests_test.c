@@ -3,60 +3,35 @@
  * be, on both sides. */
 #include "base/clock.h"
 #include "run/runner.h"
-#include "support/little_world.h"
+#include "world/fixture.h"
 #include "world/world_sums.h"
 
-#include <muster/bulk.h>
-#include <muster/explain.h>
-#include <muster/overruns.h>
 #include <muster/random.h>
-#include <muster/tune.h>
 
-#include <math.h>
-
-static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-
-static little_world world_of(const muster_world_def *def) {
-  little_world little = little_world_create(1, def);
-  muster_type_def type = type_with(&atom, 1);
-  type.messages.waiting_max = 2;
-  type.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX;
-  register_type(&little, &type);
-  little.provokes_idle = true;
-  return little;
+static little_world asked_world(muster_world_def def) {
+  return careless(typed_world(1, def,
+                              CHANGED(type_running(nothing, 1000), it.messages.waiting_max = 2,
+                                      it.messages.bytes_max = MUSTER_MESSAGE_BYTES_MAX)));
 }
 
-/* -------------------------------------------------------------------------------------------------------- full queues
- */
+/* ---------------------------------------------------------------------------------------------------- full queues */
 
 Test(requests, that_find_no_room_are_refused_and_keep_nothing) {
   enum { OBSERVERS = 5, COMMANDS = 16 };
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
-  def.limits.commands_max = COMMANDS;
-  def.limits.observers_max = OBSERVERS;
-  little_world little = world_of(&def);
+  SCOPED_WORLD little = asked_world(WITH(virtual_world_def, it.importance_model = MUSTER_IMPORTANCE_FACTORS,
+                                         it.limits.commands_max = COMMANDS, it.limits.observers_max = OBSERVERS));
   struct muster_world *world = little.world;
   const muster_position away = {70, 7, 0};
-  const muster_agent_tuning tuning = {.size = sizeof tuning,
-                                      .importance_floor = 1,
-                                      .elasticity = -1,
-                                      .visibility = -1,
-                                      .bulk = -1,
-                                      .interactivity = -1,
-                                      .designer = -1,
-                                      .role = -1};
+  const muster_agent_tuning tuning = WITH(muster_agent_tuning, it.importance_floor = 1);
   muster_agent agent = spawn_at(&little, 1), other = spawn_at(&little, 2);
-  muster_observer_def eye = muster_observer_def_default();
-  muster_observer observer = muster_observer_add(world, &eye);
+  muster_observer observer = observe_at(&little, 0);
   run_frames(&little, 3);
   for (uint32_t round = 0; round < 2; round++) {
     uint64_t hash = muster_world_hash(world);
     for (uint32_t i = 0; i < 10 * COMMANDS && muster_agent_move(world, agent, (muster_position){1, 0, 0}) == MUSTER_OK;)
       i++;
     cr_assert_eq(muster_last_result(), MUSTER_E_FULL);
-    for (uint32_t i = 0; i < 2 * OBSERVERS; i++) cr_assert(muster_observer_is_null(muster_observer_add(world, &eye)));
+    for (uint32_t i = 0; i < 2 * OBSERVERS; i++) cr_assert(muster_observer_is_null(observe_at(&little, 0)));
     const muster_result results[] = {muster_agent_move(world, agent, away),
                                      muster_agent_wake_at(world, agent, 1),
                                      muster_agent_tune(world, agent, &tuning),
@@ -70,7 +45,7 @@ Test(requests, that_find_no_room_are_refused_and_keep_nothing) {
                                      muster_type_reinstate(world, little.type),
                                      muster_observer_move(world, observer, away),
                                      muster_observer_remove(world, observer)};
-    for (uint32_t i = 0; i < sizeof results / sizeof *results; i++)
+    for (uint32_t i = 0; i < COUNT_OF(results); i++)
       cr_assert_eq(results[i], MUSTER_E_FULL, "call %u: %s", i, muster_result_name(results[i]));
     uint32_t messages = 0;
     while (messages < 10 * COMMANDS && muster_agent_send(world, agent, "a", 1) == MUSTER_OK) messages++;
@@ -84,17 +59,14 @@ Test(requests, that_find_no_room_are_refused_and_keep_nothing) {
     cr_assert(info_of(&little, agent).importance < 0.99f);
   }
   for (uint32_t i = 1; i < OBSERVERS; i++)
-    cr_assert(!muster_observer_is_null(muster_observer_add(world, &eye)), "%u: %s", i, muster_last_error());
-  cr_assert(muster_observer_is_null(muster_observer_add(world, &eye)));
-  little_world_destroy(&little);
+    cr_assert(!muster_observer_is_null(observe_at(&little, 0)), "%u: %s", i, muster_last_error());
+  cr_assert(muster_observer_is_null(observe_at(&little, 0)));
 }
 
 /* By the wall clock a wake waits for a worker, in a queue of its own. */
 Test(requests, to_wake_more_than_there_is_room_for_are_refused) {
   enum { AGENTS = 40 };
-  muster_world_def def = muster_world_def_default();
-  def.limits.commands_max = 16;
-  little_world little = world_of(&def);
+  SCOPED_WORLD little = asked_world(WITH(muster_world_def, it.limits.commands_max = 16));
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   for (uint32_t i = 0; i < 4; i++) run_frame_with(&little, 1000000000u);
@@ -108,10 +80,7 @@ Test(requests, to_wake_more_than_there_is_room_for_are_refused) {
     cr_assert(woken >= 16 && refused > 0 && woken + refused == AGENTS, "%u and %u", woken, refused);
     cr_assert_eq(run_frame_with(&little, 1000000000u).woken, woken);
   }
-  little_world_destroy(&little);
 }
-
-/* ------------------------------------------------------------------------------------------------------- tunings */
 
 typedef struct tuned {
   double values[8];
@@ -119,18 +88,14 @@ typedef struct tuned {
 
 static tuned tuned_of(const little_world *little, muster_agent agent) {
   const agent_row *row = world_row(little->world, muster_agent_index(agent));
-  muster_agent_explanation why = muster_agent_explanation_default();
-  cr_assert_eq(muster_agent_explain(little->world, agent, &why), MUSTER_OK, "%s", muster_last_error());
+  muster_agent_explanation why = explain(little, agent);
   return (tuned){{row->floor, row->elasticity_step, row->factors[MUSTER_FACTOR_VISIBILITY],
                   row->factors[MUSTER_FACTOR_BULK], row->factors[MUSTER_FACTOR_INTERACTIVITY], (double)why.designer,
                   (double)why.role}};
 }
 
 Test(requests, to_tune_one_field_change_that_one_alone_whatever_was_tuned_before) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.importance_model = MUSTER_IMPORTANCE_FACTORS;
-  little_world little = world_of(&def);
+  SCOPED_WORLD little = asked_world(WITH(virtual_world_def, it.importance_model = MUSTER_IMPORTANCE_FACTORS));
   muster_agent agent = spawn_at(&little, 1), other = spawn_at(&little, 2);
   run_frames(&little, 2);
   const tuned untouched = tuned_of(&little, other);
@@ -145,7 +110,7 @@ Test(requests, to_tune_one_field_change_that_one_alone_whatever_was_tuned_before
         *fields[field] = value;
       else
         tuning.derive_elasticity = 1;
-      cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_OK, "%s", muster_last_error());
+      assert_ok(tune_agent(&little, agent, tuning));
       run_frame(&little);
       tuned after = tuned_of(&little, agent);
       uint32_t changed = field < 7 ? field : 1;
@@ -156,29 +121,23 @@ Test(requests, to_tune_one_field_change_that_one_alone_whatever_was_tuned_before
     }
   const tuned left = tuned_of(&little, other);
   cr_assert(!memcmp(&untouched, &left, sizeof left));
-  little_world_destroy(&little);
 }
 
-/* -------------------------------------------------------------------------------------------------------- limits */
-
 static bool adds(const little_world *little, float near_m, float far_m, uint32_t partition) {
-  muster_observer_def def = muster_observer_def_default();
-  def.near_m = near_m;
-  def.far_m = far_m;
-  def.partition = partition;
-  return !muster_observer_is_null(muster_observer_add(little->world, &def));
+  return !muster_observer_is_null(
+      observe_as(little, WITH(muster_observer_def, it.near_m = near_m, it.far_m = far_m, it.partition = partition)));
 }
 
 Test(requests, are_taken_up_to_their_limits_and_not_beyond) {
   enum { FULL_BYTES = MUSTER_MESSAGE_BYTES_MAX };
   static const char bytes[FULL_BYTES + 1];
-  little_world little = world_of(NULL);
+  SCOPED_WORLD little = asked_world(virtual_world_def_default());
   muster_agent agent = spawn_at(&little, 1);
   const float more = nextafterf(0, -1);
   cr_assert(adds(&little, 0, nextafterf(0, 1), 0) && adds(&little, 5, nextafterf(5, 6), 65535));
   cr_assert(!adds(&little, more, 5, 0) && !adds(&little, 5, 5, 0) && !adds(&little, NAN, 5, 0) &&
             !adds(&little, 5, INFINITY, 0) && !adds(&little, 5, NAN, 0) && !adds(&little, 1, 5, 65536));
-  cr_assert_eq(muster_agent_send(little.world, agent, bytes, FULL_BYTES), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_agent_send(little.world, agent, bytes, FULL_BYTES));
   cr_assert_eq(muster_agent_send(little.world, agent, bytes, FULL_BYTES + 1), MUSTER_E_ARGUMENT);
   cr_assert_eq(muster_agent_send(little.world, agent, NULL, 0), MUSTER_OK);
   cr_assert_eq(muster_agent_send(little.world, agent, NULL, 1), MUSTER_E_ARGUMENT);
@@ -194,7 +153,6 @@ Test(requests, are_taken_up_to_their_limits_and_not_beyond) {
   cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
   cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_E_STALE, "once");
   cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){0}), MUSTER_E_STALE);
-  little_world_destroy(&little);
 }
 
 /* --------------------------------------------------------------------------------------------------------- arrays */
@@ -286,18 +244,13 @@ static void move_eyes(struct model *model) {
   cr_assert_eq(muster_observers_move(model->little.world, observers, places, OBSERVERS), moved);
 }
 
-static bool is_at(muster_position one, muster_position other) {
-  return fabs(one.x - other.x) < 1e-3 && fabs(one.y - other.y) < 1e-3;
-}
-
 static void check_model(struct model *model) {
-  muster_statistics sums = muster_statistics_default();
-  muster_statistics_read(model->little.world, &sums);
-  cr_assert_eq(sums.positions_refused, model->refused);
+  cr_assert_eq(statistics_of(&model->little).positions_refused, model->refused);
   for (uint32_t i = 0; i < CROWD; i++) {
     if (model->gone[i]) continue;
     const agent_row *row = world_row(model->little.world, muster_agent_index(model->agents[i]));
-    cr_assert(is_at(info_of(&model->little, model->agents[i]).position, model->at[i]), "agent %u", i);
+    muster_position is = info_of(&model->little, model->agents[i]).position, should = model->at[i];
+    cr_assert(fabs(is.x - should.x) < 1e-3 && fabs(is.y - should.y) < 1e-3, "agent %u", i);
     cr_assert_eq(row->factors[MUSTER_FACTOR_BULK], lroundf(model->bulk[i] * 255.0f), "agent %u: bulk %g", i,
                  (double)model->bulk[i]);
   }
@@ -305,16 +258,10 @@ static void check_model(struct model *model) {
 
 /* The importance of all agents is that of a world into which they were put where they are now. */
 static void compare_importance(struct model *model) {
-  muster_world_def def = model->little.world->def;
-  def.pool = NULL;
-  little_world fresh = world_of(&def);
+  SCOPED_WORLD fresh = asked_world(CHANGED(model->little.world->def, it.pool = NULL));
   muster_agent agents[CROWD];
   for (uint32_t i = 0; i < CROWD; i++) agents[i] = spawn_in(&fresh, model->at[i], 0);
-  for (uint32_t i = 0; i < OBSERVERS; i++) {
-    muster_observer_def eye = muster_observer_def_default();
-    eye.position = model->eyes[i];
-    muster_observer_add(fresh.world, &eye);
-  }
+  for (uint32_t i = 0; i < OBSERVERS; i++) observe_as(&fresh, WITH(muster_observer_def, it.position = model->eyes[i]));
   run_frame(&fresh);
   for (uint32_t i = 0; i < CROWD; i++)
     muster_agents_set_factor(fresh.world, MUSTER_FACTOR_BULK, &agents[i], &model->bulk[i], 1);
@@ -323,25 +270,19 @@ static void compare_importance(struct model *model) {
     if (!model->gone[i])
       cr_assert_float_eq(info_of(&model->little, model->agents[i]).importance, info_of(&fresh, agents[i]).importance,
                          0.07, "agent %u", i);
-  little_world_destroy(&fresh);
 }
 
 Test(requests, in_arrays_do_what_their_entries_would_do_one_after_another) {
   static struct model model;
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = CROWD;
-  model.little = world_of(&def);
-  uint8_t bulk = 0;
+  model.little = asked_world(WITH(virtual_world_def, it.limits.agents_max = CROWD));
   for (uint32_t i = 0; i < CROWD; i++) {
     model.at[i] = (muster_position){i, 0, 0};
     model.agents[i] = spawn_in(&model.little, model.at[i], 0);
   }
-  muster_observer_def eye = muster_observer_def_default();
-  for (uint32_t i = 0; i < OBSERVERS; i++) model.observers[i] = muster_observer_add(model.little.world, &eye);
+  for (uint32_t i = 0; i < OBSERVERS; i++) model.observers[i] = observe_at(&model.little, 0);
   move_eyes(&model); /* before they are added */
   run_frame(&model.little);
-  bulk = world_row(model.little.world, muster_agent_index(model.agents[0]))->factors[MUSTER_FACTOR_BULK];
+  uint8_t bulk = world_row(model.little.world, muster_agent_index(model.agents[0]))->factors[MUSTER_FACTOR_BULK];
   for (uint32_t i = 0; i < CROWD; i++) model.bulk[i] = (float)bulk / 255.0f;
   for (uint32_t call = 0; call < CALLS; call++) {
     move_crowd(&model);
@@ -363,12 +304,10 @@ Test(requests, in_arrays_do_what_their_entries_would_do_one_after_another) {
 
 /* Time that calls between frames take is taken from the next frame, of all such calls together. */
 Test(requests, in_arrays_add_to_what_was_used_before_the_frame) {
-  muster_world_def def = muster_world_def_default();
-  little_world little = world_of(&def);
   uint64_t told_ns = 1000000000u, expected_ns = 700;
+  SCOPED_WORLD little = asked_world(muster_world_def_default());
   muster_agent agent = spawn_at(&little, 0);
-  muster_observer_def eye = muster_observer_def_default();
-  muster_observer observer = muster_observer_add(little.world, &eye);
+  muster_observer observer = observe_at(&little, 0);
   run_frame_with(&little, 1000000000u);
   little.world->runner->clock = clock_told(&told_ns);
   little.world->sums->prepaid_ns = expected_ns;
@@ -376,5 +315,4 @@ Test(requests, in_arrays_add_to_what_was_used_before_the_frame) {
   muster_observers_move(little.world, &observer, &(muster_position){1, 0, 0}, 1);
   muster_agents_set_factor(little.world, MUSTER_FACTOR_BULK, &agent, &(float){0.5f}, 1);
   cr_assert_eq(little.world->sums->prepaid_ns, expected_ns);
-  little_world_destroy(&little);
 }

@@ -1,11 +1,7 @@
 /* Periods that change while the world runs, of types and of single agents: what has passed of a period counts, and
  * records, snapshots and zones carry them. */
-#include "support/recording.h"
-#include "support/snapshots.h"
 #include "support/zones.h"
-
-#include <muster/explain.h>
-#include <muster/tune.h>
+#include "world/fixture.h"
 
 /* When an agent ran. */
 typedef struct runs {
@@ -20,24 +16,13 @@ static muster_atom_result note_run(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static const muster_atom run_atom = {note_run, MUSTER_ROLE_BEHAVIOUR, 1000};
-
 static muster_type_def running(uint64_t period_frames) {
-  muster_type_def type = type_with(&run_atom, 1);
-  type.name = "runner";
-  type.state_bytes = sizeof(runs);
-  type.period_ns = type.period_max_ns = period_frames * FRAME_NS;
-  return type;
+  return CHANGED(type_running(note_run, 1000), it.name = "runner", it.state_bytes = sizeof(runs),
+                 it.period_ns = it.period_max_ns = period_frames * FRAME_NS);
 }
 
 static const runs *runs_of(const little_world *little, muster_agent agent) {
   return info_of(little, agent).state;
-}
-
-static muster_agent_explanation explain(const little_world *little, muster_agent agent) {
-  muster_agent_explanation explanation = muster_agent_explanation_default();
-  cr_assert_eq(muster_agent_explain(little->world, agent, &explanation), MUSTER_OK, "%s", muster_last_error());
-  return explanation;
 }
 
 /* ------------------------------------------------------------------------------------------------ what is refused */
@@ -54,19 +39,16 @@ static const refusal refusals[] = {{99999, 0, "period_ns"},
                                    {0, 1000000, "needs a period_ns"}};
 
 Test(retime, refuses_what_a_registration_refuses_with_the_same_words) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = running(10);
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frame(&little);
-  for (uint32_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+  SCOPED_WORLD little = world_of(running(10));
+  muster_agent agent = spawn_and_run(&little, 0, 1);
+  for (uint32_t i = 0; i < COUNT_OF(refusals); i++) {
     const refusal *wrong = &refusals[i];
     cr_assert_eq(muster_agent_set_periods(little.world, agent, wrong->period_ns, wrong->period_max_ns),
                  MUSTER_E_ARGUMENT, "case %u", i);
-    cr_assert_not_null(strstr(muster_last_error(), wrong->says), "%s", muster_last_error());
+    expect_error(wrong->says);
     cr_assert_eq(muster_type_set_periods(little.world, little.type, wrong->period_ns, wrong->period_max_ns),
                  MUSTER_E_ARGUMENT, "case %u", i);
-    cr_assert_not_null(strstr(muster_last_error(), wrong->says), "%s", muster_last_error());
+    expect_error(wrong->says);
   }
   uint64_t period_ns, period_max_ns;
   cr_assert_eq(muster_type_set_periods(little.world, (muster_type){7}, 1000000, 0), MUSTER_E_ARGUMENT);
@@ -75,20 +57,14 @@ Test(retime, refuses_what_a_registration_refuses_with_the_same_words) {
   muster_agent_remove(little.world, agent);
   run_frame(&little);
   cr_assert_eq(muster_agent_set_periods(little.world, agent, 1000000, 0), MUSTER_E_STALE);
-  little_world_destroy(&little);
 }
 
 Test(retime, keeps_within_what_bounded_steps_allow) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = running(4);
-  type.elapsed.contract = MUSTER_ELAPSED_STEPS;
-  type.elapsed.step_ns = FRAME_NS;
-  type.elapsed.steps_max = 8;
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frame(&little);
+  SCOPED_WORLD little = world_of(CHANGED(running(4), it.elapsed.contract = MUSTER_ELAPSED_STEPS,
+                                         it.elapsed.step_ns = FRAME_NS, it.elapsed.steps_max = 8));
+  muster_agent agent = spawn_and_run(&little, 0, 1);
   cr_assert_eq(muster_type_set_periods(little.world, little.type, FRAME_NS / 2, 0), MUSTER_E_ARGUMENT);
-  cr_assert_not_null(strstr(muster_last_error(), "bounded steps"), "%s", muster_last_error());
+  expect_error("bounded steps");
   cr_assert_eq(muster_type_set_periods(little.world, little.type, 8 * FRAME_NS, 0), MUSTER_E_ARGUMENT);
   muster_agent_set_periods(little.world, agent, 100 * FRAME_NS, 0);
   run_frame(&little);
@@ -100,7 +76,6 @@ Test(retime, keeps_within_what_bounded_steps_allow) {
   uint64_t told_ns = runs_of(&little, agent)->told_ns;
   run_frames(&little, 20);
   cr_assert_geq(runs_of(&little, agent)->told_ns, told_ns + 18 * FRAME_NS);
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------- what has passed counts */
@@ -109,12 +84,7 @@ enum { PERIOD = 40 };
 
 /* A world whose agent has run in this frame. */
 static little_world fresh_run(uint32_t delay, muster_agent *agent) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.activation_delay = delay;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = running(PERIOD);
-  register_type(&little, &type);
+  little_world little = typed_world(1, WITH(virtual_world_def, it.activation_delay = delay), running(PERIOD));
   *agent = spawn_at(&little, 0);
   run_frame(&little);
   while (runs_of(&little, *agent)->count < 2) run_frame(&little);
@@ -135,13 +105,12 @@ static uint32_t frames_to_run(little_world *little, muster_agent agent) {
 typedef void set_periods(const little_world *little, muster_agent agent, uint64_t period_ns);
 
 static void set_of_agent(const little_world *little, muster_agent agent, uint64_t period_ns) {
-  cr_assert_eq(muster_agent_set_periods(little->world, agent, period_ns, 0), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_agent_set_periods(little->world, agent, period_ns, 0));
 }
 
 static void set_of_type(const little_world *little, muster_agent agent, uint64_t period_ns) {
   (void)agent;
-  cr_assert_eq(muster_type_set_periods(little->world, little->type, period_ns, 0), MUSTER_OK, "%s",
-               muster_last_error());
+  assert_ok(muster_type_set_periods(little->world, little->type, period_ns, 0));
 }
 
 Test(retime, an_agent_runs_after_the_part_that_was_left_of_its_period) {
@@ -149,7 +118,7 @@ Test(retime, an_agent_runs_after_the_part_that_was_left_of_its_period) {
   for (uint32_t i = 0; i < 4; i++) {
     set_periods *set = sets[i % 2];
     muster_agent agent;
-    little_world little = fresh_run(i / 2 ? 1 : 0, &agent);
+    SCOPED_WORLD little = fresh_run(i / 2 ? 1 : 0, &agent);
     uint32_t late = i / 2;
     run_frames(&little, PERIOD / 2);
     set(&little, agent, PERIOD / 2 * FRAME_NS);
@@ -166,20 +135,18 @@ Test(retime, an_agent_runs_after_the_part_that_was_left_of_its_period) {
     cr_assert_eq(info_of(&little, agent).period_ns, PERIOD * FRAME_NS, "back to what it was");
     frames = frames_to_run(&little, agent);
     cr_assert(frames + 2 * late + 1 >= PERIOD - 1 && frames <= PERIOD + 2 * late, "%u", frames);
-    little_world_destroy(&little);
   }
 }
 
 Test(retime, an_agent_with_a_period_of_its_own_does_not_follow_its_type) {
   muster_agent own;
-  little_world little = fresh_run(0, &own);
+  SCOPED_WORLD little = fresh_run(0, &own);
   muster_agent other = spawn_at(&little, 5);
   set_of_agent(&little, own, 10 * FRAME_NS);
   set_of_agent(&little, other, 20 * FRAME_NS); /* it is not active yet */
   run_frames(&little, 2);
   set_of_type(&little, own, 5 * FRAME_NS);
-  muster_agent born = spawn_at(&little, 9);
-  run_frames(&little, 3);
+  muster_agent born = spawn_and_run(&little, 9, 3);
   uint64_t period_ns, period_max_ns;
   cr_assert_eq(muster_type_periods_read(little.world, little.type, &period_ns, &period_max_ns), MUSTER_OK);
   cr_assert_eq(period_ns, 5 * FRAME_NS);
@@ -190,19 +157,15 @@ Test(retime, an_agent_with_a_period_of_its_own_does_not_follow_its_type) {
   muster_agent_explanation explanation = explain(&little, own);
   cr_assert(explanation.reasons & MUSTER_REASON_OWN_PERIOD);
   cr_assert_eq(explanation.nominal_ns, 10 * FRAME_NS);
-  char text[4096];
-  cr_assert_gt(muster_explanation_print(&explanation, text, sizeof text), 0);
-  cr_assert_not_null(strstr(text, "runs every 100 ms, a period of its own"), "%s", text);
+  expect_explained(&explanation, "runs every 100 ms, a period of its own");
   cr_assert_not(explain(&little, born).reasons & MUSTER_REASON_OWN_PERIOD);
-  muster_agent_tuning tuning = muster_agent_tuning_default();
-  tuning.elasticity = 3.0f; /* it moves to another class, and takes its period along */
-  muster_agent_tune(little.world, own, &tuning);
+  /* It moves to another class, and takes its period along. */
+  tune_agent(&little, own, WITH(muster_agent_tuning, it.elasticity = 3.0f));
   run_frames(&little, 2);
   cr_assert_eq(info_of(&little, own).period_ns, 10 * FRAME_NS);
   set_of_agent(&little, own, 0);
   run_frames(&little, 2);
   cr_assert_eq(info_of(&little, own).period_ns, 5 * FRAME_NS, "as its type");
-  little_world_destroy(&little);
 }
 
 /* An update changes its own agent's period, and then its type's. */
@@ -222,41 +185,21 @@ static muster_atom_result set_from_inside(muster_update *update) {
 }
 
 Test(retime, an_update_changes_periods_from_the_next_intake_on) {
-  static const muster_atom atom = {set_from_inside, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = running(20);
-  type.atoms = &atom;
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frame(&little);
+  SCOPED_WORLD little = world_of(CHANGED(running(20), it.atoms = atom_of(set_from_inside, 1000)));
+  muster_agent agent = spawn_and_run(&little, 0, 1);
   frames_to_run(&little, agent);
   cr_assert_eq(frames_to_run(&little, agent), 5);
   cr_assert_eq(frames_to_run(&little, agent), 3);
   cr_assert_eq(info_of(&little, agent).period_ns, 3 * FRAME_NS);
-  little_world_destroy(&little);
 }
 
-/* ------------------------------------------------------------------------------------- crowds, records and snapshots
- */
+/* ----------------------------------------------------------------------------------- crowds, records and snapshots */
 
 enum { CROWD = 600, CROWD_FRAMES = 120, CROWD_CHANGES = 7 };
 
-static muster_world_def crowd_def(void) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = 1000;
-  def.activation_delay = 2;
-  return def;
-}
-
 static little_world crowd_world(uint32_t workers) {
-  muster_world_def def = crowd_def();
-  little_world little = little_world_create(workers, &def);
-  muster_type_def type = running(8);
-  type.period_max_ns = 30 * FRAME_NS;
-  type.levels.count = 2;
-  register_type(&little, &type);
-  return little;
+  return typed_world(workers, WITH(virtual_world_def, it.limits.agents_max = 1000, it.activation_delay = 2),
+                     CHANGED(running(8), it.period_max_ns = 30 * FRAME_NS, it.levels.count = 2));
 }
 
 static void populate(const little_world *little, muster_agent agents[CROWD]) {
@@ -283,7 +226,7 @@ Test(retime, is_the_same_on_any_number_of_workers) {
   static uint64_t hashes[CROWD_FRAMES];
   muster_agent agents[CROWD];
   for (uint32_t w = 0; w < 3; w++) {
-    little_world little = crowd_world(workers[w]);
+    SCOPED_WORLD little = crowd_world(workers[w]);
     populate(&little, agents);
     for (uint32_t frame = 0; frame < CROWD_FRAMES; frame++) {
       crowd_frame(&little, agents, frame);
@@ -296,39 +239,30 @@ Test(retime, is_the_same_on_any_number_of_workers) {
       cr_assert(self->count > 2 && self->told_ns <= CROWD_FRAMES * (uint64_t)FRAME_NS, "agent %u", i);
       cr_assert_eq(info_of(&little, agents[i]).last_update_ns, self->last_ns);
     }
-    little_world_destroy(&little);
   }
 }
 
 Test(retime, a_record_of_it_replays) {
-  static struct recorded run;
+  SCOPED(recorded_forget) struct recorded run = {0};
   muster_agent agents[CROWD];
-  little_world little = crowd_world(2), again = crowd_world(1);
+  SCOPED_WORLD little = crowd_world(2), again = crowd_world(1);
   recorded_begin(&run, little.world);
   populate(&little, agents);
   for (uint32_t frame = 0; frame < CROWD_FRAMES; frame++)
     recorded_note(&run, &little, crowd_frame(&little, agents, frame));
   recorded_end(&run, little.world);
   recorded_replay(&run, again.world);
-  for (uint32_t frame = 0; frame < CROWD_FRAMES; frame++) {
-    cr_assert_eq(muster_replay_frame(again.world), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_world_hash(again.world), run.hashes[frame], "frame %u", frame);
-  }
-  recorded_forget(&run);
-  little_world_destroy(&little);
-  little_world_destroy(&again);
+  replay_alike(&run, &again);
 }
 
 /* The snapshot is taken when changes wait, types and agents have periods of their own, and some were removed since. */
 Test(retime, a_snapshot_restores_it) {
   muster_agent agents[CROWD];
-  little_world little = crowd_world(2), other = crowd_world(1);
+  SCOPED_WORLD little = crowd_world(2), other = crowd_world(1);
   populate(&little, agents);
   for (uint32_t frame = 0; frame < 38; frame++) crowd_frame(&little, agents, frame);
   change_periods(&little, agents, 38);
-  saved_world saved = save_world(little.world);
-  cr_assert_eq(load_world(other.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  other.now_ns = little.now_ns;
+  copy_world(&little, &other);
   uint64_t period_ns[2], longest_ns[2];
   muster_type_periods_read(little.world, little.type, &period_ns[0], &longest_ns[0]);
   muster_type_periods_read(other.world, other.type, &period_ns[1], &longest_ns[1]);
@@ -341,27 +275,20 @@ Test(retime, a_snapshot_restores_it) {
     crowd_frame(&other, agents, frame);
     cr_assert_eq(muster_world_hash(little.world), muster_world_hash(other.world), "frame %u", frame);
   }
-  free(saved.bytes);
-  little_world_destroy(&little);
-  little_world_destroy(&other);
 }
-
-/* -------------------------------------------------------------------------------------------------------------- zones
- */
 
 /* One agent crosses back and forth, one stays in a world of its own. */
 Test(retime, an_agent_takes_its_period_from_zone_to_zone) {
-  little_world zones[2] = {zone_world(1), zone_world(2)}, whole = zone_world(1);
+  SCOPED(zones_destroy) little_world zones[2] = {zone_world(1), zone_world(2)};
+  SCOPED_WORLD whole = zone_world(1);
   muster_agent agent = spawn_at(&zones[0], 10), same = spawn_at(&whole, 10);
   uint32_t at = 0;
-  run_frame(&zones[0]);
-  run_frame(&zones[1]);
+  run_both(&zones[0], &zones[1], 1);
   run_frame(&whole);
   set_of_agent(&zones[0], agent, 130000000u);
   set_of_agent(&whole, same, 130000000u);
   for (uint32_t frame = 0; frame < 200; frame++) {
-    run_frame(&zones[0]);
-    run_frame(&zones[1]);
+    run_both(&zones[0], &zones[1], 1);
     run_frame(&whole);
     cr_assert_eq(info_of(&zones[at], agent).period_ns, 130000000u, "frame %u", frame);
     cr_assert_eq(info_of(&zones[at], agent).last_update_ns, info_of(&whole, same).last_update_ns, "frame %u", frame);
@@ -370,6 +297,4 @@ Test(retime, an_agent_takes_its_period_from_zone_to_zone) {
     at = !at;
   }
   cr_assert_gt(mind_of(&whole, same)->updates, 12);
-  for (uint32_t i = 0; i < 2; i++) little_world_destroy(&zones[i]);
-  little_world_destroy(&whole);
 }

@@ -1,10 +1,7 @@
 /* Types with sets under the virtual clock: the same world on any number of workers, and in a replay. */
 #include "run/intake_queues.h"
-#include "support/recording.h"
+#include "world/fixture.h"
 #include "world/guard.h"
-
-#include <muster/record.h>
-#include <muster/sets.h>
 
 enum { AGENTS = 3000, FRAMES = 120, ATOMS = 6 };
 
@@ -12,15 +9,6 @@ struct mind {
   uint64_t sum, told_ns;
   uint32_t calls;
 };
-
-/* Removes the agent, often with sets that are owed time, and spawns another one. */
-static void replace(muster_update *update) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = update->type;
-  def.position = update->position;
-  muster_update_remove(update, update->agent);
-  muster_update_spawn(update, &def);
-}
 
 /* Costs, results and the time told depend on the agent: its state shows all of them. */
 static muster_atom_result think(muster_update *update) {
@@ -30,9 +18,12 @@ static muster_atom_result think(muster_update *update) {
   mind->told_ns += update->elapsed_ns;
   mind->calls++;
   if (random % 16 == 0) muster_update_wake(update, muster_agent_make((uint32_t)(random >> 32) % AGENTS, 1));
-  if (random % 16 == 1)
-    muster_update_move(update, (muster_position){update->position.x + 1.0, update->position.y, 0.0});
-  if (random % 1024 == 5) replace(update);
+  if (random % 16 == 1) muster_update_move(update, (muster_position){update->position.x + 1.0, update->position.y, 0});
+  if (random % 1024 == 5) { /* often with sets that are owed time */
+    muster_agent_def def = WITH(muster_agent_def, it.type = update->type, it.position = update->position);
+    muster_update_remove(update, update->agent);
+    muster_update_spawn(update, &def);
+  }
   uint32_t asked = 0;
   while (random % 8 == 2 && asked < 20 && !muster_update_should_yield(update)) asked++;
   if (asked) muster_update_progress(update, (float)asked / 20.0f);
@@ -52,42 +43,24 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 }
 
 static void register_thinkers(little_world *little) {
-  static const muster_atom thoughts[ATOMS] = {{think, MUSTER_ROLE_BEHAVIOUR, 0}, {think, MUSTER_ROLE_BEHAVIOUR, 0},
-                                              {think, MUSTER_ROLE_BEHAVIOUR, 0}, {think, MUSTER_ROLE_BEHAVIOUR, 0},
-                                              {think, MUSTER_ROLE_BEHAVIOUR, 0}, {think, MUSTER_ROLE_BEHAVIOUR, 0}};
+#define THOUGHT                                                                                                        \
+  { think, MUSTER_ROLE_BEHAVIOUR, 0 }
+  static const muster_atom thoughts[ATOMS] = {THOUGHT, THOUGHT, THOUGHT, THOUGHT, THOUGHT, THOUGHT};
   static const muster_atom acts[] = {{act, MUSTER_ROLE_ACTION, 500}};
   muster_set_def sets[5];
-  for (uint32_t i = 0; i < 5; i++) {
-    sets[i] = muster_set_def_default();
-    sets[i].atoms = thoughts;
-    sets[i].atom_count = 1 + i;
-    sets[i].mode = i % 3;
-    sets[i].share = 10 + 20 * i;
-  }
+  for (uint32_t i = 0; i < 5; i++)
+    sets[i] = CHANGED(set_with(thoughts, 1 + i), it.mode = i % 3, it.share = 10 + 20 * i);
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   sets[2].period_updates = 3;
-  sets[3].period_updates = 0;
-  sets[3].period_ns = 150000000u;
-  sets[4].role = MUSTER_ROLE_ACTION;
-  sets[4].mode = MUSTER_MODE_RUN;
-  sets[4].atoms = acts;
-  sets[4].atom_count = 1;
-  muster_type_def type = muster_type_def_default();
-  type.sets.list = sets;
-  type.sets.count = 5;
-  type.state_bytes = sizeof(struct mind);
-  type.period_ns = 3 * FRAME_NS;
-  type.models.cost_ns = cost_of;
-  type.sets.slice_ns = 15000;
-  type.spawns_max = 1;
+  sets[3] = CHANGED(sets[3], it.period_updates = 0, it.period_ns = 150000000u);
+  sets[4] = CHANGED(set_with(acts, 1), it.share = 90, it.role = MUSTER_ROLE_ACTION, it.mode = MUSTER_MODE_RUN);
+  muster_type_def type =
+      WITH(muster_type_def, it.sets.list = sets, it.sets.count = 5, it.state_bytes = sizeof(struct mind),
+           it.period_ns = 3 * FRAME_NS, it.models.cost_ns = cost_of, it.sets.slice_ns = 15000, it.spawns_max = 1);
   register_type(little, &type);
   type.sets.slice_ns = 0;
-  type.sets.share = 40;
-  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
-  register_type(little, &type);
-  type.elapsed.contract = MUSTER_ELAPSED_DELTA;
-  type.sets.share = 10;
-  register_type(little, &type);
+  add_type(little, CHANGED(type, it.sets.share = 40, it.elapsed.contract = MUSTER_ELAPSED_EVENTS));
+  add_type(little, CHANGED(type, it.sets.share = 10, it.elapsed.contract = MUSTER_ELAPSED_DELTA));
 }
 
 static void populate(little_world *little) {
@@ -100,26 +73,20 @@ static void populate(little_world *little) {
 /* Runs a frame, after commands of the host in some frames. */
 static muster_frame_report run_one(little_world *little, uint32_t frame) {
   muster_set_tuning tuning = muster_set_tuning_default();
-  if (frame == 30) {
-    tuning.mode = MUSTER_MODE_SUSPENDABLE;
-    tuning.share = 99;
-    cr_assert_eq(muster_set_tune(little->world, (muster_type){1}, 2, &tuning), MUSTER_OK);
-  }
+  muster_set_tuning other = CHANGED(tuning, it.mode = MUSTER_MODE_SUSPENDABLE, it.share = 99);
+  if (frame == 30) cr_assert_eq(muster_set_tune(little->world, (muster_type){1}, 2, &other), MUSTER_OK);
   if (frame == 60) cr_assert_eq(muster_type_set_share(little->world, (muster_type){3}, 90), MUSTER_OK);
   if (frame == 80) cr_assert_eq(muster_set_tune(little->world, (muster_type){3}, 3, &tuning), MUSTER_OK);
   return run_frame_with(little, frame % 10 == 9 ? 500000u : 8000000u);
 }
 
 static uint64_t run_world(uint32_t workers, muster_statistics *sums) {
-  little_world little = little_world_create(workers, NULL);
+  SCOPED_WORLD little = little_world_create(workers, NULL);
   register_thinkers(&little);
   populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) run_one(&little, frame);
-  uint64_t hash = muster_world_hash(little.world);
-  *sums = muster_statistics_default();
-  muster_statistics_read(little.world, sums);
-  little_world_destroy(&little);
-  return hash;
+  *sums = statistics_of(&little);
+  return muster_world_hash(little.world);
 }
 
 Test(sets_determinism, the_same_world_on_any_number_of_workers) {
@@ -138,28 +105,21 @@ Test(sets_determinism, the_same_world_on_any_number_of_workers) {
 }
 
 Test(sets_determinism, the_same_world_in_a_replay) {
-  struct recorded run;
-  little_world little = little_world_create(2, NULL);
+  SCOPED(recorded_forget) struct recorded run = {0};
+  SCOPED_WORLD little = little_world_create(2, NULL), again = little_world_create(4, NULL);
   register_thinkers(&little);
   recorded_begin(&run, little.world);
   populate(&little);
   for (uint32_t frame = 0; frame < FRAMES; frame++) recorded_note(&run, &little, run_one(&little, frame));
   recorded_end(&run, little.world);
-  little_world_destroy(&little);
-  little = little_world_create(4, NULL);
-  register_thinkers(&little);
-  recorded_replay(&run, little.world);
-  for (uint32_t frame = 0; frame < FRAMES; frame++) {
-    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
-    cr_assert_eq(muster_world_hash(little.world), run.hashes[frame], "frame %u", frame);
-  }
-  little_world_destroy(&little);
-  free(run.bytes);
+  register_thinkers(&again);
+  recorded_replay(&run, again.world);
+  replay_alike(&run, &again);
 }
 
 /* Such commands can only come from a forged record. */
 Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_their_place) {
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   register_thinkers(&little);
   struct command command = {.kind = COMMAND_SET_TUNE, .index = 1};
   muster_set_tuning tuning = muster_set_tuning_default();
@@ -172,31 +132,20 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
     if (kind == COMMAND_TYPE_PERIODS) command.periods = (command_periods){1000000, 1000000};
     cr_assert_eq(command_is_possible(little.world, &command), kind < COMMAND_HERD_WAKE, "command %u", kind);
   }
-  little_world_destroy(&little);
 }
 
 Test(sets_determinism, a_replay_knows_another_set) {
-  struct recorded run;
-  static const muster_atom atom = {think, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_set_def set = muster_set_def_default();
-  muster_type_def type = muster_type_def_default();
-  set.atoms = &atom;
-  set.atom_count = 1;
-  type.sets.list = &set;
-  type.sets.count = 1;
-  type.state_bytes = sizeof(struct mind);
-  little_world little = little_world_create(1, NULL);
-  register_type(&little, &type);
+  SCOPED(recorded_forget) struct recorded run = {0};
+  muster_set_def set = WITH(muster_set_def, it.atoms = atom_of(think, 0), it.atom_count = 1);
+  muster_type_def type =
+      WITH(muster_type_def, it.sets.list = &set, it.sets.count = 1, it.state_bytes = sizeof(struct mind));
+  SCOPED_WORLD little = world_of(type);
   recorded_begin(&run, little.world);
   recorded_note(&run, &little, run_frame(&little));
   recorded_end(&run, little.world);
-  little_world_destroy(&little);
   set.period_updates = 2;
-  little = little_world_create(1, NULL);
-  register_type(&little, &type);
-  recorded_replay(&run, little.world);
-  cr_assert_neq(muster_replay_frame(little.world), MUSTER_OK);
-  cr_assert_not_null(strstr(muster_last_error(), "period_updates"), "%s", muster_last_error());
-  little_world_destroy(&little);
-  free(run.bytes);
+  SCOPED_WORLD again = world_of(type);
+  recorded_replay(&run, again.world);
+  cr_assert_neq(muster_replay_frame(again.world), MUSTER_OK);
+  expect_error("period_updates");
 }

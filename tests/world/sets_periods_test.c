@@ -1,38 +1,23 @@
 /* Types with sets: when a set is active, and what its atoms are told of the time. */
-#include "support/papers_rules.h"
 #include "support/set_world.h"
 
-#include <muster/explain.h>
-#include <muster/overruns.h>
-#include <muster/sets.h>
-
-static struct calls noted;
-
-static void reset(void) {
-  memset(&noted, 0, sizeof noted);
-}
-
-TestSuite(sets_periods, .init = reset);
+TestSuite(sets_periods, .init = forget_calls);
 
 /* Returns, for each of the first `updates` updates, '1' if the second set was active in it, else '0'. */
 static const char *activity_of(const muster_set_def *set, uint32_t updates, char *text) {
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), *set};
-  muster_agent agent;
-  muster_type_def type = type_of_sets(sets, 2, &noted);
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(type_of_sets(sets, 2));
   for (uint32_t update = 0; update < updates;) {
-    const char *ran = run_and_tell(&little, &noted);
+    const char *ran = run_and_tell(&little);
     if (*ran) text[update++] = strchr(ran, 'b') ? '1' : '0';
   }
   text[updates] = 0;
-  little_world_destroy(&little);
   return text;
 }
 
 Test(sets_periods, in_updates_from_the_delay_on) {
   char text[16];
-  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
-  set.period_updates = 4;
+  muster_set_def set = CHANGED(set_of(1, MUSTER_MODE_RUN, 50), it.period_updates = 4);
   cr_assert_str_eq(activity_of(&set, 9, text), "100010001");
   set.delay_updates = 3;
   cr_assert_str_eq(activity_of(&set, 9, text), "000100010");
@@ -40,26 +25,18 @@ Test(sets_periods, in_updates_from_the_delay_on) {
 
 Test(sets_periods, what_continues_an_update_is_not_counted) {
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), set_of(8, MUSTER_MODE_SLICEABLE, 50)};
-  muster_agent agent;
   sets[0].period_updates = 2;
-  muster_type_def type = type_of_sets(sets, 2, &noted);
-  type.period_ns = type.period_max_ns = 10 * FRAME_NS;
-  type.sets.slice_ns = 5 * ATOM_NS;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(CHANGED(sliced_type(sets, 2, 5), it.period_ns = it.period_max_ns = 10 * FRAME_NS));
   while (noted.count == 0) run_frame(&little);
   run_frames(&little, 29); /* two further updates, and the frames that continue them */
-  cr_assert_str_eq(text_of(&noted), "a0b0b1b2b3b4b5b6b7b0b1b2b3b4b5b6b7a0b0b1b2b3b4b5b6b7");
-  little_world_destroy(&little);
+  cr_assert_str_eq(calls_text(), "a0b0b1b2b3b4b5b6b7b0b1b2b3b4b5b6b7a0b0b1b2b3b4b5b6b7");
 }
 
 Test(sets_periods, in_simulation_time_from_the_spawn_on) {
-  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
-  muster_agent agent;
-  set.period_updates = 0;
-  set.period_ns = 35000000u; /* three and a half frames */
-  set.delay_ns = 20000000u;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  little_world little = create_sets(&type, &agent);
+  /* The period is of three and a half frames. */
+  muster_set_def set =
+      CHANGED(set_of(1, MUSTER_MODE_RUN, 50), it.period_updates = 0, it.period_ns = 35000000u, it.delay_ns = 20000000u);
+  SCOPED_WORLD little = create_sets(type_of_sets(&set, 1));
   run_frame(&little);
   uint64_t spawned_ns = little.now_ns;
   run_frames(&little, 40);
@@ -71,34 +48,26 @@ Test(sets_periods, in_simulation_time_from_the_spawn_on) {
     expected++;
   }
   cr_assert_eq(noted.count, expected);
-  little_world_destroy(&little);
 }
 
 Test(sets_periods, an_empty_set_is_never_active) {
   muster_set_def sets[2] = {set_of(0, MUSTER_MODE_SLICEABLE, 100), set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_agent agent;
-  muster_type_def type = type_of_sets(sets, 2, &noted);
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(type_of_sets(sets, 2));
   run_frames(&little, 10);
-  cr_assert_eq(set_info_of(&little, agent, 0).runs, 0);
-  cr_assert_not(set_info_of(&little, agent, 0).owed);
-  cr_assert_gt(set_info_of(&little, agent, 1).runs, 0);
-  little_world_destroy(&little);
+  cr_assert_eq(set_info_of(&little, setter, 0).runs, 0);
+  cr_assert_not(set_info_of(&little, setter, 0).owed);
+  cr_assert_gt(set_info_of(&little, setter, 1).runs, 0);
 }
 
 Test(sets_periods, a_set_is_there_at_its_levels) {
   muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 100), set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_agent agent;
   sets[0].levels = 1; /* the best level only; without an observer the agent is at the cheapest */
   sets[1].levels = 1 << 1;
-  muster_type_def type = type_of_sets(sets, 2, &noted);
-  type.levels.count = 2;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(CHANGED(type_of_sets(sets, 2), it.levels.count = 2));
   run_frames(&little, 10);
-  cr_assert_eq(info_of(&little, agent).level, 1);
-  cr_assert_eq(set_info_of(&little, agent, 0).runs, 0);
-  cr_assert_gt(set_info_of(&little, agent, 1).runs, 0);
-  little_world_destroy(&little);
+  cr_assert_eq(info_of(&little, setter).level, 1);
+  cr_assert_eq(set_info_of(&little, setter, 0).runs, 0);
+  cr_assert_gt(set_info_of(&little, setter, 1).runs, 0);
 }
 
 /* What the runs of each set are told adds up to the time that the agent lived, even if a set is cut, begins anew or has
@@ -108,21 +77,17 @@ Test(sets_periods, no_time_is_lost_or_told_twice) {
   muster_set_def sets[SETS] = {set_of(2, MUSTER_MODE_RUN, 20),         set_of(7, MUSTER_MODE_SLICEABLE, 50),
                                set_of(3, MUSTER_MODE_SUSPENDABLE, 30), set_of(8, MUSTER_MODE_SLICEABLE, 10),
                                set_of(1, MUSTER_MODE_RUN, 40),         set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_agent agent;
   uint64_t told_ns[SETS] = {0}, began_ns[SETS] = {0}, spawned_ns = 0;
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   sets[5].role = MUSTER_ROLE_ACTION;
   sets[1].period_updates = 3;
   sets[4].period_updates = 0;
   sets[4].period_ns = 70000000u;
-  muster_type_def type = type_of_sets(sets, SETS, &noted);
-  type.sets.slice_ns = 8 * ATOM_NS;
-  type.period_ns = 3 * FRAME_NS;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(CHANGED(sliced_type(sets, SETS, 8), it.period_ns = 3 * FRAME_NS));
   run_frame(&little);
   spawned_ns = little.now_ns;
   for (int frame = 0; frame < FRAMES; frame++) {
-    if (frame % 7 == 0) muster_agent_wake(little.world, agent);
+    if (frame % 7 == 0) muster_agent_wake(little.world, setter);
     run_frame_with(&little, frame % 5 == 0 ? 40000u : 5000000u);
     for (uint32_t i = 0; i < noted.count; i++) {
       const struct call *call = &noted.calls[i];
@@ -134,16 +99,15 @@ Test(sets_periods, no_time_is_lost_or_told_twice) {
     }
     noted.count = 0;
     for (uint32_t set = 0; set < SETS; set++)
-      cr_assert_eq(spawned_ns + told_ns[set], set_info_of(&little, agent, set).last_ns, "set %u in frame %d", set,
+      cr_assert_eq(spawned_ns + told_ns[set], set_info_of(&little, setter, set).last_ns, "set %u in frame %d", set,
                    frame);
   }
   for (uint32_t set = 0; set < SETS; set++) {
-    muster_set_info info = set_info_of(&little, agent, set);
+    muster_set_info info = set_info_of(&little, setter, set);
     cr_assert_gt(info.runs, 100, "set %u ran %lu times, was cut %lu times", set, info.runs, info.cuts);
   }
-  cr_assert_gt(set_info_of(&little, agent, 1).cuts, 100);
-  cr_assert_gt(set_info_of(&little, agent, 2).cuts, 10);
-  little_world_destroy(&little);
+  cr_assert_gt(set_info_of(&little, setter, 1).cuts, 100);
+  cr_assert_gt(set_info_of(&little, setter, 2).cuts, 10);
 }
 
 /* -------------------------------------------------------------------------------------------------------- progress */
@@ -157,20 +121,16 @@ static void tell_progress(muster_update *update, uint32_t atom) {
 
 static void check_progress(float told, float expected) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
-  muster_agent agent;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.sets.slice_ns = 2 * ATOM_NS;
   noted.inside = tell_progress;
   progress_told = told;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(sliced_type(&set, 1, 2));
   while (noted.count == 0) run_frame(&little);
-  cr_assert_float_eq(set_info_of(&little, agent, 0).progress, expected, 1e-4f, "%g: %g", (double)told,
-                     (double)set_info_of(&little, agent, 0).progress);
+  cr_assert_float_eq(set_info_of(&little, setter, 0).progress, expected, 1e-4f, "%g: %g", (double)told,
+                     (double)set_info_of(&little, setter, 0).progress);
   progress_told = 0;
   run_frames(&little, 3);
-  cr_assert_eq(set_info_of(&little, agent, 0).progress, 0.0f, "the run is complete");
+  cr_assert_eq(set_info_of(&little, setter, 0).progress, 0.0f, "the run is complete");
   noted.count = 0;
-  little_world_destroy(&little);
 }
 
 Test(sets_periods, progress_is_what_was_told_or_the_share_of_atoms) {
@@ -183,74 +143,52 @@ Test(sets_periods, progress_is_what_was_told_or_the_share_of_atoms) {
 
 Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
-  muster_agent agent;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_world_def def = papers_world_def();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.priority.progress = 1.0f;
-  type.sets.slice_ns = 2 * ATOM_NS;
+  muster_world_def def = CHANGED(papers_world_def(), it.clock.kind = MUSTER_CLOCK_VIRTUAL, it.priority.progress = 1.0f);
   noted.inside = tell_progress;
   progress_told = 0.5f;
-  little_world little = little_world_create(1, &def);
-  register_type(&little, &type);
-  agent = spawn_at(&little, 0);
+  SCOPED_WORLD little = typed_world(1, def, sliced_type(&set, 1, 2));
+  muster_agent agent = spawn_at(&little, 0);
   while (noted.count == 0) run_frame(&little);
-  muster_agent_explanation why = muster_agent_explanation_default();
-  char text[2048];
-  cr_assert_eq(muster_agent_explain(little.world, agent, &why), MUSTER_OK);
+  muster_agent_explanation why = explain(&little, agent);
   double scale_ns = (double)def.priority.guarantee_ns / (double)def.priority.wait;
   cr_assert_float_eq((double)why.priority_progress_ns, 0.5 * scale_ns, 1e-3 * scale_ns);
   cr_assert(why.reasons & MUSTER_REASON_OWED);
   cr_assert_str_eq(why.set_owed, "set");
-  muster_explanation_print(&why, text, sizeof text);
-  cr_assert_not_null(strstr(text, "its set 'set' is owed time"), "%s", text);
-  little_world_destroy(&little);
+  expect_explained(&why, "its set 'set' is owed time");
 }
 
 /* Eight atoms, one per frame, and a period of five frames: the next period begins while a run is under way. */
 Test(sets_periods, a_run_that_takes_longer_than_its_period_keeps_its_phase) {
-  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
-  muster_agent agent;
+  muster_set_def set =
+      CHANGED(set_of(8, MUSTER_MODE_SLICEABLE, 50), it.period_updates = 0, it.period_ns = 5 * FRAME_NS);
   uint32_t begun[3], count = 0;
-  set.period_updates = 0;
-  set.period_ns = 5 * FRAME_NS;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.sets.slice_ns = ATOM_NS;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(sliced_type(&set, 1, 1));
   for (uint32_t frame = 0; count < 3; frame++) {
     cr_assert_lt(frame, 100);
-    if (strcmp(run_and_tell(&little, &noted), "a0") == 0) begun[count++] = frame;
+    if (strcmp(run_and_tell(&little), "a0") == 0) begun[count++] = frame;
   }
   cr_assert_eq(begun[2] - begun[1], 10, "%u", begun[2] - begun[1]);
-  little_world_destroy(&little);
 }
 
 /* An agent without a period is cut, and its last atom brings it into quarantine. */
 Test(sets_periods, who_is_owed_time_goes_on_when_it_is_reinstated) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
-  muster_agent agent;
   bool reinstated = false;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
-  type.sets.slice_ns = ATOM_NS;
-  type.limit_ns = ATOM_NS / 2;
-  type.overruns.quarantine = 3;
-  little_world little = create_sets(&type, &agent);
+  muster_type_def type = CHANGED(sliced_type(&set, 1, 1), it.elapsed.contract = MUSTER_ELAPSED_EVENTS,
+                                 it.limit_ns = ATOM_NS / 2, it.overruns.quarantine = 3);
+  SCOPED_WORLD little = create_sets(type);
   run_frame(&little);
-  cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
+  cr_assert_eq(muster_agent_wake(little.world, setter), MUSTER_OK);
   for (uint32_t frame = 0; frame < 40 && !reinstated; frame++) {
     run_frame(&little);
-    reinstated = info_of(&little, agent).quarantined;
+    reinstated = info_of(&little, setter).quarantined;
   }
-  cr_assert(reinstated && set_info_of(&little, agent, 0).owed);
-  uint32_t next = set_info_of(&little, agent, 0).atom_next;
-  cr_assert_eq(muster_agent_reinstate(little.world, agent), MUSTER_OK);
+  cr_assert(reinstated && set_info_of(&little, setter, 0).owed);
+  uint32_t next = set_info_of(&little, setter, 0).atom_next;
+  cr_assert_eq(muster_agent_reinstate(little.world, setter), MUSTER_OK);
   run_frame(&little);
-  cr_assert_eq(set_info_of(&little, agent, 0).atom_next, next + 1);
-  little_world_destroy(&little);
+  cr_assert_eq(set_info_of(&little, setter, 0).atom_next, next + 1);
 }
-
-/* --------------------------------------------------------------------------------------------------------- yielding */
 
 static uint32_t asked_until_yes;
 
@@ -261,17 +199,12 @@ static void ask_until_yes(muster_update *update, uint32_t atom) {
 }
 
 static uint32_t ask_in(uint32_t role, muster_mode mode) {
-  muster_set_def set = set_of(1, mode, 50);
-  muster_agent agent;
-  set.role = role;
-  set.asks = 5;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  reset();
+  muster_set_def set = CHANGED(set_of(1, mode, 50), it.role = role, it.asks = 5);
+  forget_calls();
   noted.inside = ask_until_yes;
   asked_until_yes = 0;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(type_of_sets(&set, 1));
   while (noted.count == 0) run_frame(&little);
-  little_world_destroy(&little);
   return asked_until_yes;
 }
 

@@ -1,13 +1,8 @@
 /* Types with sets: what remains of an update that is not admitted. */
 #include "support/set_world.h"
 
-#include <muster/sets.h>
-
-#include <stdlib.h>
-
 enum { GUARD_BYTES = 4096, GUARD = 0x5a, AGENTS = 8 };
 
-static struct calls noted;
 static uint32_t spoilt;
 
 /* Memory with guard bytes behind it. */
@@ -37,18 +32,13 @@ static uint64_t last_is_dear(const muster_cost_query *query, void *user) {
 /* Each agent is considered several times in a frame: as woken, as waiting for long, and in its turn. */
 Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
   muster_set_def sets[MUSTER_SETS_MAX];
-  muster_world_def def = muster_world_def_default();
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < MUSTER_SETS_MAX; i++) sets[i] = set_of(1, MUSTER_MODE_RUN, 50);
-  muster_type_def type = type_of_sets(sets, MUSTER_SETS_MAX, &noted);
-  type.models.cost_ns = last_is_dear;
-  type.overruns.quarantine = 0;
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = AGENTS;
-  def.priority.guarantee_ns = 2 * FRAME_NS;
-  def.allocator = (muster_allocator){take, give_back, NULL};
-  little_world little = little_world_create(1, &def);
-  register_type(&little, &type);
+  little_world little =
+      little_world_of(1, WITH(virtual_world_def, it.limits.agents_max = AGENTS, it.priority.guarantee_ns = 2 * FRAME_NS,
+                              it.allocator = (muster_allocator){take, give_back, NULL}));
+  add_type(&little,
+           CHANGED(type_of_sets(sets, MUSTER_SETS_MAX), it.models.cost_ns = last_is_dear, it.overruns.quarantine = 0));
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   for (uint32_t frame = 0; frame < 60; frame++) {
     for (uint32_t i = 1; frame % 3 == 0 && i < AGENTS; i++) muster_agent_wake(little.world, agents[i]);
@@ -62,18 +52,11 @@ Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
 Test(sets_room, as_many_types_as_there_may_be) {
   enum { TYPES = 1024 };
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 50), set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_world_def def = muster_world_def_default();
   sets[1].period_updates = 2;
-  muster_type_def type = type_of_sets(sets, 2, &noted);
-  type.state_bytes = type.published_bytes = 8;
-  type.messages.waiting_max = type.messages.sends_max = 1;
-  type.messages.bytes_max = 8;
-  type.act = MUSTER_ACT_REGION;
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = AGENTS;
-  def.limits.types_max = TYPES;
-  def.activation_delay = 1;
-  little_world little = little_world_create(1, &def);
+  muster_type_def type = CHANGED(type_of_sets(sets, 2), it.state_bytes = it.published_bytes = 8,
+                                 it.messages.waiting_max = it.messages.sends_max = 1, it.messages.bytes_max = 8,
+                                 it.act = MUSTER_ACT_REGION);
+  SCOPED_WORLD little = little_world_of(
+      1, WITH(virtual_world_def, it.limits.agents_max = AGENTS, it.limits.types_max = TYPES, it.activation_delay = 1));
   for (uint32_t i = 0; i < TYPES; i++) register_type(&little, &type);
-  little_world_destroy(&little);
 }

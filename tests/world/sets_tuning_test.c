@@ -1,57 +1,33 @@
 /* Types with sets: changes while their agents run. */
 #include "support/set_world.h"
 
-#include <muster/sets.h>
-
-static struct calls noted;
-
-static void reset(void) {
-  memset(&noted, 0, sizeof noted);
-}
-
-static muster_set_tuning tuning_of(uint32_t priority, muster_mode mode) {
-  muster_set_tuning tuning = muster_set_tuning_default();
-  tuning.share = priority;
-  tuning.mode = mode;
-  return tuning;
-}
-
 static void tune(const little_world *little, uint32_t set, const muster_set_tuning *tuning) {
-  cr_assert_eq(muster_set_tune(little->world, little->type, set, tuning), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_set_tune(little->world, little->type, set, tuning));
 }
 
-TestSuite(sets_tuning, .init = reset);
+TestSuite(sets_tuning, .init = forget_calls);
 
 Test(sets_tuning, a_new_priority_is_a_new_order) {
   muster_set_def sets[3] = {set_of(1, MUSTER_MODE_RUN, 70), set_of(1, MUSTER_MODE_RUN, 60),
                             set_of(1, MUSTER_MODE_RUN, 50)};
-  muster_agent agent;
-  muster_type_def type = type_of_sets(sets, 3, &noted);
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(type_of_sets(sets, 3));
   run_frames(&little, 5);
-  text_of(&noted);
-  muster_set_tuning tuning = tuning_of(100, MUSTER_MODE_RUN);
+  calls_text();
+  muster_set_tuning tuning = WITH(muster_set_tuning, it.share = 100, it.mode = MUSTER_MODE_RUN);
   tune(&little, 2, &tuning);
-  cr_assert_str_eq(run_and_tell(&little, &noted), "c0a0b0");
-  little_world_destroy(&little);
+  cr_assert_str_eq(run_and_tell(&little), "c0a0b0");
 }
 
-/* One set of eight atoms in a slice of three is cut in `before`, then tuned to `after`. Returns what the next frame
- * runs. */
+/* What runs after a set of eight atoms in a slice of three was cut in `before`, and tuned to `after`. */
 static const char *change_mode(muster_mode before, muster_mode after) {
   muster_set_def set = set_of(8, before, 50);
-  muster_agent agent;
-  muster_set_tuning tuning = tuning_of(50, after);
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  type.sets.slice_ns = 3 * ATOM_NS;
+  muster_set_tuning tuning = WITH(muster_set_tuning, it.share = 50, it.mode = after);
   noted.count = 0;
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(sliced_type(&set, 1, 3));
   while (noted.count == 0) run_frame(&little);
-  text_of(&noted);
+  calls_text();
   tune(&little, 0, &tuning);
-  const char *text = run_and_tell(&little, &noted);
-  little_world_destroy(&little);
-  return text;
+  return run_and_tell(&little);
 }
 
 Test(sets_tuning, who_was_cut_goes_on_by_its_new_mode) {
@@ -64,27 +40,21 @@ Test(sets_tuning, who_was_cut_goes_on_by_its_new_mode) {
 /* Returns, for each update, '1' if the only set was active in it: four updates before the change and eight after it. */
 static const char *change_period(const muster_set_def *given, const muster_set_tuning *tuning, char text[13]) {
   muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), *given};
-  muster_agent agent;
-  muster_type_def type = type_of_sets(sets, 2, &noted);
-  little_world little = create_sets(&type, &agent);
+  SCOPED_WORLD little = create_sets(type_of_sets(sets, 2));
   for (uint32_t update = 0; update < 12;) {
-    const char *ran = run_and_tell(&little, &noted);
+    const char *ran = run_and_tell(&little);
     if (!*ran) continue;
     text[update++] = strchr(ran, 'b') ? '1' : '0';
     if (update == 4) tune(&little, 1, tuning);
   }
   text[12] = 0;
-  little_world_destroy(&little);
   return text;
 }
 
 Test(sets_tuning, periods_change) {
   char text[13];
-  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
-  muster_set_tuning tuning = muster_set_tuning_default();
-  set.period_updates = 1000;
-  set.delay_updates = 7;
-  tuning.period_updates = 3;
+  muster_set_def set = CHANGED(set_of(1, MUSTER_MODE_RUN, 50), it.period_updates = 1000, it.delay_updates = 7);
+  muster_set_tuning tuning = WITH(muster_set_tuning, it.period_updates = 3);
   cr_assert_str_eq(change_period(&set, &tuning, text), "000010010010", "%s: 7 modulo 3 is 1", text);
   tuning.period_updates = 0;
   tuning.period_ns = 3 * FRAME_NS;
@@ -103,17 +73,12 @@ Test(sets_tuning, periods_change) {
 
 /* Two types have sets that never end; counts how many atoms of each ran after the priority of one was changed. */
 Test(sets_tuning, types_are_prioritised) {
-  muster_set_def set = set_of(8, MUSTER_MODE_RUN, 50);
+  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_type types[2];
-  muster_type_def type = type_of_sets(&set, 1, &noted);
   uint32_t ran[2] = {0};
-  type.period_max_ns = FRAME_NS;
-  type.sets.share = 50;
-  set.mode = MUSTER_MODE_SLICEABLE;
-  little_world little = little_world_create(1, NULL);
+  SCOPED_WORLD little = little_world_create(1, NULL);
   for (int i = 0; i < 2; i++) {
-    register_type(&little, &type);
-    types[i] = little.type;
+    types[i] = add_type(&little, CHANGED(due_every(FRAME_NS, type_of_sets(&set, 1)), it.sets.share = 50));
     for (int k = 0; k < 20; k++) spawn_at(&little, k);
   }
   cr_assert_eq(muster_type_set_share(little.world, types[1], 1), MUSTER_OK);
@@ -125,29 +90,21 @@ Test(sets_tuning, types_are_prioritised) {
   }
   cr_assert_gt(ran[0], 2 * ran[1], "%u and %u", ran[0], ran[1]);
   cr_assert_gt(ran[1], 0);
-  little_world_destroy(&little);
 }
 
-/* A set counts updates again after it had a period in ns for a while. An agent that is spawned later must begin with
- * the set's delay. */
+/* A set counts updates again after it had a period in ns; who is spawned then must begin with the set's delay. */
 Test(sets_tuning, who_is_spawned_after_a_change_keeps_its_delays) {
-  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
-  muster_agent agent;
+  muster_set_def set = CHANGED(set_of(1, MUSTER_MODE_RUN, 50), it.period_updates = 4, it.delay_updates = 3);
   uint32_t first = 0;
-  set.period_updates = 4;
-  set.delay_updates = 3;
-  muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_set_tuning tuning = muster_set_tuning_default();
-  little_world little = create_sets(&type, &agent);
-  tuning.period_updates = 0;
-  tuning.period_ns = 7 * FRAME_NS;
+  muster_set_tuning tuning = WITH(muster_set_tuning, it.period_updates = 0, it.period_ns = 7 * FRAME_NS);
+  SCOPED_WORLD little = create_sets(type_of_sets(&set, 1));
   tune(&little, 0, &tuning);
   run_frame(&little);
   tuning.period_updates = 4;
   tuning.period_ns = 0;
   tune(&little, 0, &tuning);
   run_frames(&little, 2);
-  agent = spawn_at(&little, 1);
+  muster_agent agent = spawn_at(&little, 1);
   noted.count = 0;
   for (uint32_t frame = 0; frame < 20 && !first; frame++) {
     run_frame(&little);
@@ -156,5 +113,4 @@ Test(sets_tuning, who_is_spawned_after_a_change_keeps_its_delays) {
     noted.count = 0;
   }
   cr_assert_geq(first, 4, "in frame %u", first);
-  little_world_destroy(&little);
 }

@@ -1,8 +1,7 @@
 /* Types with sets on the wall clock, with workers that are called away between atoms. What is checked holds for every
  * schedule, and does not depend on how long anything takes. */
-#include "support/little_world.h"
-
-#include <muster/sets.h>
+#include "support/burn.h"
+#include "world/fixture.h"
 
 enum { AGENTS = 400, SETS = 4, ATOMS = 8, FRAMES = 60 };
 
@@ -25,15 +24,11 @@ static void be_urgent(void *argument, uint32_t worker) {
   (void)argument, (void)worker;
 }
 
-static void spin(uint32_t rounds) {
-  for (volatile uint32_t i = 0; i < rounds; i = i + 1) continue;
-}
-
 static muster_atom_result think(muster_update *update, uint32_t atom) {
   struct mind *mind = update->state;
   uint32_t set = update->set;
   uint64_t random = muster_update_random(update);
-  spin((uint32_t)(random >> 40) % 3000);
+  spend((uint32_t)(random >> 40) % 3000);
   if (set == 1 && mind->next[set] != atom) mind->broken++; /* sliceable: no atom is left out or run twice */
   if (set != 1 && atom != 0 && mind->next[set] != atom) mind->broken++;
   if (atom == 0) mind->began_ns[set] = update->now_ns;
@@ -41,7 +36,7 @@ static muster_atom_result think(muster_update *update, uint32_t atom) {
   if (random % 16 == 3) muster_job_submit(update->type_user, MUSTER_URGENCY_URGENT, be_urgent, NULL, NULL);
   if (random % 4 == 0) muster_update_wake(update, muster_agent_make((uint32_t)(random >> 20) % AGENTS, 1));
   if (random % 8 == 1) {
-    while (set != 0 && set != 3 && !muster_update_should_yield(update)) spin(100);
+    while (set != 0 && set != 3 && !muster_update_should_yield(update)) spend(100);
     if (set == 1 && random % 16 == 1) return MUSTER_ATOM_MORE;
   }
   mind->next[set] = (atom + 1) % ATOMS;
@@ -72,32 +67,19 @@ static const muster_atom thoughts[ATOMS] = {{think_0, MUSTER_ROLE_BEHAVIOUR, 0},
 
 static void register_thinkers(little_world *little, uint64_t slice_ns) {
   muster_set_def sets[SETS];
-  for (uint32_t i = 0; i < SETS; i++) {
-    sets[i] = muster_set_def_default();
-    sets[i].atoms = thoughts;
-    sets[i].atom_count = ATOMS;
-  }
+  for (uint32_t i = 0; i < SETS; i++) sets[i] = WITH(muster_set_def, it.atoms = thoughts, it.atom_count = ATOMS);
   sets[1].mode = MUSTER_MODE_SLICEABLE;
   sets[2].mode = MUSTER_MODE_SUSPENDABLE;
   sets[3].role = MUSTER_ROLE_ACTION;
-  muster_type_def type = muster_type_def_default();
-  type.sets.list = sets;
-  type.sets.count = SETS;
-  type.state_bytes = sizeof(struct mind);
-  type.period_ns = 3 * FRAME_NS;
-  type.user = little->pool;
-  type.on_spawned = be_born;
-  type.sets.slice_ns = slice_ns;
-  type.limit_ns = 1000000000u;
-  type.overruns.demote = type.overruns.quarantine = 0;
-  register_type(little, &type);
+  add_type(little, WITH(muster_type_def, it.sets.list = sets, it.sets.count = SETS,
+                        it.state_bytes = sizeof(struct mind), it.period_ns = 3 * FRAME_NS, it.user = little->pool,
+                        it.on_spawned = be_born, it.sets.slice_ns = slice_ns, it.limit_ns = 1000000000u,
+                        it.overruns.demote = it.overruns.quarantine = 0));
 }
 
-/* Runs frames with atoms that submit urgent jobs and wake agents. After each frame the state of every agent must be
- * right. */
+/* Its atoms submit urgent jobs and wake agents. After each frame the state of every agent must be right. */
 static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
-  muster_world_def def = muster_world_def_default();
-  little_world little = little_world_create(4, &def);
+  SCOPED_WORLD little = little_world_of(4, muster_world_def_default());
   muster_agent agents[AGENTS];
   uint64_t runs = 0;
   register_thinkers(&little, slice_ns);
@@ -111,8 +93,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
         muster_set_info info = muster_set_info_default();
         cr_assert_eq(muster_agent_set_read(little.world, agents[i], set, &info), MUSTER_OK);
         if (!info_of(&little, agents[i]).active) continue;
-        cr_assert_eq(mind->spawned_ns + mind->told_ns[set], info.last_ns, "agent %u, set %u in frame %u", i, set,
-                     frame);
+        cr_assert_eq(mind->spawned_ns + mind->told_ns[set], info.last_ns, "agent %u, set %u, frame %u", i, set, frame);
       }
     }
   }
@@ -128,7 +109,6 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
     counted += info.runs;
   }
   cr_assert_eq(counted, runs);
-  little_world_destroy(&little);
 }
 
 Test(sets_wall, workers_that_are_called_away_keep_every_rule) {

@@ -1,8 +1,6 @@
 /* A world lives the same in any number of shards; and what was saved or recorded in some goes on in others. */
 #include "agents/shards.h"
-#include "support/snapshots.h"
-
-#include <muster/record.h>
+#include "world/fixture.h"
 
 enum { AGENTS = 700, FRAMES = 60 };
 
@@ -24,25 +22,13 @@ static muster_atom_result live(muster_update *update) {
 }
 
 static little_world world_in(uint32_t shards) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 5000};
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.limits.agents_max = AGENTS;
-  def.shards = shards;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(&atom, 1);
-  type.state_bytes = sizeof(creature);
-  type.period_ns = 30000000;
-  type.period_max_ns = 400000000;
-  type.levels.count = 4;
-  register_type(&little, &type);
-  return little;
+  return typed_world(1, WITH(virtual_world_def, it.limits.agents_max = AGENTS, it.shards = shards),
+                     CHANGED(type_running(live, 5000), it.state_bytes = sizeof(creature), it.period_ns = 30000000,
+                             it.period_max_ns = 400000000, it.levels.count = 4));
 }
 
 static void populate(little_world *little) {
-  muster_observer_def observer = muster_observer_def_default();
-  observer.near_m = 50.0f;
-  observer.far_m = 400.0f;
+  muster_observer_def observer = WITH(muster_observer_def, it.near_m = 50.0f, it.far_m = 400.0f);
   cr_assert_neq(muster_observer_generation(muster_observer_add(little->world, &observer)), 0);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(little, (double)i);
 }
@@ -68,57 +54,39 @@ Test(shards, each_agent_belongs_to_one_and_neighbours_to_the_same) {
 }
 
 Test(shards, a_number_that_is_no_power_of_two_is_refused) {
-  muster_world_def def = muster_world_def_default();
-  def.shards = 12;
-  cr_assert_null(muster_world_create(&def));
-  cr_assert_not_null(strstr(muster_last_error(), "shards 12 must be a power of two"), "%s", muster_last_error());
-  def.shards = 512;
-  cr_assert_null(muster_world_create(&def));
+  expect_world_refused(WITH(muster_world_def, it.shards = 12), "shards 12 must be a power of two");
+  expect_world_refused(WITH(muster_world_def, it.shards = 512), "shards 512");
 }
 
 Test(shards, a_snapshot_goes_on_in_another_number_of_them) {
   static const uint32_t others[] = {0, 2, 64, 256};
-  little_world one = world_in(1);
+  SCOPED_WORLD one = world_in(1);
   populate(&one);
   live_on(&one, FRAMES);
-  saved_world saved = save_world(one.world);
+  SCOPED(saved_world_forget) saved_world saved = save_world(one.world);
   live_on(&one, FRAMES);
-  for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
-    little_world other = world_in(others[i]);
-    cr_assert_eq(load_world(other.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  for (uint32_t i = 0; i < COUNT_OF(others); i++) {
+    SCOPED_WORLD other = world_in(others[i]);
+    assert_ok(load_world(other.world, saved.bytes, saved.count));
     other.now_ns = FRAMES * (uint64_t)FRAME_NS;
     live_on(&other, FRAMES);
     cr_assert_eq(muster_world_hash(other.world), muster_world_hash(one.world), "%u shards", others[i]);
-    little_world_destroy(&other);
   }
-  free(saved.bytes);
-  little_world_destroy(&one);
 }
-
-/* ---------------------------------------------------------------------------------------------------------- records */
 
 Test(shards, a_record_is_replayed_in_another_number_of_them) {
   static const uint32_t others[] = {1, 4, 256};
-  saved_world saved = {0};
-  muster_record_def record = muster_record_def_default();
-  record.write = saved_world_write;
-  record.user = &saved;
-  little_world one = world_in(16);
-  cr_assert_eq(muster_record_begin(one.world, &record), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(saved_world_forget) saved_world saved = {0};
+  SCOPED_WORLD one = world_in(16);
+  assert_ok(record_with(one.world, WITH(muster_record_def, it.write = saved_world_write, it.user = &saved)));
   populate(&one);
   live_on(&one, FRAMES);
-  cr_assert_eq(muster_record_end(one.world), MUSTER_OK, "%s", muster_last_error());
-  for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
-    little_world other = world_in(others[i]);
-    muster_replay_def replay = muster_replay_def_default();
-    replay.bytes = saved.bytes;
-    replay.count = saved.count;
-    cr_assert_eq(muster_replay_begin(other.world, &replay), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_record_end(one.world));
+  for (uint32_t i = 0; i < COUNT_OF(others); i++) {
+    SCOPED_WORLD other = world_in(others[i]);
+    assert_ok(replay_with(other.world, WITH(muster_replay_def, it.bytes = saved.bytes, it.count = saved.count)));
     for (uint32_t frame = 0; frame < FRAMES; frame++)
       cr_assert_eq(muster_replay_frame(other.world), MUSTER_OK, "%u shards: %s", others[i], muster_last_error());
     cr_assert_eq(muster_world_hash(other.world), muster_world_hash(one.world), "%u shards", others[i]);
-    little_world_destroy(&other);
   }
-  free(saved.bytes);
-  little_world_destroy(&one);
 }

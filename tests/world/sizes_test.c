@@ -1,19 +1,11 @@
 /* Every struct that begins with its size, through the call that takes it: which sizes are refused, which part of a
  * longer struct is read or written, and that a call which returns no result leaves it in muster_last_result(). */
 #include "base/sized.h"
-#include "support/recording.h"
+#include "world/fixture.h"
 
-#include <muster/explain.h>
-#include <muster/herd.h>
-#include <muster/overruns.h>
 #include <muster/planner.h>
-#include <muster/record.h>
 #include <muster/replicate.h>
-#include <muster/sets.h>
-#include <muster/snapshot.h>
-#include <muster/tune.h>
 #include <muster/view.h>
-#include <stdio.h>
 
 enum { TAIL_BYTES = 64, BYTES_MAX = 4096 };
 
@@ -32,48 +24,33 @@ struct scene {
 static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
 
 static muster_world *new_world(uint32_t planner_workers) {
-  muster_world_def def = muster_world_def_default();
-  def.limits.agents_max = 64;
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  def.planner_workers = planner_workers;
+  muster_world_def def = WITH(muster_world_def, it.limits.agents_max = 64, it.clock.kind = MUSTER_CLOCK_VIRTUAL,
+                              it.planner_workers = planner_workers);
   muster_world *world = muster_world_create(&def);
   cr_assert_not_null(world, "%s", muster_last_error());
   return world;
 }
 
-static void open_bytes(struct scene *scene) {
-  muster_save_def save = muster_save_def_default();
-  muster_world *world = new_world(0);
-  save.write = recorded_write;
-  save.user = &scene->snapshot;
-  cr_assert_eq(muster_world_save(world, &save), MUSTER_OK, "%s", muster_last_error());
-  recorded_begin(&scene->record, world);
-  cr_assert_eq(muster_record_end(world), MUSTER_OK);
-  muster_world_destroy(world);
-}
-
 static struct scene open_scene(void) {
   struct scene scene = {.fresh = new_world(0), .planned = new_world(1)};
   scene.little = (little_world){.world = new_world(0)};
-  muster_set_def set = muster_set_def_default();
-  set.atoms = &atom;
-  set.atom_count = 1;
-  muster_type_def type = muster_type_def_default();
-  type.sets.list = &set;
-  type.sets.count = 1;
-  type.published_bytes = sizeof(muster_herd_body);
-  register_type(&scene.little, &type);
-  muster_herd_type_def herds = muster_herd_type_def_default();
-  herds.member = scene.little.type;
-  herds.herds_max = herds.unfolded_max = 4;
+  muster_set_def set = WITH(muster_set_def, it.atoms = &atom, it.atom_count = 1);
+  add_type(&scene.little, WITH(muster_type_def, it.sets.list = &set, it.sets.count = 1,
+                               it.published_bytes = sizeof(muster_herd_body)));
+  muster_herd_type_def herds =
+      WITH(muster_herd_type_def, it.member = scene.little.type, it.herds_max = it.unfolded_max = 4);
   scene.herds = muster_herd_type_register(scene.little.world, &herds);
   cr_assert_eq(muster_herds_add(scene.little.world, scene.herds, &(muster_herd_def){.members = 2}, 1, &scene.herd), 1,
                "%s", muster_last_error());
-  muster_observer_def observer = muster_observer_def_default();
-  scene.observer = muster_observer_add(scene.little.world, &observer);
+  scene.observer = observe_at(&scene.little, 0);
   scene.agent = spawn_at(&scene.little, 5000);
   run_frame(&scene.little);
-  open_bytes(&scene);
+  muster_save_def save = WITH(muster_save_def, it.write = recorded_write, it.user = &scene.snapshot);
+  muster_world *world = new_world(0);
+  assert_ok(muster_world_save(world, &save));
+  recorded_begin(&scene.record, world);
+  cr_assert_eq(muster_record_end(world), MUSTER_OK);
+  muster_world_destroy(world);
   return scene;
 }
 
@@ -120,7 +97,7 @@ struct entry {
   muster_result (*call)(struct scene *scene, void *given);
 };
 
-#define ENTRY(name, set, result)                                                                                       \
+#define ENTRY(name, reads, set, result)                                                                                \
   static void prepare_##name(struct scene *scene, void *given) {                                                       \
     muster_##name *it = given;                                                                                         \
     (void)scene;                                                                                                       \
@@ -131,103 +108,70 @@ struct entry {
     muster_##name *it = given;                                                                                         \
     (void)scene;                                                                                                       \
     return result;                                                                                                     \
-  }
+  }                                                                                                                    \
+  static const struct entry entry_##name = {SIZED(name), reads, prepare_##name, call_##name};
+#define READ(name, set, result) ENTRY(name, true, set, result)
+#define WRITTEN(name, result)   ENTRY(name, false, NOTHING, result)
+#define NOTHING                 ((void)0)
 
-#define NOTHING ((void)0)
+READ(world_def, it->limits.agents_max = 64, destroyed(muster_world_create(it)))
+READ(pool_def, it->workers = 1, stopped(muster_pool_create(it)))
+READ(type_def, (it->atoms = &atom, it->atom_count = 1), made(muster_type_register(scene->little.world, it).index > 0))
+READ(agent_def, it->type = scene->little.type, made(!muster_agent_is_null(muster_agent_spawn(scene->little.world, it))))
+READ(agent_tuning, NOTHING, muster_agent_tune(scene->little.world, scene->agent, it))
+READ(observer_def, NOTHING, made(muster_observer_generation(muster_observer_add(scene->little.world, it)) > 0))
+READ(world_tuning, NOTHING, muster_world_tune(scene->little.world, it))
+READ(set_tuning, NOTHING, muster_set_tune(scene->little.world, scene->little.type, 0, it))
+READ(herd_type_def, (it->member = scene->little.type, it->herds_max = it->unfolded_max = 4),
+     made(muster_herd_type_register(scene->little.world, it).index > 0))
+READ(view, (it->x0 = 4000, it->x1 = 6000, it->y0 = -1, it->y1 = 1), viewed(scene, it))
+READ(agent_columns, NOTHING, made(muster_agents_read(scene->little.world, &scene->agent, 1, it) == 1))
+READ(nearby_query, (it->position.x = 5000, it->radius_m = 1), asked(scene, it))
+READ(record_def, (it->write = recorded_write, it->user = &scene->record), muster_record_begin(scene->fresh, it))
+READ(replay_def, (it->bytes = scene->record.bytes, it->count = scene->record.count),
+     muster_replay_begin(scene->fresh, it))
+READ(save_def, (it->write = recorded_write, it->user = &scene->snapshot), muster_world_save(scene->little.world, it))
+READ(load_def, (it->bytes = scene->snapshot.bytes, it->count = scene->snapshot.count),
+     muster_world_load(scene->fresh, it))
 
-ENTRY(world_def, it->limits.agents_max = 64, destroyed(muster_world_create(it)))
-ENTRY(pool_def, it->workers = 1, stopped(muster_pool_create(it)))
-ENTRY(type_def, (it->atoms = &atom, it->atom_count = 1), made(muster_type_register(scene->little.world, it).index > 0))
-ENTRY(agent_def, it->type = scene->little.type,
-      made(!muster_agent_is_null(muster_agent_spawn(scene->little.world, it))))
-ENTRY(agent_tuning, NOTHING, muster_agent_tune(scene->little.world, scene->agent, it))
-ENTRY(observer_def, NOTHING, made(muster_observer_generation(muster_observer_add(scene->little.world, it)) > 0))
-ENTRY(world_tuning, NOTHING, muster_world_tune(scene->little.world, it))
-ENTRY(set_tuning, NOTHING, muster_set_tune(scene->little.world, scene->little.type, 0, it))
-ENTRY(herd_type_def, (it->member = scene->little.type, it->herds_max = it->unfolded_max = 4),
-      made(muster_herd_type_register(scene->little.world, it).index > 0))
-ENTRY(view, (it->x0 = 4000, it->x1 = 6000, it->y0 = -1, it->y1 = 1), viewed(scene, it))
-ENTRY(agent_columns, NOTHING, made(muster_agents_read(scene->little.world, &scene->agent, 1, it) == 1))
-ENTRY(nearby_query, (it->position.x = 5000, it->radius_m = 1), asked(scene, it))
-ENTRY(record_def, (it->write = recorded_write, it->user = &scene->record), muster_record_begin(scene->fresh, it))
-ENTRY(replay_def, (it->bytes = scene->record.bytes, it->count = scene->record.count),
-      muster_replay_begin(scene->fresh, it))
-ENTRY(save_def, (it->write = recorded_write, it->user = &scene->snapshot), muster_world_save(scene->little.world, it))
-ENTRY(load_def, (it->bytes = scene->snapshot.bytes, it->count = scene->snapshot.count),
-      muster_world_load(scene->fresh, it))
+WRITTEN(frame_report, muster_frame_report_read(scene->little.world, it))
+WRITTEN(statistics, muster_statistics_read(scene->little.world, it))
+WRITTEN(type_cost, muster_type_cost_read(scene->little.world, scene->little.type, 0, it))
+WRITTEN(agent_info, muster_agent_read(scene->little.world, scene->agent, it))
+WRITTEN(agent_explanation, muster_agent_explain(scene->little.world, scene->agent, it))
+WRITTEN(overrun_counts, muster_overrun_counts_read(scene->little.world, scene->little.type, it))
+WRITTEN(set_info, muster_agent_set_read(scene->little.world, scene->agent, 0, it))
+WRITTEN(herd_info, muster_herd_read(scene->little.world, scene->herd, it))
+WRITTEN(plan_summary, muster_plan(scene->planned, &(muster_frame){FRAME_NS, FRAME_NS}, &(muster_plan_entry){0}, 1, it))
+WRITTEN(record_status, muster_record_status_read(scene->little.world, it))
+WRITTEN(record_info, muster_record_look(scene->record.bytes, scene->record.count, it, NULL))
+WRITTEN(snapshot_info, muster_snapshot_look(scene->snapshot.bytes, scene->snapshot.count, it))
 
-ENTRY(frame_report, NOTHING, muster_frame_report_read(scene->little.world, it))
-ENTRY(statistics, NOTHING, muster_statistics_read(scene->little.world, it))
-ENTRY(type_cost, NOTHING, muster_type_cost_read(scene->little.world, scene->little.type, 0, it))
-ENTRY(agent_info, NOTHING, muster_agent_read(scene->little.world, scene->agent, it))
-ENTRY(agent_explanation, NOTHING, muster_agent_explain(scene->little.world, scene->agent, it))
-ENTRY(overrun_counts, NOTHING, muster_overrun_counts_read(scene->little.world, scene->little.type, it))
-ENTRY(set_info, NOTHING, muster_agent_set_read(scene->little.world, scene->agent, 0, it))
-ENTRY(herd_info, NOTHING, muster_herd_read(scene->little.world, scene->herd, it))
-ENTRY(plan_summary, NOTHING,
-      muster_plan(scene->planned, &(muster_frame){FRAME_NS, FRAME_NS}, &(muster_plan_entry){0}, 1, it))
-ENTRY(record_status, NOTHING, muster_record_status_read(scene->little.world, it))
-ENTRY(record_info, NOTHING, muster_record_look(scene->record.bytes, scene->record.count, it, NULL))
-ENTRY(snapshot_info, NOTHING, muster_snapshot_look(scene->snapshot.bytes, scene->snapshot.count, it))
-
-static muster_result call_pool_statistics(struct scene *scene, void *given) {
-  (void)scene;
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 1;
+static muster_result read_pool(muster_pool_statistics *given) {
+  muster_pool_def def = WITH(muster_pool_def, it.workers = 1);
   muster_pool *pool = muster_pool_create(&def);
   muster_result result = muster_pool_statistics_read(pool, UINT32_MAX, given);
   muster_pool_destroy(pool);
   return result;
 }
 
-static void prepare_pool_statistics(struct scene *scene, void *given) {
-  (void)scene;
-  *(muster_pool_statistics *)given = muster_pool_statistics_default();
-}
-
-#define READ(name)                                                                                                     \
-  { SIZED(name), true, prepare_##name, call_##name }
-#define WRITTEN(name)                                                                                                  \
-  { SIZED(name), false, prepare_##name, call_##name }
+WRITTEN(pool_statistics, read_pool(it))
 
 /* Passes each entry to `expect`, in a scene of its own, with a struct that is set and followed by zeros. */
 static void each(void (*expect)(struct scene *scene, const struct entry *entry, void *given)) {
-  const struct entry entries[] = {READ(world_def),
-                                  READ(pool_def),
-                                  READ(type_def),
-                                  READ(agent_def),
-                                  READ(agent_tuning),
-                                  READ(observer_def),
-                                  READ(world_tuning),
-                                  READ(set_tuning),
-                                  READ(herd_type_def),
-                                  READ(view),
-                                  READ(agent_columns),
-                                  READ(nearby_query),
-                                  READ(record_def),
-                                  READ(replay_def),
-                                  READ(save_def),
-                                  READ(load_def),
-                                  WRITTEN(frame_report),
-                                  WRITTEN(statistics),
-                                  WRITTEN(type_cost),
-                                  WRITTEN(agent_info),
-                                  WRITTEN(agent_explanation),
-                                  WRITTEN(overrun_counts),
-                                  WRITTEN(set_info),
-                                  WRITTEN(herd_info),
-                                  WRITTEN(plan_summary),
-                                  WRITTEN(record_status),
-                                  WRITTEN(record_info),
-                                  WRITTEN(snapshot_info),
-                                  WRITTEN(pool_statistics)};
-  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+  const struct entry *entries[] = {
+      &entry_world_def,         &entry_pool_def,       &entry_type_def,      &entry_agent_def,      &entry_agent_tuning,
+      &entry_observer_def,      &entry_world_tuning,   &entry_set_tuning,    &entry_herd_type_def,  &entry_view,
+      &entry_agent_columns,     &entry_nearby_query,   &entry_record_def,    &entry_replay_def,     &entry_save_def,
+      &entry_load_def,          &entry_frame_report,   &entry_statistics,    &entry_type_cost,      &entry_agent_info,
+      &entry_agent_explanation, &entry_overrun_counts, &entry_set_info,      &entry_herd_info,      &entry_plan_summary,
+      &entry_record_status,     &entry_record_info,    &entry_snapshot_info, &entry_pool_statistics};
+  for (size_t i = 0; i < COUNT_OF(entries); i++) {
     _Alignas(64) unsigned char bytes[BYTES_MAX] = {0};
-    struct scene scene = open_scene();
-    cr_assert_lt(entries[i].kind->whole + TAIL_BYTES, sizeof bytes, "%s", entries[i].kind->name);
-    entries[i].prepare(&scene, bytes);
-    expect(&scene, &entries[i], bytes);
-    close_scene(&scene);
+    SCOPED(close_scene) struct scene scene = open_scene();
+    cr_assert_lt(entries[i]->kind->whole + TAIL_BYTES, sizeof bytes, "%s", entries[i]->kind->name);
+    entries[i]->prepare(&scene, bytes);
+    expect(&scene, entries[i], bytes);
   }
 }
 
@@ -245,7 +189,7 @@ Test(sizes, what_a_default_function_set_is_taken) {
 
 static void expect_refused(struct scene *scene, const struct entry *entry, void *given) {
   const uint32_t sizes[] = {0, 1, entry->kind->first - 1, 65537, UINT32_MAX};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     char words[128];
     snprintf(words, sizeof words, "muster_%s was not set by muster_%s_default(): its size is %u", entry->kind->name,
              entry->kind->name, sizes[i]);

@@ -1,18 +1,15 @@
 /* A first update that is slow, as where a JIT compiles or a table is loaded, says nothing of those after it: a second
  * later all run as often as before, and hardly a frame leaves its budget. The clock is told the time; one host lets the
  * library's worker run the updates, one plans. */
-#include "base/clock.h"
-#include "run/runner.h"
 #include "support/planned_world.h"
-#include "world/world.h"
+#include "world/told_clock.h"
 
 enum { SECOND = 20, COMES = 10 * SECOND, FRAMES = 30 * SECOND }; /* in frames; the player comes */
 enum { STEP_NS = 50000000, BUDGET_NS = 10000000, PERIOD_NS = 100000000, AGENTS_MOST = 2000, NEAR_EVERY = 20, GROUPS };
 
 static const uint64_t cheap_ns = 1000, dear_ns = 20000;
 
-/* What happens. Where a player comes, it makes each twentieth agent important, and the first update of those is the
- * slow one; else the first of all is. */
+/* Where a player comes, each twentieth agent becomes important, and their first update is slow; else the first is. */
 struct story {
   uint32_t agents;
   uint64_t first_ns, cheap_ns;
@@ -21,23 +18,18 @@ struct story {
 
 static struct scene {
   const struct story *story;
-  uint64_t told_ns, own_ns, now_ns, frame_ns; /* frame_ns: spent in updates of the frame */
-  uint32_t full;                              /* updates at level 0 */
-  uint32_t runs[2];                           /* in this second, of the far and the near */
+  uint64_t now_ns, frame_ns; /* frame_ns: spent in updates of the frame */
+  uint32_t full;             /* updates at level 0 */
+  uint32_t runs[2];          /* in this second, of the far and the near */
   uint64_t last_ns[AGENTS_MOST];
 } scene;
 
-static uint64_t cost_of(uint32_t level) {
-  if (level == 0 && scene.full++ == 0) return scene.story->first_ns;
-  return level || !scene.story->player ? scene.story->cheap_ns : dear_ns;
-}
-
 static uint64_t live(uint32_t agent, uint32_t level) {
-  uint64_t cost_ns = cost_of(level);
+  uint64_t cost_ns = level || !scene.story->player ? scene.story->cheap_ns : dear_ns;
+  if (level == 0 && scene.full++ == 0) cost_ns = scene.story->first_ns;
   scene.runs[agent % NEAR_EVERY == 0]++;
   scene.last_ns[agent] = scene.now_ns;
-  scene.told_ns += cost_ns;
-  scene.own_ns += cost_ns;
+  spend(cost_ns);
   scene.frame_ns += cost_ns;
   return cost_ns;
 }
@@ -49,35 +41,30 @@ static muster_atom_result live_atom(muster_update *update) {
 
 static planned_world *open_world(const struct story *story) {
   static const muster_atom atom = {live_atom, MUSTER_ROLE_BEHAVIOUR, 20000};
-  scene = (struct scene){.story = story, .told_ns = 1000000000u, .own_ns = 1};
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = 0;
-  def.planner_workers = story->planned;
-  def.planner.by_clock = story->planned;
+  scene = (struct scene){.story = story};
+  told_ns = 1000000000u;
+  own_ns = 1;
+  muster_world_def def = WITH(muster_world_def, it.watch.stuck_ns = 0, it.planner_workers = story->planned,
+                              it.planner.by_clock = story->planned);
   planned_world *world = calloc(1, sizeof *world);
   world->little.world = muster_world_create(&def);
   cr_assert_not_null(world->little.world, "%s", muster_last_error());
-  world->little.world->runner->clock = clock_told(&scene.told_ns);
-  clock_tell_thread_cpu(&scene.own_ns);
-  muster_type_def type = story->planned ? parts_type(1) : type_with(&atom, 1);
-  type.parts.part_ns = atom.model_ns;
-  type.overruns.demote = 0;
+  tell_clock(&world->little);
+  clock_tell_thread_cpu(&own_ns);
+  muster_type_def type = CHANGED(story->planned ? parts_type(1) : type_with(&atom, 1), it.parts.part_ns = atom.model_ns,
+                                 it.overruns.demote = 0);
   if (story->player) type.levels.count = 2;
   register_type(&world->little, &type);
-  for (uint32_t i = 0; i < story->agents; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = world->little.type;
-    agent.position.x = i % NEAR_EVERY ? 1000.0 + i : 0.01 * i;
-    agent.user = (void *)(uintptr_t)i;
-    cr_assert(!muster_agent_is_null(muster_agent_spawn(world->little.world, &agent)), "%s", muster_last_error());
-  }
+  for (uint32_t i = 0; i < story->agents; i++)
+    spawn_as(&world->little, WITH(muster_agent_def, it.position.x = i % NEAR_EVERY ? 1000.0 + i : 0.01 * i,
+                                  it.user = (void *)(uintptr_t)i));
   return world;
 }
 
 static void run_as_planned(planned_world *world) {
   uint32_t count = plan_with(world, BUDGET_NS, ENTRIES_MAX), done = 0;
-  uint64_t end_ns = scene.told_ns + world->plan.run_ns;
-  for (; done < count && scene.told_ns < end_ns; done++) {
+  uint64_t end_ns = told_ns + world->plan.run_ns;
+  for (; done < count && told_ns < end_ns; done++) {
     world->results[done] = result_as_planned(&world->entries[done], 1);
     world->results[done].cost_ns = live((uint32_t)world->entries[done].user, world->entries[done].level);
   }
@@ -87,13 +74,12 @@ static void run_as_planned(planned_world *world) {
 static void run_one(planned_world *world) {
   scene.now_ns += STEP_NS;
   world->little.now_ns = scene.now_ns - FRAME_NS; /* a plan goes on by that */
-  if (scene.told_ns < 1000000000u + scene.now_ns) scene.told_ns = 1000000000u + scene.now_ns;
+  if (told_ns < 1000000000u + scene.now_ns) told_ns = 1000000000u + scene.now_ns;
   scene.frame_ns = 0;
   if (scene.story->planned)
     run_as_planned(world);
   else
-    cr_assert_eq(muster_frame_run(world->little.world, &(muster_frame){scene.now_ns, BUDGET_NS}), MUSTER_OK, "%s",
-                 muster_last_error());
+    assert_ok(muster_frame_run(world->little.world, &(muster_frame){scene.now_ns, BUDGET_NS}));
 }
 
 static bool somebody_waits(void) {
@@ -112,12 +98,11 @@ static void expect_rates(uint32_t frame, const char *host) {
 
 static void expect_that_it_passes(const struct story *story) {
   static const char *const hosts[] = {"the library", "the planner"};
-  planned_world *world = open_world(story);
+  SCOPED(planned_world_end) planned_world *world = open_world(story);
   uint32_t idle = 0, from = (story->player ? COMES : 0) + SECOND;
   for (uint32_t i = 0; i < FRAMES; i++) {
     if (i % SECOND == 0) scene.runs[0] = scene.runs[1] = 0;
-    muster_observer_def def = muster_observer_def_default();
-    if (story->player && i == COMES) muster_observer_add(world->little.world, &def);
+    if (story->player && i == COMES) observe_at(&world->little, 0);
     run_one(world);
     idle += scene.frame_ns < BUDGET_NS / 5 && somebody_waits();
     if (i >= from && i % SECOND == SECOND - 1) expect_rates(i, hosts[story->planned]);
@@ -125,7 +110,6 @@ static void expect_that_it_passes(const struct story *story) {
   cr_expect_gt(scene.full, 0);
   cr_expect_leq(idle, 10, "%s: frames under a fifth of the budget while somebody waits", hosts[story->planned]);
   clock_tell_thread_cpu(NULL);
-  planned_world_destroy(world);
 }
 
 static void expect_of_both(struct story story) {

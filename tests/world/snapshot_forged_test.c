@@ -2,35 +2,22 @@
 #include "plan/shedding.h"
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
-#include "world/world.h"
+#include "world/fixture.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
-
-#include <muster/snapshot.h>
-
-#include <math.h>
 
 enum { SECTION_HEAD = 1, SECTION_CLASSES = 3, SECTION_OBSERVERS = 10, SECTION_SCORE, SECTION_LEARNT = 15, FRAMES = 30 };
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the only observer; no other value equals these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
 
-static little_world new_world(void) {
-  return busy_world(&busy_kinds[1], 1);
-}
-
-static saved_world save_observed(void) {
-  little_world little = new_world();
-  muster_observer_def observer = muster_observer_def_default();
-  observer.position = stands;
-  observer.near_m = near_m;
-  observer.far_m = far_m;
+static struct snapshot_parts save_observed(void) {
+  SCOPED_WORLD little = busy_world(&busy_kinds[1], 1);
   for (uint32_t i = 0; i < 12; i++) busy_spawn(&little, i, 0);
-  muster_observer_add(little.world, &observer);
+  observe_as(&little, WITH(muster_observer_def, it.position = stands, it.near_m = near_m, it.far_m = far_m));
   for (uint32_t i = 0; i < FRAMES; i++) run_frame_with(&little, busy_kinds[1].budget_ns);
-  saved_world saved = save_world(little.world);
-  little_world_destroy(&little);
-  return saved;
+  SCOPED(saved_world_forget) saved_world saved = save_world(little.world);
+  return take_apart(&saved);
 }
 
 /* Returns occurrence number `which` of these bytes in the section, counted from 0; NULL if there are not so many. */
@@ -42,15 +29,13 @@ static unsigned char *find(const struct snapshot_parts *parts, uint32_t section,
 }
 
 static muster_result load_parts(const struct snapshot_parts *parts) {
-  little_world little = new_world();
-  saved_world saved = put_together(parts);
+  SCOPED_WORLD little = busy_world(&busy_kinds[1], 1);
+  SCOPED(saved_world_forget) saved_world saved = put_together(parts);
   muster_result result = load_world(little.world, saved.bytes, saved.count);
   if (result == MUSTER_OK) {
     little.now_ns = look_at(&saved).sim_now_ns;
     run_frame_with(&little, busy_kinds[1].budget_ns);
   }
-  little_world_destroy(&little);
-  free(saved.bytes);
   return result;
 }
 
@@ -62,9 +47,9 @@ static void expect_forged(const struct snapshot_parts *parts, unsigned char *pla
   memcpy(place, bytes, count);
   if (why) {
     cr_assert_eq(load_parts(parts), MUSTER_E_INPUT, "expected: %s", why);
-    cr_assert_not_null(strstr(muster_last_error(), why), "%s", muster_last_error());
+    expect_error(why);
   } else {
-    cr_assert_eq(load_parts(parts), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(load_parts(parts));
   }
   memcpy(place, kept, count);
 }
@@ -83,13 +68,11 @@ static void expect_place(const struct snapshot_parts *parts, uint32_t which, mus
   expect_forged(parts, place, &at, sizeof at, why);
 }
 
-/* After the values of all observers together, each observer stands twice: as the world sees it, and as it is filed to
- * be found. */
+/* Behind the values of all observers, each of them stands twice: as the world sees it, and as it is filed. */
 Test(snapshot_forged, observers_that_see_as_none_can) {
   static const char why[] = "observer 0 is what none can be";
-  saved_world saved = save_observed();
-  struct snapshot_parts parts = take_apart(&saved);
-  cr_assert_eq(load_parts(&parts), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
+  assert_ok(load_parts(&parts));
   for (uint32_t which = 1; which <= 2; which++) {
     expect_sight(&parts, which, -0.001f, far_m, why);
     expect_sight(&parts, which, near_m, near_m, why);
@@ -99,30 +82,23 @@ Test(snapshot_forged, observers_that_see_as_none_can) {
     expect_sight(&parts, which, NAN, far_m, why);
     expect_sight(&parts, which, 0.0f, far_m, NULL);
   }
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 Test(snapshot_forged, observers_that_stand_where_none_can) {
   static const char why[] = "observer 0 is what none can be";
-  saved_world saved = save_observed();
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
   for (uint32_t which = 0; which < 2; which++) {
     expect_place(&parts, which, (muster_position){1.0000001e9, 0, 0}, why);
     expect_place(&parts, which, (muster_position){0, -1.0000001e9, 0}, why);
     expect_place(&parts, which, (muster_position){0, 0, INFINITY}, why);
     expect_place(&parts, which, (muster_position){NAN, 0, 0}, why);
   }
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
-/* The section of observers begins with values of all of them: typical and linked reach, shortest, near and far, ...,
- * the buckets. */
+/* The section of observers begins with values of all of them: typical and linked reach, shortest, near and far, ... */
 Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
   static const char why[] = "observers that see as none can";
-  saved_world saved = save_observed();
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
   float *sight = (float *)(void *)(parts.bytes + parts.begin[SECTION_OBSERVERS]), values[5];
   memcpy(values, sight, sizeof values);
   enum { TYPICAL, LINKED, SHORTEST, NEAR, FAR };
@@ -140,14 +116,11 @@ Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
   expect_forged(&parts, (unsigned char *)&sight[NEAR], &four, sizeof four, NULL);
   expect_forged(&parts, (unsigned char *)&sight[FAR], &four, sizeof four, NULL);
   expect_forged(&parts, (unsigned char *)&sight[LINKED], &another, sizeof another, why);
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
   static const char why[] = "no world has run";
-  saved_world saved = save_observed();
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
   unsigned char *head = parts.bytes + parts.begin[SECTION_HEAD];
   unsigned char *frames = head + offsetof(muster_snapshot_info, frames);
   unsigned char *now_ns = head + offsetof(muster_snapshot_info, sim_now_ns);
@@ -160,20 +133,15 @@ Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
   expect_forged(&parts, frames, &value, sizeof value, NULL);
   value = (uint64_t)INT64_MAX / 2 + 1;
   expect_forged(&parts, now_ns, &value, sizeof value, why);
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 /* The section of scores ends with two flags: whether load shedding relapsed, and whether any agent is shed. */
 Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   static const char why[] = "levels that give way as none can";
-  saved_world saved = save_observed();
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
   for (size_t i = 1; i <= 2; i++)
     for (unsigned char value = 0; value <= 2; value++)
       expect_forged(&parts, parts.bytes + parts.begin[SECTION_SCORE + 1] - i, &value, 1, value < 2 ? NULL : why);
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 /* Before these flags stand how far levels are shed, and from which pressure on. */
@@ -186,15 +154,12 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
                 {offsetof(struct shedding, from), 0.5, NAN},        {offsetof(struct shedding, pressure), 2.0, 2.001},
                 {offsetof(struct shedding, pressure), 0.0, -0.001}, {offsetof(struct shedding, depth), 1.5, 1.501},
                 {offsetof(struct shedding, depth), 0.0, -0.001}};
-  saved_world saved = save_observed();
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
   unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(struct shedding, relapsed);
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+  for (size_t i = 0; i < COUNT_OF(fields); i++) {
     expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
     expect_forged(&parts, begin + fields[i].offset, &fields[i].bad, sizeof(double), why);
   }
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 static const busy_kind *planned_kind(void) {
@@ -204,21 +169,16 @@ static const busy_kind *planned_kind(void) {
 }
 
 static muster_result load_planned(const struct snapshot_parts *parts) {
-  little_world little = busy_world(planned_kind(), 1);
-  saved_world saved = put_together(parts);
-  muster_result result = load_world(little.world, saved.bytes, saved.count);
-  little_world_destroy(&little);
-  free(saved.bytes);
-  return result;
+  SCOPED_WORLD little = busy_world(planned_kind(), 1);
+  SCOPED(saved_world_forget) saved_world saved = put_together(parts);
+  return load_world(little.world, saved.bytes, saved.count);
 }
 
 Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
-  little_world little = busy_world(planned_kind(), 1);
-  busy_populate(&little);
-  for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
+  SCOPED_WORLD little = busy_driven(planned_kind(), 1, FRAMES);
   const frame_experience learnt = little.world->learnt->experience;
-  saved_world saved = save_world(little.world);
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(saved_world_forget) saved_world saved = save_world(little.world);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = take_apart(&saved);
   unsigned char *place = find(&parts, SECTION_LEARNT, &learnt, sizeof learnt, 0);
   cr_assert_not_null(place);
   for (uint32_t kind = 0; kind < ACT_KINDS; kind++) {
@@ -226,32 +186,27 @@ Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
     forged.act_each[kind].mean_ns = -1.0;
     memcpy(place, &forged, sizeof forged);
     cr_assert_eq(load_planned(&parts), MUSTER_E_INPUT, "kind %u", kind);
-    cr_assert_not_null(strstr(muster_last_error(), "measured times that cannot be"), "%s", muster_last_error());
+    expect_error("measured times that cannot be");
   }
   memcpy(place, &learnt, sizeof learnt);
-  cr_assert_eq(load_planned(&parts), MUSTER_OK, "%s", muster_last_error());
-  little_world_destroy(&little);
-  free(parts.bytes);
-  free(saved.bytes);
+  assert_ok(load_planned(&parts));
 }
 
 /* A pace differs from its beat by at most half a beat: beyond that it would belong to another beat. */
 Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
   static const double late[] = {-0.51, -0.5, 0.0, 0.5, 0.51};
-  little_world little = busy_world(planned_kind(), 1);
-  busy_populate(&little);
-  for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
+  SCOPED_WORLD little = busy_driven(planned_kind(), 1, FRAMES);
   const class_table *table = &little.world->queues->classes;
   activation_pace paces[2] = {table->activation.pace, table->activation.pace};
   for (uint32_t i = 0; i < table->count; i++)
     if (table->classes[i].pace.beat_ns > 0) paces[1] = table->classes[i].pace;
-  saved_world saved = save_world(little.world);
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(saved_world_forget) saved_world saved = save_world(little.world);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = take_apart(&saved);
   for (uint32_t which = 0; which < 2; which++) {
     activation_pace pace = paces[which];
     unsigned char *place = find(&parts, which ? SECTION_CLASSES : SECTION_LEARNT, &pace, sizeof pace, 0);
     cr_assert_not_null(place, "pace %u is not there", which);
-    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+    for (size_t i = 0; i < COUNT_OF(late); i++) {
       pace.late = late[i];
       memcpy(place, &pace, sizeof pace);
       cr_assert_eq(load_planned(&parts), fabs(late[i]) <= 0.5 ? MUSTER_OK : MUSTER_E_INPUT, "pace %u, %g", which,
@@ -259,7 +214,4 @@ Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
     }
     memcpy(place, &paces[which], sizeof pace);
   }
-  little_world_destroy(&little);
-  free(parts.bytes);
-  free(saved.bytes);
 }

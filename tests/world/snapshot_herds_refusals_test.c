@@ -1,21 +1,15 @@
-/* Snapshots of worlds with herds that are damaged, or of other herds: they are refused with the reason, and the world
- * is as new. */
+/* Snapshots with herds that are damaged, or of other herds, are refused with the reason, and the world is as new. */
 #include "support/herd_busy.h"
-#include "support/sanitized.h"
 #include "support/snapshot_parts.h"
-#include "world/world.h"
+#include "world/fixture.h"
 #include "world/world_herds.h"
-
-#include <muster/herd.h>
 
 enum { NEXT = UNDER_SANITIZER ? 5 : 1 }; /* of so many places one is tried */
 enum { UNFOLDED = 40, HERDS = 16 /* the section of herds; the changes that wait follow it */ };
 
 static saved_world save_busy(uint32_t frames) {
-  herd_busy busy = herd_busy_driven(frames, UNFOLDED);
-  saved_world saved = save_world(busy.little.world);
-  little_world_destroy(&busy.little);
-  return saved;
+  SCOPED(herd_busy_end) herd_busy busy = herd_busy_driven(frames, UNFOLDED);
+  return save_world(busy.little.world);
 }
 
 static void expect_refused(muster_world *world, const void *bytes, size_t count, const char *why) {
@@ -28,20 +22,18 @@ static void expect_refused(muster_world *world, const void *bytes, size_t count,
 
 /* A world that refused a snapshot is still a new one: it loads the whole snapshot, and goes on. */
 static void expect_loaded(herd_busy *busy, const saved_world *saved) {
-  cr_assert_eq(load_world(busy->little.world, saved->bytes, saved->count), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(load_world(busy->little.world, saved->bytes, saved->count));
   cr_assert_eq(muster_world_hash(busy->little.world), look_at(saved).hash);
   busy->little.now_ns = look_at(saved).sim_now_ns;
   for (uint32_t i = 0; i < 10; i++) run_frame_with(&busy->little, BUSY_BUDGET_NS);
 }
 
 Test(snapshot_herds_refusals, every_truncation) {
-  saved_world saved = save_busy(50);
-  herd_busy busy = herd_busy_world(1, UNFOLDED);
+  SCOPED(saved_world_forget) saved_world saved = save_busy(50);
+  SCOPED(herd_busy_end) herd_busy busy = herd_busy_world(1, UNFOLDED);
   for (size_t count = 0; count < saved.count; count += NEXT)
     expect_refused(busy.little.world, saved.bytes, count, "cut");
   expect_loaded(&busy, &saved);
-  little_world_destroy(&busy.little);
-  free(saved.bytes);
 }
 
 static uint64_t next_random(uint64_t *random) {
@@ -52,8 +44,8 @@ static uint64_t next_random(uint64_t *random) {
 }
 
 Test(snapshot_herds_refusals, two_thousand_flips_of_a_bit) {
-  saved_world saved = save_busy(50);
-  herd_busy busy = herd_busy_world(1, UNFOLDED);
+  SCOPED(saved_world_forget) saved_world saved = save_busy(50);
+  SCOPED(herd_busy_end) herd_busy busy = herd_busy_world(1, UNFOLDED);
   uint64_t random = 88172645463325252u;
   for (int i = 0; i < 2000; i++) {
     size_t bit = next_random(&random) % (saved.count * 8);
@@ -62,11 +54,7 @@ Test(snapshot_herds_refusals, two_thousand_flips_of_a_bit) {
     saved.bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
   }
   expect_loaded(&busy, &saved);
-  little_world_destroy(&busy.little);
-  free(saved.bytes);
 }
-
-/* ----------------------------------------------------------------------------------------- with correct checksums */
 
 /* Changes the sections of herds: writes a special value of a random width, or flips one bit. */
 static void mutate(const struct snapshot_parts *parts, uint64_t *random) {
@@ -74,7 +62,7 @@ static void mutate(const struct snapshot_parts *parts, uint64_t *random) {
   size_t length = parts->begin[SECTIONS + 1] - parts->begin[HERDS], width = (size_t)1 << next_random(random) % 4;
   size_t at = next_random(random) % (length - width) / width * width;
   unsigned char *place = parts->bytes + parts->begin[HERDS] + at;
-  uint64_t drawn = next_random(random), value = values[drawn % (sizeof values / sizeof *values)];
+  uint64_t drawn = next_random(random), value = values[drawn % COUNT_OF(values)];
   if (drawn >> 60 < 8)
     memcpy(place, &value, width);
   else
@@ -84,17 +72,17 @@ static void mutate(const struct snapshot_parts *parts, uint64_t *random) {
 /* Each changed snapshot is refused, or the world goes on with it. */
 Test(snapshot_herds_refusals, what_was_changed_and_sealed_again) {
   enum { MUTATIONS = 2000 };
-  saved_world saved = save_busy(50);
-  struct snapshot_parts parts = take_apart(&saved);
-  herd_busy busy = herd_busy_world(1, UNFOLDED);
+  SCOPED(saved_world_forget) saved_world saved = save_busy(50);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(herd_busy_end) herd_busy busy = herd_busy_world(1, UNFOLDED);
   uint64_t random = 1234567u, now_ns = look_at(&saved).sim_now_ns;
   uint32_t refused = 0;
-  unsigned char *good = malloc(parts.begin[SECTIONS + 1]);
+  SCOPED(free_memory) unsigned char *good = malloc(parts.begin[SECTIONS + 1]);
   memcpy(good, parts.bytes, parts.begin[SECTIONS + 1]);
   for (int i = 0; i < MUTATIONS; i++) {
     memcpy(parts.bytes, good, parts.begin[SECTIONS + 1]);
     mutate(&parts, &random);
-    saved_world changed = put_together(&parts);
+    SCOPED(saved_world_forget) saved_world changed = put_together(&parts);
     muster_result result = load_world(busy.little.world, changed.bytes, changed.count);
     if (result) {
       cr_assert_eq(result, MUSTER_E_INPUT, "%s", muster_last_error());
@@ -109,65 +97,55 @@ Test(snapshot_herds_refusals, what_was_changed_and_sealed_again) {
       little_world_destroy(&busy.little);
       busy = herd_busy_world(1, UNFOLDED);
     }
-    free(changed.bytes);
   }
   cr_assert(refused > MUTATIONS / 20 && refused < MUTATIONS, "%u of %d are refused", refused, MUTATIONS);
   expect_loaded(&busy, &saved);
-  little_world_destroy(&busy.little);
-  free(good);
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------------ other herds */
 
-static void expect_differs(const saved_world *saved, const muster_herd_type_def *def, const char *what) {
-  herd_world other = herd_world_create(1, NULL, def);
+static void expect_differs(const saved_world *saved, muster_herd_type_def def, const char *what) {
+  SCOPED(herd_world_destroy) herd_world other = herd_world_create(1, NULL, &def);
   expect_refused(other.little.world, saved->bytes, saved->count, what);
-  cr_assert_not_null(strstr(muster_last_error(), what), "%s: %s", what, muster_last_error());
-  herd_world_destroy(&other);
+  expect_error(what);
+}
+
+/* The parts, sealed again, are refused with these words. */
+static void expect_parts_refused(const struct snapshot_parts *parts, const char *what, const char *words) {
+  SCOPED(saved_world_forget) saved_world changed = put_together(parts);
+  SCOPED(herd_busy_end) herd_busy other = herd_busy_world(1, UNFOLDED);
+  expect_refused(other.little.world, changed.bytes, changed.count, what);
+  expect_error(words);
 }
 
 Test(snapshot_herds_refusals, herd_types_that_differ) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED(herd_world_destroy) herd_world herds = herd_world_create(1, NULL, NULL);
   for (uint32_t i = 0; i < 4; i++) add_herd(&herds, 30.0 * i, 0, 8);
   observe(&herds, 0, 0);
   run_frames(&herds.little, 60);
-  saved_world saved = save_world(herds.little.world);
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.depth = 4;
-  expect_differs(&saved, &def, "its depth is 4, in the snapshot it was 5");
-  def.depth = 5;
-  def.zone_m[1] = 90.0f;
-  expect_differs(&saved, &def, "its zone_m[1] is 90, in the snapshot it was 100");
-  def.zone_m[1] = 100.0f;
-  def.retains = true;
-  expect_differs(&saved, &def, "its retains is 1, in the snapshot it was 0");
-  def.retains = false;
-  def.unfolded_max = 1;
-  expect_differs(&saved, &def, "there is room for 1");
-  def.unfolded_max = 20; /* another size that suffices is accepted, and so is another look_ns */
-  def.herds_max = 3;
-  expect_differs(&saved, &def, "there is room for 3");
-  def.herds_max = 5000;
-  def.look_ns *= 2;
-  herd_world other = herd_world_create(1, NULL, &def);
-  cr_assert_eq(load_world(other.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(saved_world_forget) saved_world saved = save_world(herds.little.world);
+  expect_differs(&saved, WITH(muster_herd_type_def, it.depth = 4), "its depth is 4, in the snapshot it was 5");
+  expect_differs(&saved, WITH(muster_herd_type_def, it.zone_m[1] = 90.0f),
+                 "its zone_m[1] is 90, in the snapshot it was 100");
+  expect_differs(&saved, WITH(muster_herd_type_def, it.retains = true), "its retains is 1, in the snapshot it was 0");
+  expect_differs(&saved, WITH(muster_herd_type_def, it.unfolded_max = 1), "there is room for 1");
+  expect_differs(&saved, WITH(muster_herd_type_def, it.unfolded_max = 20, it.herds_max = 3), "there is room for 3");
+  /* Another size that suffices is accepted, and so is another look_ns. */
+  muster_herd_type_def def = WITH(muster_herd_type_def, it.unfolded_max = 20, it.herds_max = 5000, it.look_ns *= 2);
+  SCOPED(herd_world_destroy) herd_world other = herd_world_create(1, NULL, &def);
+  assert_ok(load_world(other.little.world, saved.bytes, saved.count));
   cr_assert_eq(muster_world_hash(other.little.world), muster_world_hash(herds.little.world));
-  herd_world_destroy(&other);
-  herd_world_destroy(&herds);
-  free(saved.bytes);
 }
 
 /* Positions of herds and numbers of their members stand block by block, as columns. */
 Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_many) {
-  herd_busy busy = herd_busy_driven(50, UNFOLDED);
+  SCOPED(herd_busy_end) herd_busy busy = herd_busy_driven(50, UNFOLDED);
   const struct herd_type *type = &busy.little.world->herds->table.types[0];
   uint32_t slot = 0, count = type->blocks[0].high;
   while (!type->members[slot]) slot++;
   cr_assert_lt(slot, count);
-  saved_world saved = save_world(busy.little.world);
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(saved_world_forget) saved_world saved = save_world(busy.little.world);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = take_apart(&saved);
   struct {
     const void *column;
     size_t each;
@@ -180,26 +158,17 @@ Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_man
     unsigned char *place = parts.bytes + at + slot * forged[i].each, kept[4];
     memcpy(kept, place, sizeof kept);
     memcpy(place, &forged[i].bits, forged[i].each);
-    saved_world changed = put_together(&parts);
-    herd_busy other = herd_busy_world(1, UNFOLDED);
-    expect_refused(other.little.world, changed.bytes, changed.count, "a folded herd");
-    cr_assert_not_null(strstr(muster_last_error(), "or is where none can be"), "%s", muster_last_error());
+    expect_parts_refused(&parts, "a folded herd", "or is where none can be");
     memcpy(place, kept, sizeof kept);
-    little_world_destroy(&other.little);
-    free(changed.bytes);
   }
-  little_world_destroy(&busy.little);
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
-/* The section holds how many partitions have herds, and for each its number and the block into which its next herd is
- * put. */
+/* The section holds how many partitions have herds, and for each its number and the block for its next herd. */
 Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
-  herd_busy busy = herd_busy_driven(50, UNFOLDED);
+  SCOPED(herd_busy_end) herd_busy busy = herd_busy_driven(50, UNFOLDED);
   const uint32_t is[] = {1, 0, busy.little.world->herds->table.types[0].open[0]};
-  saved_world saved = save_world(busy.little.world);
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(saved_world_forget) saved_world saved = save_world(busy.little.world);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = take_apart(&saved);
   size_t at = parts.begin[HERDS], found = 0, places = 0;
   for (; at + sizeof is <= parts.begin[SECTIONS + 1]; at++)
     if (memcmp(parts.bytes + at, is, sizeof is) == 0) found = at, places++;
@@ -207,25 +176,17 @@ Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
   const uint32_t forged[][2] = {{65536, is[2]}, {0, 0}, {0, 1000}};
   for (uint32_t i = 0; i < 3; i++) {
     memcpy(parts.bytes + found + 4, forged[i], sizeof forged[i]);
-    saved_world changed = put_together(&parts);
-    herd_busy other = herd_busy_world(1, UNFOLDED);
-    expect_refused(other.little.world, changed.bytes, changed.count, "an open block");
-    cr_assert_not_null(strstr(muster_last_error(), "are put into block"), "%s", muster_last_error());
-    little_world_destroy(&other.little);
-    free(changed.bytes);
+    expect_parts_refused(&parts, "an open block", "are put into block");
   }
-  little_world_destroy(&busy.little);
-  free(parts.bytes);
-  free(saved.bytes);
 }
 
 /* The section of herds ends with the members that have names, an id that is set aside, and whether herds died out. */
 Test(snapshot_herds_refusals, what_stands_in_a_free_place_of_a_name_is_no_reason) {
-  herd_world herds = herd_world_create(1, NULL, NULL);
+  SCOPED(herd_world_destroy) herd_world herds = herd_world_create(1, NULL, NULL);
   add_herd(&herds, 0, 0, 8);
   run_frames(&herds.little, 5);
-  saved_world saved = save_world(herds.little.world);
-  struct snapshot_parts parts = take_apart(&saved);
+  SCOPED(saved_world_forget) saved_world saved = save_world(herds.little.world);
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = take_apart(&saved);
   const double far = 1e300;
   const uint32_t one = 1, none = UINT32_MAX, dying = 2;
   unsigned char place[sizeof(herd_named) + sizeof(uint32_t)] = {0};
@@ -240,14 +201,9 @@ Test(snapshot_herds_refusals, what_stands_in_a_free_place_of_a_name_is_no_reason
   memcpy(parts.bytes + names + sizeof one, place, bytes);
   memcpy(parts.bytes + end + bytes - sizeof dying, &dying, sizeof dying);
   for (uint32_t section = HERDS + 1; section <= SECTIONS + 1; section++) parts.begin[section] += bytes;
-  saved_world changed = put_together(&parts);
-  herd_world other = herd_world_create(1, NULL, NULL);
+  SCOPED(saved_world_forget) saved_world changed = put_together(&parts);
+  SCOPED(herd_world_destroy) herd_world other = herd_world_create(1, NULL, NULL);
   expect_refused(other.little.world, changed.bytes, changed.count, "herds that died out twice");
-  cr_assert_not_null(strstr(muster_last_error(), "times herds died out"), "%s", muster_last_error());
+  expect_error("times herds died out");
   cr_assert_null(strstr(muster_last_error(), ": its "), "%s", muster_last_error());
-  herd_world_destroy(&other);
-  herd_world_destroy(&herds);
-  free(changed.bytes);
-  free(parts.bytes);
-  free(saved.bytes);
 }

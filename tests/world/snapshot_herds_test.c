@@ -1,8 +1,6 @@
 /* A world with herds that was saved and loaded goes on bit for bit like the world that was not. */
 #include "support/herd_busy.h"
-#include "support/snapshots.h"
-
-#include <muster/herd.h>
+#include "world/fixture.h"
 
 /* What worlds held when they were saved. */
 struct seen {
@@ -44,11 +42,11 @@ static void expect_same_herds(const muster_world *one, const muster_world *other
 }
 
 static void compare(uint32_t before, uint32_t unfolded, uint32_t workers, uint32_t after, struct seen *seen) {
-  herd_busy whole = herd_busy_driven(before, unfolded);
+  SCOPED(herd_busy_end) herd_busy whole = herd_busy_driven(before, unfolded);
   look_round(&whole, seen);
-  saved_world saved = save_world(whole.little.world);
+  SCOPED(saved_world_forget) saved_world saved = save_world(whole.little.world);
   cr_assert_eq(look_at(&saved).hash, muster_world_hash(whole.little.world), "a world is not changed by saving it");
-  herd_busy loaded = herd_busy_world(workers, unfolded);
+  SCOPED(herd_busy_end) herd_busy loaded = herd_busy_world(workers, unfolded);
   memcpy(loaded.observers, whole.observers, sizeof loaded.observers);
   loaded.little.now_ns = whole.little.now_ns;
   cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "after %u frames: %s", before,
@@ -64,13 +62,9 @@ static void compare(uint32_t before, uint32_t unfolded, uint32_t workers, uint32
     cr_assert_eq(report.changes_waiting, other.changes_waiting);
   }
   expect_same_herds(whole.little.world, loaded.little.world);
-  saved_world again = save_world(whole.little.world), of_loaded = save_world(loaded.little.world);
+  SCOPED(saved_world_forget) saved_world again = save_world(whole.little.world);
+  SCOPED(saved_world_forget) saved_world of_loaded = save_world(loaded.little.world);
   cr_assert_eq(again.count, of_loaded.count);
-  little_world_destroy(&whole.little);
-  little_world_destroy(&loaded.little);
-  free(saved.bytes);
-  free(again.bytes);
-  free(of_loaded.bytes);
 }
 
 Test(snapshot_herds, go_on_bit_for_bit_on_one_worker) {
@@ -96,36 +90,25 @@ Test(snapshot_herds, without_room_for_more_unfolded_ones) {
 }
 
 Test(snapshot_herds, go_on_after_they_were_loaded_twice) {
-  herd_busy whole = herd_busy_driven(60, 40), last = herd_busy_world(1, 40);
-  saved_world saved = save_world(whole.little.world);
-  herd_busy loaded = herd_busy_world(1, 40);
-  cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  saved_world again = save_world(loaded.little.world);
-  cr_assert_eq(saved.count, again.count);
-  cr_assert_eq(memcmp(saved.bytes, again.bytes, saved.count), 0, "nothing is lost on the way");
-  cr_assert_eq(load_world(last.little.world, again.bytes, again.count), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(herd_busy_end) herd_busy whole = herd_busy_driven(60, 40);
+  SCOPED(herd_busy_end) herd_busy loaded = herd_busy_world(1, 40), last = herd_busy_world(1, 40);
+  copy_exactly(&whole.little, &loaded.little); /* nothing is lost on the way */
+  copy_exactly(&loaded.little, &last.little);
   cr_assert_eq(muster_world_hash(last.little.world), muster_world_hash(whole.little.world));
-  little_world_destroy(&whole.little);
-  little_world_destroy(&loaded.little);
-  little_world_destroy(&last.little);
-  free(saved.bytes);
-  free(again.bytes);
 }
 
 /* Places of herds that were removed are taken again, and the ids are the same as without the snapshot. */
 Test(snapshot_herds, homes_that_are_free) {
   static muster_herd_def defs[MUSTER_HERD_BLOCK];
-  muster_herd_type_def def = muster_herd_type_def_default();
-  def.herds_max = 2 * MUSTER_HERD_BLOCK;
-  herd_world whole = herd_world_create(1, NULL, &def), loaded = herd_world_create(1, NULL, &def);
+  muster_herd_type_def def = WITH(muster_herd_type_def, it.herds_max = 2 * MUSTER_HERD_BLOCK);
+  SCOPED(herd_world_destroy) herd_world whole = herd_world_create(1, NULL, &def);
+  SCOPED(herd_world_destroy) herd_world loaded = herd_world_create(1, NULL, &def);
   for (uint32_t i = 0; i < MUSTER_HERD_BLOCK; i++) defs[i].position.x = 1e5 + 20.0 * i;
   cr_assert_eq(muster_herds_add(whole.little.world, whole.type, defs, MUSTER_HERD_BLOCK, NULL), MUSTER_HERD_BLOCK);
   for (uint32_t i = 0; i < 60; i += 7) muster_herd_remove(whole.little.world, muster_herd_make(500 + i, 1));
   run_frames(&whole.little, 3);
   add_herd(&whole, 1e5, 0.0, 5);
-  saved_world saved = save_world(whole.little.world);
-  cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  loaded.little.now_ns = whole.little.now_ns;
+  copy_world(&whole.little, &loaded.little);
   for (uint32_t i = 0; i < 20; i++) {
     muster_herd one = add_herd(&whole, 1e5, i, 5), other = add_herd(&loaded, 1e5, i, 5);
     cr_assert(muster_herd_index(one) == muster_herd_index(other) &&
@@ -135,7 +118,4 @@ Test(snapshot_herds, homes_that_are_free) {
     run_frames(&loaded.little, 1);
     cr_assert_eq(muster_world_hash(whole.little.world), muster_world_hash(loaded.little.world));
   }
-  herd_world_destroy(&whole);
-  herd_world_destroy(&loaded);
-  free(saved.bytes);
 }

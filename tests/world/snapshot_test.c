@@ -1,52 +1,35 @@
 /* A world that was saved and loaded goes on bit for bit like the world that was not. */
 #include "support/busy_worlds.h"
-#include "support/snapshots.h"
-
-#include <muster/snapshot.h>
+#include "world/fixture.h"
 
 static void expect_same_hash(const little_world *one, const little_world *other, const busy_kind *kind,
                              uint32_t frame) {
   uint64_t hash = muster_world_hash(one->world), loaded = muster_world_hash(other->world);
-  cr_assert_eq(hash, loaded, "world '%s', frame %u: %lx, loaded %lx", kind->name, frame, (unsigned long)hash,
-               (unsigned long)loaded);
+  cr_assert_eq(hash, loaded, "world '%s', frame %u: %lx, loaded %lx", kind->name, frame, hash, loaded);
 }
 
-/* Loads the saved bytes into a world of the same kind. */
-static little_world load_kind(const busy_kind *kind, const saved_world *saved, uint32_t workers, uint64_t now_ns) {
-  little_world loaded = busy_world(kind, workers);
-  loaded.now_ns = now_ns;
-  cr_assert_eq(load_world(loaded.world, saved->bytes, saved->count), MUSTER_OK, "world '%s': %s", kind->name,
-               muster_last_error());
-  return loaded;
-}
-
-/* Saves after so many frames, while everything that the host asked for last still waits; then runs both worlds and
- * saves again. */
+/* Saves while all that the host asked for last still waits; then runs both worlds, and saves again. */
 static void compare_kind(const busy_kind *kind, uint32_t before, uint32_t workers) {
   enum { AFTER = 60 };
-  little_world whole = busy_world(kind, 1);
-  busy_populate(&whole);
-  for (uint32_t frame = 0; frame < before; frame++) busy_frame(&whole, kind, frame);
+  SCOPED_WORLD whole = busy_driven(kind, 1, before);
   busy_spawn(&whole, 1, before);
   busy_command(&whole, before);
-  saved_world saved = save_world(whole.world);
+  SCOPED(saved_world_forget) saved_world saved = save_world(whole.world);
   muster_snapshot_info info = look_at(&saved);
   cr_assert_eq(info.hash, muster_world_hash(whole.world));
   cr_assert_eq(info.frames, before);
-  little_world loaded = load_kind(kind, &saved, workers, whole.now_ns);
+  SCOPED_WORLD loaded = busy_world(kind, workers);
+  loaded.now_ns = whole.now_ns;
+  cr_assert_eq(load_world(loaded.world, saved.bytes, saved.count), MUSTER_OK, "world '%s': %s", kind->name,
+               muster_last_error());
   expect_same_hash(&whole, &loaded, kind, before);
   for (uint32_t frame = before; frame < before + AFTER; frame++) {
     busy_frame(&whole, kind, frame);
     busy_frame(&loaded, kind, frame);
     expect_same_hash(&whole, &loaded, kind, frame);
   }
-  saved_world again = save_world(whole.world), of_loaded = save_world(loaded.world);
+  SCOPED(saved_world_forget) saved_world again = save_world(whole.world), of_loaded = save_world(loaded.world);
   cr_assert_eq(again.count, of_loaded.count, "world '%s'", kind->name);
-  little_world_destroy(&whole);
-  little_world_destroy(&loaded);
-  free(saved.bytes);
-  free(again.bytes);
-  free(of_loaded.bytes);
 }
 
 Test(snapshot, a_loaded_world_goes_on_bit_for_bit) {

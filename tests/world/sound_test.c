@@ -3,6 +3,7 @@
 #include "agents/agents_sound.h"
 #include "agents/batch.h"
 #include "support/busy_worlds.h"
+#include "world/fixture.h"
 #include "world/overruns_state.h"
 #include "world/penalties.h"
 #include "world/world_commands.h"
@@ -11,10 +12,6 @@
 #include "world/world_queues.h"
 #include "world/world_score.h"
 #include "world/world_sound.h"
-
-#include <muster/overruns.h>
-
-#include <stdio.h>
 
 static void expect_sound(const struct muster_world *world, const char *kind, uint32_t frame) {
   soundness found = {0};
@@ -26,13 +23,11 @@ static void expect_sound(const struct muster_world *world, const char *kind, uin
 
 Test(sound, a_busy_world_is_sound_after_every_frame) {
   for (uint32_t k = 0; k < BUSY_KINDS; k++) {
-    little_world little = busy_world(&busy_kinds[k], 1);
-    busy_populate(&little);
+    SCOPED_WORLD little = busy_driven(&busy_kinds[k], 1, 0);
     for (uint32_t frame = 0; frame < 150; frame++) {
       busy_frame(&little, &busy_kinds[k], frame);
       expect_sound(little.world, busy_kinds[k].name, frame);
     }
-    little_world_destroy(&little);
   }
 }
 
@@ -66,14 +61,16 @@ static const char *of(uint32_t agent, const char *words) {
   return text;
 }
 
-static void expect_row(struct muster_world *world, uint32_t agent, const agent_row *row, const char *words) {
-  expect_broken(world, &world->agents.store.rows[agent], row, sizeof *row, words);
+static agent_row row_of(const struct muster_world *world, uint32_t agent) {
+  return world->agents.store.rows[agent];
+}
+
+static void expect_row(struct muster_world *world, uint32_t agent, agent_row row, const char *words) {
+  expect_broken(world, &world->agents.store.rows[agent], &row, sizeof row, words);
 }
 
 static void expect_status(struct muster_world *world, uint32_t agent, agent_status status, const char *words) {
-  agent_row row = world->agents.store.rows[agent];
-  row.status = status & 7u;
-  expect_row(world, agent, &row, of(agent, words));
+  expect_row(world, agent, CHANGED(row_of(world, agent), it.status = status & 7u), of(agent, words));
 }
 
 /* Returns the first agent of a status that is in a list, or in none. */
@@ -101,16 +98,14 @@ static void quarantine_some(struct muster_world *world) {
 
 /* A world in which some agents wait and some are in quarantine. */
 static little_world driven_world(const busy_kind *kind) {
-  little_world little = busy_world(kind, 1);
-  busy_populate(&little);
-  for (uint32_t frame = 0; frame < 100; frame++) busy_frame(&little, kind, frame);
+  little_world little = busy_driven(kind, 1, 100);
   quarantine_some(little.world);
   expect_sound(little.world, kind->name, 100);
   return little;
 }
 
 Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list) {
-  little_world little = driven_world(&busy_kinds[1]);
+  SCOPED_WORLD little = driven_world(&busy_kinds[1]);
   uint32_t waiting = find(little.world, AGENT_WAITING, true), ready = find(little.world, AGENT_READY, true);
   uint32_t acting = find(little.world, AGENT_ACTING, false), out = find(little.world, AGENT_QUARANTINED, false);
   uint32_t called = find(little.world, AGENT_WAITING, false);
@@ -122,47 +117,33 @@ Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list)
   expect_status(little.world, waiting, AGENT_ACTING, "ACTING and not among the acting agents");
   expect_status(little.world, waiting, AGENT_QUARANTINED, "QUARANTINED and in a list");
   expect_status(little.world, called, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
-  agent_row row = little.world->agents.store.rows[called];
-  row.status = AGENT_QUARANTINED;
-  expect_row(little.world, called, &row, "members, counted as");
+  expect_row(little.world, called, CHANGED(row_of(little.world, called), it.status = AGENT_QUARANTINED),
+             "members, counted as");
   expect_status(little.world, ready, AGENT_WAITING, "WAITING and not to be looked at: its slot is 0");
   expect_status(little.world, ready, AGENT_ADMITTED, "ADMITTED and in a list");
   expect_status(little.world, acting, AGENT_WAITING, "WAITING and among the acting agents");
   expect_status(little.world, acting, AGENT_QUARANTINED, "QUARANTINED and among the acting agents");
   expect_status(little.world, out, AGENT_WAITING, "WAITING for a period and not scheduled");
   expect_status(little.world, out, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
-  little_world_destroy(&little);
 }
 
 Test(sound, an_agent_whose_row_tells_another_story_is_named) {
-  little_world little = driven_world(&busy_kinds[1]);
+  SCOPED_WORLD little = driven_world(&busy_kinds[1]);
   struct muster_world *world = little.world;
   uint32_t waiting = find(world, AGENT_WAITING, true), ready = find(world, AGENT_READY, true);
-  agent_row row = world->agents.store.rows[waiting];
-  row.queued = 1;
-  expect_row(world, waiting, &row, of(waiting, "not in the line by release"));
-  row = world->agents.store.rows[waiting];
-  row.class ++;
-  expect_row(world, waiting, &row, "class");
-  row = world->agents.store.rows[waiting];
-  row.level = (row.level + 1u) & 3u;
-  expect_row(world, waiting, &row, "are at level");
-  row = world->agents.store.rows[waiting];
-  row.reacts = !row.reacts;
-  expect_row(world, waiting, &row, "react by a time");
-  row = world->agents.store.rows[waiting];
-  row.acts = 1;
-  expect_row(world, waiting, &row, of(waiting, "WAITING, and its actions wait until it is reinstated"));
-  row = world->agents.store.rows[ready];
-  row.filed = 0;
-  expect_row(world, ready, &row, "agents are READY in the ring, counted as");
-  row.filed = world->agents.store.rows[ready].filed ^ 1u;
-  expect_row(world, ready, &row, of(ready, "READY and not in the ring where it is filed"));
-  little_world_destroy(&little);
+  agent_row row = row_of(world, waiting), other = row_of(world, ready);
+  expect_row(world, waiting, CHANGED(row, it.queued = 1), of(waiting, "not in the line by release"));
+  expect_row(world, waiting, CHANGED(row, it.class ++), "class");
+  expect_row(world, waiting, CHANGED(row, it.level = (it.level + 1u) & 3u), "are at level");
+  expect_row(world, waiting, CHANGED(row, it.reacts = !it.reacts), "react by a time");
+  expect_row(world, waiting, CHANGED(row, it.acts = 1),
+             of(waiting, "WAITING, and its actions wait until it is reinstated"));
+  expect_row(world, ready, CHANGED(other, it.filed = 0), "agents are READY in the ring, counted as");
+  expect_row(world, ready, CHANGED(other, it.filed ^= 1u), of(ready, "READY and not in the ring where it is filed"));
 }
 
 Test(sound, counts_of_agents_that_are_wrong_are_told) {
-  little_world little = driven_world(&busy_kinds[1]);
+  SCOPED_WORLD little = driven_world(&busy_kinds[1]);
   struct muster_world *world = little.world;
   expect_counted(world, &world->agents.store.active_count, "agents are active, and counted");
   expect_counted(world, &world->agents.store.level_counts[1], "are at level 1, and counted");
@@ -187,20 +168,16 @@ Test(sound, counts_of_agents_that_are_wrong_are_told) {
   uint32_t number = world->agents.store.rows[find(world, AGENT_WAITING, true)].class;
   expect_counted(world, &world->queues->classes.classes[number].members, "members, counted as");
   expect_counted(world, &world->queues->classes.classes[number].in_band[0], "in band 0");
-  little_world_destroy(&little);
 }
 
 Test(sound, lists_that_hold_somebody_wrongly_are_named) {
-  little_world little = driven_world(&busy_kinds[1]);
+  SCOPED_WORLD little = driven_world(&busy_kinds[1]);
   struct muster_world *world = little.world;
   uint32_t waiting = find(world, AGENT_WAITING, true), acting = find(world, AGENT_ACTING, false);
-  agent_place place = world->agents.store.places[waiting];
-  place.cell_x += 100;
-  expect_broken(world, &world->agents.store.places[waiting], &place, sizeof place, of(waiting, "in"));
-  place = world->agents.store.places[waiting];
-  place.spot = 0;
-  expect_broken(world, &world->agents.store.places[waiting], &place, sizeof place,
-                of(waiting, "active and not in the grid"));
+  agent_place *place = &world->agents.store.places[waiting];
+  agent_place elsewhere = CHANGED(*place, it.cell_x += 100), nowhere = CHANGED(*place, it.spot = 0);
+  expect_broken(world, place, &elsewhere, sizeof elsewhere, of(waiting, "in"));
+  expect_broken(world, place, &nowhere, sizeof nowhere, of(waiting, "active and not in the grid"));
   uint16_t *slot = looks_slot_of(&world->queues->classes.looks, waiting);
   expect_broken(world, slot, &(uint16_t){0}, sizeof *slot,
                 of(waiting, "WAITING and not to be looked at: its slot is 0"));
@@ -221,11 +198,10 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   expect_sound(world, "put back", 100);
   spawn_queue_add(&world->commands->queues.spawns, waiting);
   expect_named(world, of(waiting, "active and among the spawns"));
-  little_world_destroy(&little);
 }
 
 Test(sound, company_that_is_listed_wrongly_is_named) {
-  little_world little = driven_world(&busy_kinds[3]);
+  SCOPED_WORLD little = driven_world(&busy_kinds[3]);
   struct muster_world *world = little.world;
   uint32_t member = world->links->companions.members[0];
   cr_assert_gt(world->links->companions.count, 0);
@@ -233,13 +209,12 @@ Test(sound, company_that_is_listed_wrongly_is_named) {
   expect_broken(world, &world->links->companions.of[member], &(struct companion_list){0}, sizeof(struct companion_list),
                 of(member, "without company"));
   expect_broken(world, &world->links->companions.count, &(uint32_t){0}, 4, "in company");
-  little_world_destroy(&little);
 }
 
 /* The frames that follow show whether reinstating finds each agent where it was left. */
 Test(sound, a_world_stays_sound_through_quarantine_and_reinstating) {
   for (uint32_t k = 0; k < BUSY_KINDS; k++) {
-    little_world little = driven_world(&busy_kinds[k]);
+    SCOPED_WORLD little = driven_world(&busy_kinds[k]);
     for (uint32_t frame = 100; frame < 160; frame++) {
       if (frame % 16 == 1) quarantine_some(little.world);
       if (frame % 8 == 0) muster_type_quarantine(little.world, (muster_type){1 + frame / 8 % 4});
@@ -247,6 +222,5 @@ Test(sound, a_world_stays_sound_through_quarantine_and_reinstating) {
       busy_frame(&little, &busy_kinds[k], frame);
       expect_sound(little.world, busy_kinds[k].name, frame);
     }
-    little_world_destroy(&little);
   }
 }

@@ -1,69 +1,39 @@
-/* What waits at a frame's end, where cheap and dear agents wait together, and what a frame without a commit shows. The
- * clock is told the time. */
-#include "base/clock.h"
+/* What waits at a frame's end, where cheap and dear agents wait together, and what a frame without a commit shows. */
 #include "plan/ready.h"
 #include "plan/score.h"
-#include "run/runner.h"
-#include "support/little_world.h"
 #include "world/frame_state.h"
-#include "world/world.h"
+#include "world/told_clock.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
 #include "world/world_score.h"
 
-#include <math.h>
-
 enum { AGENTS = 1000, DEAR_ONE_IN = 10, BUDGET_NS = 8250000, CHEAP_NS = 2000, DEAR_NS = 200000, LEVELS = 16 };
 
-static uint64_t told_ns, own_ns, once_ns; /* once_ns: the next update takes that instead */
+static uint64_t once_ns; /* the next update takes that instead */
 
 static muster_atom_result live(muster_update *update) {
-  uint64_t cost_ns = once_ns ? once_ns : *(const uint64_t *)update->type_user;
+  spend(once_ns ? once_ns : *(const uint64_t *)update->type_user);
   once_ns = 0;
-  told_ns += cost_ns;
-  own_ns += cost_ns;
   return MUSTER_ATOM_NEXT;
 }
 
 /* A type that is due in every other frame. */
 static void register_costs(little_world *little, uint64_t *cost_ns) {
-  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 20000};
-  muster_type_def type = type_with(&atom, 1);
-  type.period_ns = 2 * FRAME_NS;
-  type.period_max_ns = 20 * FRAME_NS;
-  type.limit_ns = 1000000000u;
-  type.overruns.demote = 0;
-  type.user = cost_ns;
-  register_type(little, &type);
+  add_type(little, CHANGED(type_running(live, 20000), it.period_ns = 2 * FRAME_NS, it.period_max_ns = 20 * FRAME_NS,
+                           it.limit_ns = 1000000000u, it.overruns.demote = 0, it.user = cost_ns));
 }
 
 static little_world open_world(uint64_t costs_ns) {
   static uint64_t dear_ns, cheap_ns = CHEAP_NS;
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = 0;
   dear_ns = costs_ns;
-  told_ns = 1000000000u;
-  own_ns = 1;
-  little_world little = little_world_create(1, &def);
-  little.provokes_idle = true;
-  little.world->runner->clock = clock_told(&told_ns);
-  clock_tell_thread_cpu(&own_ns);
+  little_world little = careless(told_world(muster_world_def_default()));
   register_costs(&little, &dear_ns);
   muster_type dear = little.type;
   register_costs(&little, &cheap_ns);
-  for (uint32_t i = 0; i < AGENTS; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = i % DEAR_ONE_IN ? little.type : dear;
-    agent.position.x = 1000.0 * i;
-    agent.importance_floor = (float)(i / DEAR_ONE_IN % LEVELS) / LEVELS;
-    cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
-  }
+  for (uint32_t i = 0; i < AGENTS; i++)
+    spawn_as(&little, WITH(muster_agent_def, it.type = i % DEAR_ONE_IN ? little.type : dear, it.position.x = 1000.0 * i,
+                           it.importance_floor = (float)(i / DEAR_ONE_IN % LEVELS) / LEVELS));
   return little;
-}
-
-static void close_world(little_world *little) {
-  little_world_destroy(little);
-  clock_tell_thread_cpu(NULL);
 }
 
 /* What those who wait are believed to cost, and that it is their sum. */
@@ -82,7 +52,7 @@ static double waiting_ns(const struct muster_world *world) {
 /* Two frames in turn run many cheap agents and few: what an update of theirs took in the mean says nothing of those who
  * are left. Were it taken for that, every other plan would be a fifth too large. */
 Test(standing_queue, is_worth_what_the_agents_cost_that_stand_there) {
-  little_world little = open_world(DEAR_NS);
+  SCOPED(told_world_destroy) little_world little = open_world(DEAR_NS);
   double least = INFINITY, most = 0.0;
   for (uint32_t i = 0; i < 400; i++) run_frame_with(&little, BUDGET_NS);
   for (uint32_t i = 0; i < 100; i++) {
@@ -92,11 +62,10 @@ Test(standing_queue, is_worth_what_the_agents_cost_that_stand_there) {
     most = fmax(most, (double)report.utilisation_desired);
   }
   cr_assert_lt(most, 1.1 * least, "plans of %g to %g", least, most);
-  close_world(&little);
 }
 
 Test(standing_queue, follows_what_is_learnt_of_agents_that_wait) {
-  little_world little = open_world(DEAR_NS);
+  SCOPED(told_world_destroy) little_world little = open_world(DEAR_NS);
   uint32_t index = 0;
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
   while (little.world->agents.store.rows[index].status != AGENT_READY) index++;
@@ -105,12 +74,11 @@ Test(standing_queue, follows_what_is_learnt_of_agents_that_wait) {
   cr_assert_gt(waiting_ns(little.world), before_ns);
   run_frame_with(&little, BUDGET_NS);
   waiting_ns(little.world);
-  close_world(&little);
 }
 
 /* All that are due are in its batch, so that none waits beside it; and its commit is left to the next frame. */
 Test(standing_queue, a_frame_that_was_late_had_more_to_do) {
-  little_world little = open_world(CHEAP_NS);
+  SCOPED(told_world_destroy) little_world little = open_world(CHEAP_NS);
   uint32_t late = 0;
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, BUDGET_NS);
   double *share = &little.world->learnt->experience.controller.share;
@@ -123,5 +91,4 @@ Test(standing_queue, a_frame_that_was_late_had_more_to_do) {
     late++;
   }
   cr_assert_gt(late, 0);
-  close_world(&little);
 }

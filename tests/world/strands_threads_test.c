@@ -1,10 +1,8 @@
 /* Strands: agents on one never run at the same time, and run in one order on any number of workers. */
 #include "agents/batch.h"
 #include "support/burn.h"
-#include "support/little_world.h"
-#include "world/world.h"
+#include "world/fixture.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { AGENTS = 600, STRANDS = 5, FRAMES = 40 };
@@ -21,8 +19,7 @@ static atomic_uint together;
 static uint64_t burnt_ns; /* by an update */
 
 static uint32_t strand_of(muster_agent agent, const void *state, void *user) {
-  (void)state;
-  (void)user;
+  (void)state, (void)user;
   return muster_agent_index(agent) % 7; /* modulo 5 */
 }
 
@@ -39,13 +36,8 @@ static muster_atom_result write_shared(muster_update *update) {
 }
 
 static muster_type_def on_strands(void) {
-  static const muster_atom atom = {.run = write_shared, .model_ns = 20000};
-  muster_type_def def = type_with(&atom, 1);
-  def.state_bytes = 8;
-  def.period_ns = def.period_max_ns = 2 * FRAME_NS;
-  def.strands.count = STRANDS;
-  def.strands.of = strand_of;
-  return def;
+  return CHANGED(type_running(write_shared, 20000), it.state_bytes = 8, it.period_ns = it.period_max_ns = 2 * FRAME_NS,
+                 it.strands.count = STRANDS, it.strands.of = strand_of);
 }
 
 typedef struct strands_outcome {
@@ -53,19 +45,11 @@ typedef struct strands_outcome {
 } strands_outcome;
 
 static strands_outcome run_with(uint32_t workers, muster_clock clock, uint64_t budget_ns) {
-  muster_world_def world_def = muster_world_def_default();
-  world_def.clock.kind = clock;
-  little_world little = little_world_create(workers, &world_def);
-  muster_type_def def = on_strands();
+  SCOPED_WORLD little = little_world_of(workers, WITH(muster_world_def, it.clock.kind = clock));
   memset(strands, 0, sizeof strands);
-  register_type(&little, &def);
-  muster_type_def plain = type_with(&(muster_atom){.run = nothing}, 1);
-  muster_type other = muster_type_register(little.world, &plain);
-  for (uint32_t i = 0; i < AGENTS; i++) {
-    muster_agent_def agent = muster_agent_def_default();
-    agent.type = i % 3 ? little.type : other;
-    cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
-  }
+  muster_type stranded = add_type(&little, on_strands());
+  muster_type other = add_type(&little, type_with(&(muster_atom){.run = nothing}, 1));
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_as(&little, WITH(muster_agent_def, it.type = i % 3 ? stranded : other));
   strands_outcome outcome = {0};
   for (uint32_t i = 0; i < FRAMES; i++) {
     run_frame_with(&little, budget_ns);
@@ -77,7 +61,6 @@ static strands_outcome run_with(uint32_t workers, muster_clock clock, uint64_t b
   for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));)
     if (muster_agent_read(little.world, agent, &info) == MUSTER_OK && info.state)
       outcome.updates += *(const uint64_t *)info.state;
-  little_world_destroy(&little);
   return outcome;
 }
 
@@ -120,8 +103,7 @@ Test(strands, updates_that_were_held_over_do_not_run_together_either) {
 enum { MOTHERS = 300, BEARING = 3 }; /* frames in which they bear */
 
 static muster_atom_result bear_one(muster_update *update) {
-  muster_agent_def def = muster_agent_def_default();
-  def.type = update->type;
+  muster_agent_def def = WITH(muster_agent_def, it.type = update->type);
   uint32_t *children = update->state;
   if (update->now_ns <= BEARING * FRAME_NS && !muster_agent_is_null(muster_update_spawn(update, &def))) ++*children;
   return MUSTER_ATOM_NEXT;
@@ -129,16 +111,10 @@ static muster_atom_result bear_one(muster_update *update) {
 
 /* Updates that were gathered by strand spawn in another order than that in which they were ranked. */
 Test(strands, newborns_of_updates_are_all_there) {
-  static const muster_atom atom = {.run = bear_one, .model_ns = 1000};
   for (uint32_t workers = 1; workers <= 4; workers *= 4) {
-    little_world little = little_world_create(workers, NULL);
-    muster_type_def def = type_with(&atom, 1);
-    def.state_bytes = 8;
-    def.period_ns = def.period_max_ns = FRAME_NS;
-    def.spawns_max = 1;
-    def.strands.count = STRANDS;
-    def.strands.of = strand_of;
-    register_type(&little, &def);
+    SCOPED_WORLD little = little_world_create(workers, NULL);
+    add_type(&little, CHANGED(due_every(FRAME_NS, type_running(bear_one, 1000)), it.state_bytes = 8, it.spawns_max = 1,
+                              it.strands.count = STRANDS, it.strands.of = strand_of));
     for (uint32_t i = 0; i < MOTHERS; i++) spawn_at(&little, i);
     uint32_t borne = 0, living = 0;
     run_frames(&little, BEARING + 2); /* those of the last frame are let in */
@@ -147,20 +123,14 @@ Test(strands, newborns_of_updates_are_all_there) {
       if (muster_agent_read(little.world, agent, &info) == MUSTER_OK) borne += *(const uint32_t *)info.state;
     cr_assert_geq(borne, 2 * MOTHERS);
     cr_assert_eq(living, MOTHERS + borne, "%u live, %u were borne", living, borne);
-    little_world_destroy(&little);
   }
 }
 
 Test(strands, impossible_definitions_are_refused) {
-  little_world little = little_world_create(1, NULL);
-  muster_type_def def = on_strands();
-  def.strands.count = MUSTER_STRANDS_MAX + 1;
-  cr_assert_eq(muster_type_register(little.world, &def).index, 0);
-  def = on_strands();
-  def.strands.count = 0;
-  cr_assert_eq(muster_type_register(little.world, &def).index, 0);
-  def = on_strands();
-  def.act = MUSTER_ACT_REGION;
-  cr_assert_eq(muster_type_register(little.world, &def).index, 0);
-  little_world_destroy(&little);
+  SCOPED_WORLD little = little_world_create(1, NULL);
+  const muster_type_def wrong[] = {CHANGED(on_strands(), it.strands.count = MUSTER_STRANDS_MAX + 1),
+                                   CHANGED(on_strands(), it.strands.count = 0),
+                                   CHANGED(on_strands(), it.act = MUSTER_ACT_REGION)};
+  for (uint32_t i = 0; i < COUNT_OF(wrong); i++)
+    cr_assert_eq(muster_type_register(little.world, &wrong[i]).index, 0, "%u", i);
 }

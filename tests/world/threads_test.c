@@ -1,7 +1,5 @@
 /* Commands from many threads while frames run, and several worlds on one pool, on the wall clock. */
-#include "support/little_world.h"
-
-#include <pthread.h>
+#include "world/fixture.h"
 
 enum { PRODUCERS = 4, EACH = 400 };
 
@@ -20,12 +18,7 @@ static muster_atom_result remember(muster_update *update) {
 }
 
 static muster_type_def remembering_type(void) {
-  static const muster_atom atoms[] = {{remember, MUSTER_ROLE_BEHAVIOUR, 0}};
-  muster_type_def def = type_with(atoms, 1);
-  def.state_bytes = 24;
-  def.published_bytes = 8;
-  def.period_ns = FRAME_NS;
-  return def;
+  return CHANGED(type_running(remember, 0), it.state_bytes = 24, it.published_bytes = 8, it.period_ns = FRAME_NS);
 }
 
 struct producer {
@@ -49,8 +42,8 @@ static void *produce(void *argument) {
     muster_agent agent = spawn_at(producer->little, producer->number * 1000.0 + i);
     producer->failed += !muster_agent_exists(world, agent);
     producer->failed += until_there_is_room(muster_agent_wake, world, agent) != MUSTER_OK;
-    while (muster_agent_move(world, agent, (muster_position){i * 2.0, producer->number * 50.0, 1}) == MUSTER_E_FULL) {
-    }
+    while (muster_agent_move(world, agent, (muster_position){i * 2.0, producer->number * 50.0, 1}) == MUSTER_E_FULL)
+      continue;
     if (i % 4) continue;
     producer->failed += until_there_is_room(muster_agent_remove, world, agent) != MUSTER_OK;
     producer->removed++;
@@ -59,20 +52,15 @@ static void *produce(void *argument) {
 }
 
 Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
-  muster_world_def def = muster_world_def_default();
-  def.limits.commands_max = 64;
-  little_world little = little_world_create(4, &def);
-  muster_type_def type = remembering_type();
-  register_type(&little, &type);
+  SCOPED_WORLD little = typed_world(4, WITH(muster_world_def, it.limits.commands_max = 64), remembering_type());
   struct producer producers[PRODUCERS] = {0};
   for (uint32_t i = 0; i < PRODUCERS; i++) {
     producers[i] = (struct producer){.little = &little, .number = i};
     pthread_create(&producers[i].thread, NULL, produce, &producers[i]);
   }
-  muster_statistics sums = muster_statistics_default();
   for (uint32_t frame = 0; frame < 100000; frame++) {
     run_frame(&little);
-    muster_statistics_read(little.world, &sums);
+    muster_statistics sums = statistics_of(&little);
     /* An agent that was removed while still pending is never spawned. */
     if (muster_agent_generation(muster_agent_next(little.world, (muster_agent){0})) &&
         sums.spawned - sums.removed == PRODUCERS * EACH * 3 / 4)
@@ -84,12 +72,9 @@ Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
     failed += producers[i].failed;
   }
   run_frames(&little, 30);
-  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(a);
-       a = muster_agent_next(little.world, a))
-    active++;
+  for (muster_agent a = {0}; !muster_agent_is_null(a = muster_agent_next(little.world, a));) active++;
   cr_assert_eq(failed, 0);
   cr_assert_eq(active, PRODUCERS * EACH * 3 / 4);
-  little_world_destroy(&little);
 }
 
 typedef struct world_thread {
@@ -101,18 +86,15 @@ typedef struct world_thread {
 
 static void *run_a_world(void *argument) {
   world_thread *self = argument;
-  muster_world_def def = muster_world_def_default();
-  muster_type_def type = remembering_type();
-  def.pool = self->pool;
+  muster_world_def def = WITH(muster_world_def, it.pool = self->pool);
   little_world little = {.world = muster_world_create(&def)};
-  register_type(&little, &type);
+  add_type(&little, remembering_type());
   for (int i = 0; i < 300; i++) spawn_at(&little, i);
   run_frames(&little, 3);
   for (int i = 0; i < 60; i++) self->completed += run_frame(&little).completed;
   self->completed += run_frame_with(&little, 5000000000u).completed; /* time enough to commit all updates */
   self->sums_agree = true;
-  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(a);
-       a = muster_agent_next(little.world, a)) {
+  for (muster_agent a = {0}; !muster_agent_is_null(a = muster_agent_next(little.world, a));) {
     muster_agent_info info = info_of(&little, a);
     const uint64_t *state = info.state;
     uint64_t born = info.last_update_ns - state[1];
@@ -123,8 +105,7 @@ static void *run_a_world(void *argument) {
 }
 
 Test(threads, several_worlds_share_one_pool_from_several_threads) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 3;
+  muster_pool_def def = WITH(muster_pool_def, it.workers = 3);
   muster_pool *pool = muster_pool_create(&def);
   world_thread worlds[6] = {0};
   for (int i = 0; i < 6; i++) {
@@ -140,13 +121,11 @@ Test(threads, several_worlds_share_one_pool_from_several_threads) {
 }
 
 Test(threads, a_world_without_a_pool_runs_on_the_caller_alone) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL; /* how many updates a frame has room for must not depend on the machine */
-  muster_type_def type = remembering_type();
+  /* How many updates a frame has room for must not depend on the machine. */
+  muster_world_def def = virtual_world_def_default();
   little_world little = {.world = muster_world_create(&def)};
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 10);
+  add_type(&little, remembering_type());
+  muster_agent agent = spawn_and_run(&little, 0, 10);
   cr_assert_gt(((const uint64_t *)info_of(&little, agent).state)[0], 5);
   destroy_full(little.world);
 }

@@ -1,39 +1,20 @@
 /* What an atom may call, against a model of what each call does: times that are asked for again and again, commands and
  * messages beyond what there is room for, refusals that mark nothing, mistakes that are told once each. */
 #include "run/runner.h"
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 #include <muster/random.h>
-#include <muster/sets.h>
-#include <muster/tune.h>
-
-#include <math.h>
-
-static muster_statistics sums_of(const little_world *little) {
-  muster_statistics sums = muster_statistics_default();
-  cr_assert_eq(muster_statistics_read(little->world, &sums), MUSTER_OK);
-  return sums;
-}
 
 /* A world of agents that run this one atom in each frame. */
-static little_world world_of(muster_atom_result (*run)(muster_update *), muster_role role, muster_act act,
-                             muster_world_def *given, void *user) {
-  muster_world_def def = given ? *given : muster_world_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  little_world little = little_world_create(1, &def);
+static little_world calling_world(muster_atom_result (*run)(muster_update *), muster_role role, muster_act act,
+                                  muster_world_def def, void *user) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {run, role, 1000}};
-  muster_type_def type = actors_def(atoms, act, user);
-  type.spawns_max = 2;
-  type.messages.waiting_max = 8;
-  type.messages.sends_max = 3;
-  type.messages.bytes_max = 8;
-  register_type(&little, &type);
-  little.provokes_idle = true;
-  return little;
+  return careless(typed_world(1, def,
+                              CHANGED(actors_def(atoms, act, user), it.spawns_max = 2, it.messages.waiting_max = 8,
+                                      it.messages.sends_max = 3, it.messages.bytes_max = 8)));
 }
 
-/* ------------------------------------------------------------------------------------------------------ times to run
- * at */
+/* ------------------------------------------------------------------------------------------------ times to run at */
 
 enum { ASKS = 400 };
 
@@ -99,15 +80,13 @@ static muster_atom_result ask_again_and_again(muster_update *update) {
 
 Test(update_calls, for_times_keep_the_earlier_one_until_it_is_cancelled) {
   struct asked asked = {0};
-  little_world little = world_of(ask_again_and_again, MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, NULL, &asked);
-  spawn_at(&little, 0);
-  run_frames(&little, 40);
+  SCOPED_WORLD little =
+      calling_world(ask_again_and_again, MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, virtual_world_def_default(), &asked);
+  spawn_and_run(&little, 0, 40);
   cr_assert_gt(asked.rounds, 20);
-  little_world_destroy(&little);
 }
 
-/* ------------------------------------------------------------------------------------------------------- no room left
- */
+/* --------------------------------------------------------------------------------------------------- no room left */
 
 struct crowd {
   muster_agent other;
@@ -129,20 +108,17 @@ static muster_atom_result send_commands(muster_update *update) {
 
 Test(update_calls, of_one_worker_are_as_many_as_its_log_has_room_for_and_counted_beyond) {
   struct crowd crowd = {0};
-  muster_world_def def = muster_world_def_default();
-  def.limits.commands_max = 4 * RUNNER_LOG_MAX;
-  little_world little = world_of(send_commands, MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, &def, &crowd);
+  SCOPED_WORLD little = calling_world(send_commands, MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL,
+                                      WITH(virtual_world_def, it.limits.commands_max = 4 * RUNNER_LOG_MAX), &crowd);
   crowd.other = spawn_at(&little, 0);
-  spawn_at(&little, 1);
-  run_frames(&little, 3);
+  spawn_and_run(&little, 1, 3);
   for (uint32_t round = 1; round < 3; round++) {
     crowd = (struct crowd){.other = crowd.other, .tries = RUNNER_LOG_MAX + 7};
     run_frame(&little);
     cr_assert(crowd.done == RUNNER_LOG_MAX && crowd.full == 7, "%u and %u", crowd.done, crowd.full);
-    cr_assert_eq(sums_of(&little).commands_dropped, 7 * round);
+    cr_assert_eq(statistics_of(&little).commands_dropped, 7 * round);
     for (uint32_t i = 0; i < 200 && run_frame_with(&little, 1000000000u).commands_waiting; i++) continue;
   }
-  little_world_destroy(&little);
 }
 
 /* Removes with and without room for the command, and twice. */
@@ -159,12 +135,10 @@ static muster_atom_result remove_other(muster_update *update) {
 
 static void remove_by(muster_act act) {
   struct crowd crowd = {0};
-  muster_world_def def = muster_world_def_default();
-  def.limits.commands_max = 16;
-  little_world little = world_of(remove_other, MUSTER_ROLE_ACTION, act, &def, &crowd);
+  SCOPED_WORLD little = calling_world(remove_other, MUSTER_ROLE_ACTION, act,
+                                      WITH(virtual_world_def, it.limits.commands_max = 16), &crowd);
   crowd.other = spawn_at(&little, 1);
-  spawn_at(&little, 1.5);
-  run_frames(&little, 3);
+  spawn_and_run(&little, 1.5, 3);
   crowd.tries = 2;
   run_frame(&little);
   for (uint32_t i = 0; i < 3; i++) cr_assert_eq(crowd.removed[i], MUSTER_E_FULL, "act %u", act);
@@ -176,16 +150,12 @@ static void remove_by(muster_act act) {
   cr_assert(crowd.removed[1] == MUSTER_E_STALE && crowd.removed[2] == MUSTER_E_STALE, "act %u", act);
   run_frames(&little, 2);
   cr_assert(!muster_agent_exists(little.world, crowd.other));
-  little_world_destroy(&little);
 }
 
 Test(update_calls, to_remove_count_once_and_not_at_all_without_room) {
   remove_by(MUSTER_ACT_SERIAL);
   remove_by(MUSTER_ACT_REGION);
 }
-
-/* ------------------------------------------------------------------------------------------------- messages and births
- */
 
 struct talk {
   muster_agent to;
@@ -198,8 +168,7 @@ static muster_atom_result talk_much(muster_update *update) {
     muster_result result = muster_update_send(update, talk->to, &i, sizeof i);
     talk->sent += result == MUSTER_OK;
     talk->full += result == MUSTER_E_FULL;
-    muster_agent_def def = muster_agent_def_default();
-    def.type = (muster_type){1};
+    muster_agent_def def = WITH(muster_agent_def, it.type = (muster_type){1});
     bool born = !muster_agent_is_null(muster_update_spawn(update, &def));
     talk->born += born;
     talk->unborn += !born;
@@ -213,85 +182,52 @@ Test(update_calls, beyond_what_a_type_may_send_and_bear_are_refused_and_counted)
   for (uint32_t i = 0; i < 4; i++) {
     struct talk talk = {0};
     muster_role role = i < 3 ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
-    little_world little = world_of(talk_much, role, acts[i % 3], NULL, &talk);
+    SCOPED_WORLD little = calling_world(talk_much, role, acts[i % 3], virtual_world_def_default(), &talk);
     talk.to = spawn_at(&little, 0);
     run_frames(&little, 3);
     for (uint32_t round = 1; round < 3; round++) {
       talk.tries = 9;
-      for (uint32_t frame = 0; frame < 2; frame++) run_frame(&little);
+      run_frames(&little, 2);
       cr_assert(talk.sent == 3 * round && talk.full == 6 * round, "kind %u: %u and %u", i, talk.sent, talk.full);
       cr_assert(talk.born == 2 * round && talk.unborn == 7 * round, "kind %u: %u and %u", i, talk.born, talk.unborn);
-      muster_statistics sums = sums_of(&little);
-      cr_assert_eq(sums.messages_refused, 6 * round, "kind %u: %lu", i, (unsigned long)sums.messages_refused);
-      cr_assert_eq(sums.spawns_refused, 7 * round, "kind %u: %lu", i, (unsigned long)sums.spawns_refused);
-      cr_assert_eq(sums.messages_sent, 3 * round, "kind %u: %lu", i, (unsigned long)sums.messages_sent);
+      muster_statistics sums = statistics_of(&little);
+      cr_assert_eq(sums.messages_refused, 6 * round, "kind %u: %lu", i, sums.messages_refused);
+      cr_assert_eq(sums.spawns_refused, 7 * round, "kind %u: %lu", i, sums.spawns_refused);
+      cr_assert_eq(sums.messages_sent, 3 * round, "kind %u: %lu", i, sums.messages_sent);
     }
-    little_world_destroy(&little);
   }
-}
-
-/* ------------------------------------------------------------------------------------------------------------ mistakes
- */
-
-static uint32_t told;
-
-static void count_told(muster_log_level level, const char *message, void *user) {
-  (void)user;
-  told += level == MUSTER_LOG_WARNING && strstr(message, "was refused") != NULL;
 }
 
 static muster_atom_result err_in_turn(muster_update *update) {
   const uint32_t *turn = update->type_user;
   muster_neighbour near;
   muster_agent_def def = muster_agent_def_default();
-  switch (*turn % 6) {
-  case 0:
-    muster_update_move(update, (muster_position){NAN, 0, 0});
-    break;
-  case 1:
-    muster_update_spawn(update, &def);
-    break;
-  case 2:
-    muster_update_send(update, update->agent, "much too long", 13);
-    break;
-  case 3:
-    muster_update_published_as(update, update->agent, 8);
-    break;
-  case 4:
-    muster_update_state_of(update, update->agent);
-    break;
-  default:
-    muster_update_nearby(update, -1.0f, (muster_type){0}, &near, 1);
-    break;
-  }
+  uint32_t mistake = *turn % 6;
+  if (mistake == 0) muster_update_move(update, (muster_position){NAN, 0, 0});
+  if (mistake == 1) muster_update_spawn(update, &def);
+  if (mistake == 2) muster_update_send(update, update->agent, "much too long", 13);
+  if (mistake == 3) muster_update_published_as(update, update->agent, 8);
+  if (mistake == 4) muster_update_state_of(update, update->agent);
+  if (mistake == 5) muster_update_nearby(update, -1.0f, (muster_type){0}, &near, 1);
   return MUSTER_ATOM_NEXT;
 }
 
 Test(update_calls, that_are_mistakes_are_told_once_each_in_whatever_order) {
   for (uint32_t first = 0; first < 6; first++) {
     uint32_t turn = first;
-    const muster_atom atom = {err_in_turn, MUSTER_ROLE_BEHAVIOUR, 1000};
-    muster_world_def def = muster_world_def_default();
-    def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-    def.log.write = count_told;
+    struct said said = {.about = "was refused"};
+    muster_world_def def = WITH(virtual_world_def, it.log = log_to(&said));
     little_world little = {.world = muster_world_create(&def)}; /* without a pool: each worker tells what it sees */
-    muster_type_def type = type_with(&atom, 1);
-    type.period_ns = type.period_max_ns = FRAME_NS;
-    type.user = &turn;
-    type.messages.waiting_max = type.messages.sends_max = 1;
-    type.messages.bytes_max = 8;
-    register_type(&little, &type);
+    add_type(&little, CHANGED(due_every(FRAME_NS, type_running(err_in_turn, 1000)), it.user = &turn,
+                              it.messages.waiting_max = it.messages.sends_max = 1, it.messages.bytes_max = 8));
     spawn_at(&little, 0);
-    told = 0;
+    said.lines = 0;
     for (uint32_t i = 0; i < 14; i++, turn++) run_frame(&little);
-    cr_assert_eq(told, 6, "%u of six mistakes", told);
-    cr_assert_geq(sums_of(&little).positions_refused, 2);
+    cr_assert_eq(said.lines, 6, "%u of six mistakes", said.lines);
+    cr_assert_geq(statistics_of(&little).positions_refused, 2);
     little_world_destroy(&little);
   }
 }
-
-/* ------------------------------------------------------------------------------------------------------------ refusals
- */
 
 struct look {
   uint32_t rounds, wrong;
@@ -314,16 +250,11 @@ static muster_atom_result look_closely(muster_update *update) {
 Test(update_calls, that_are_refused_change_nothing_and_structs_have_their_size) {
   struct look look = {0};
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {look_closely, MUSTER_ROLE_ACTION, 1000}};
-  little_world little = little_world_create(1, NULL);
-  muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, &look);
-  type.published_bytes = 24;
-  type.state_bytes = 32;
-  register_type(&little, &type);
-  muster_agent agent = spawn_at(&little, 7);
-  run_frames(&little, 5);
+  SCOPED_WORLD little =
+      world_of(CHANGED(actors_def(atoms, MUSTER_ACT_SERIAL, &look), it.published_bytes = 24, it.state_bytes = 32));
+  muster_agent agent = spawn_and_run(&little, 7, 5);
   cr_assert(look.rounds > 2 && look.wrong == 0, "%u wrong in %u rounds", look.wrong, look.rounds);
   cr_assert_float_eq(info_of(&little, agent).position.x, 7, 1e-3);
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------- who is not there yet */
@@ -335,10 +266,9 @@ struct born {
 
 static muster_atom_result bear(muster_update *update) {
   struct born *born = update->type_user;
-  muster_agent_def def = muster_agent_def_default();
+  const muster_agent_def def = WITH(muster_agent_def, it.type = update->type);
   muster_position position = {77, 77, 77};
   if (born->asked) return MUSTER_ATOM_NEXT;
-  def.type = update->type;
   born->child = muster_update_spawn(update, &def);
   cr_assert(!muster_agent_is_null(born->child), "%s", muster_last_error());
   cr_expect_not(muster_update_position_of(update, born->child, &position));
@@ -355,12 +285,10 @@ static muster_atom_result bear(muster_update *update) {
 Test(update_calls, see_nothing_of_a_child_before_its_intake) {
   for (uint32_t acts = 0; acts < 2; acts++) {
     struct born born = {0};
-    little_world little =
-        world_of(bear, acts ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL, NULL, &born);
-    spawn_at(&little, 0);
-    run_frames(&little, 4);
+    SCOPED_WORLD little = calling_world(bear, acts ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR, MUSTER_ACT_SERIAL,
+                                        virtual_world_def_default(), &born);
+    spawn_and_run(&little, 0, 4);
     cr_expect_eq(born.asked, 1);
     cr_expect(muster_agent_exists(little.world, born.child));
-    little_world_destroy(&little);
   }
 }

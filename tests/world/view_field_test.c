@@ -1,10 +1,7 @@
 /* The cells of the observer grid, checked against all agents and all observers. */
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 #include <muster/view.h>
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { AGENTS = 12000, CELLS_MAX = 65536, OBSERVERS = 2, ACROSS = 100 };
 
@@ -26,11 +23,8 @@ typedef struct truth {
 static truth truths[ACROSS][ACROSS];
 
 static muster_observer observe(double x, double y, float far_m) {
-  muster_observer_def def = muster_observer_def_default();
-  def.position = (muster_position){x, y, 0};
-  def.near_m = 20;
-  def.far_m = far_m;
-  muster_observer observer = muster_observer_add(little.world, &def);
+  muster_observer observer = observe_as(
+      &little, WITH(muster_observer_def, it.position = (muster_position){x, y, 0}, it.near_m = 20, it.far_m = far_m));
   cr_assert_neq(muster_observer_generation(observer), 0, "%s", muster_last_error());
   return observer;
 }
@@ -42,14 +36,7 @@ static void settle(void) {
 
 /* Scatters agents over +-400 m, with a hole in the middle; every tenth one is in partition 1. */
 static void create(void) {
-  muster_world_def def = muster_world_def_default();
-  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_type_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  little = little_world_create(1, &def);
-  type.atoms = &atom;
-  type.atom_count = 1;
-  register_type(&little, &type);
+  little = world_of(type_running(nothing, 0));
   srand(1);
   for (uint32_t i = 0; i < AGENTS; i++) {
     double x = rand() % 800000 / 1000.0 - 400.0, y = rand() % 800000 / 1000.0 - 400.0;
@@ -69,10 +56,7 @@ static void destroy(void) {
 TestSuite(view_field, .init = create, .fini = destroy);
 
 static muster_view around(double half_m) {
-  muster_view view = muster_view_default();
-  view.x0 = view.y0 = -half_m;
-  view.x1 = view.y1 = half_m;
-  return view;
+  return WITH(muster_view, it.x0 = it.y0 = -half_m, it.x1 = it.y1 = half_m);
 }
 
 static uint32_t see(const muster_view *view, uint32_t capacity) {
@@ -106,12 +90,8 @@ static void add_agent(const muster_agent_info *info, const muster_observer_def *
 static void find_truths(double x0, double edge_m, uint32_t partition) {
   muster_observer_def eyes[OBSERVERS];
   memset(truths, 0, sizeof truths);
-  for (uint32_t i = 0; i < OBSERVERS; i++) {
-    eyes[i] = muster_observer_def_default();
-    cr_assert_eq(muster_observer_read(little.world, observers[i], &eyes[i]), MUSTER_OK);
-  }
-  for (muster_agent at = muster_agent_next(little.world, (muster_agent){0}); !muster_agent_is_null(at);
-       at = muster_agent_next(little.world, at)) {
+  for (uint32_t i = 0; i < OBSERVERS; i++) eyes[i] = observer_of(&little, observers[i]);
+  for (muster_agent at = {0}; !muster_agent_is_null(at = muster_agent_next(little.world, at));) {
     muster_agent_info info = info_of(&little, at);
     if (info.partition == partition) add_agent(&info, eyes, x0, edge_m);
   }
@@ -131,7 +111,6 @@ static uint32_t see_and_find(void) {
   return see(&view, CELLS_MAX);
 }
 
-/* Returns the truth of a cell that see_and_find() saw. */
 static const truth *truth_of(const muster_field_cell *cell) {
   double edge_m = muster_field_edge_m(little.world), column = cell->x / edge_m + ACROSS / 2,
          row = cell->y / edge_m + ACROSS / 2;
@@ -155,10 +134,9 @@ Test(view_field, says_of_each_cell_what_its_least_important_agent_gets) {
     exact++;
     important += cells[i].importance > 0.5f;
     cr_assert(!(cells[i].flags & MUSTER_FIELD_EMPTY));
-    cr_assert(cells[i].importance <= is->least_given + 1e-4f, "%g, not %g", (double)cells[i].importance,
-              (double)is->least_given);
-    cr_assert(cells[i].importance >= is->least_given - ONE_STEP - 1e-4f, "%g, not %g", (double)cells[i].importance,
-              (double)is->least_given);
+    double shown = (double)cells[i].importance, given = (double)is->least_given;
+    cr_assert(shown <= given + 1e-4, "%g, not %g", shown, given);
+    cr_assert(shown >= given - (double)ONE_STEP - 1e-4, "%g, not %g", shown, given);
   }
   cr_assert(exact > 1000 && important > 100, "%u cells, %u important", exact, important);
   cr_assert_eq(count_flag(count, MUSTER_FIELD_WAITING), 0);
@@ -219,11 +197,8 @@ Test(view_field, lists_cells_when_an_observer_moves_until_they_were_looked_at) {
 }
 
 Test(view_field, has_the_cells_that_overlap_the_rectangle_and_no_others) {
-  muster_view view = muster_view_default();
-  view.x0 = -97; /* in the cell -104 .. -96 */
-  view.x1 = -80; /* where a cell ends */
-  view.y0 = 3;
-  view.y1 = 17;
+  /* From within the cell -104 .. -96 to where one ends. */
+  muster_view view = WITH(muster_view, it.x0 = -97, it.x1 = -80, it.y0 = 3, it.y1 = 17);
   cr_assert_eq(see(&view, CELLS_MAX), 3 * 3);
   bool seen[3][3] = {{false}};
   for (uint32_t i = 0; i < 9; i++) {
@@ -256,9 +231,8 @@ Test(view_field, is_the_same_in_however_many_parts_it_is_taken) {
 }
 
 Test(view_field, looks_at_no_more_tiles_than_it_may) {
-  muster_view view = around(1000);
+  muster_view view = CHANGED(around(1000), it.looks_max = 3);
   uint32_t cursor = 0;
-  view.looks_max = 3;
   cr_assert_eq(muster_field_view(little.world, &view, cells, CELLS_MAX, &cursor), 3 * 64);
   cr_assert_neq(cursor, MUSTER_VIEW_END);
   cursor = MUSTER_VIEW_END - 1; /* a cursor that no call returned */
@@ -267,11 +241,10 @@ Test(view_field, looks_at_no_more_tiles_than_it_may) {
 }
 
 Test(view_field, refuses_what_it_cannot_look_at_and_is_through) {
-  muster_view good = around(100), empty = good, endless = good, blank = {0};
-  empty.x1 = empty.x0;
-  endless.y1 = (double)INFINITY;
+  muster_view good = around(100), blank = {0};
+  muster_view empty = CHANGED(good, it.x1 = it.x0), endless = CHANGED(good, it.y1 = (double)INFINITY);
   const muster_view *bad[] = {NULL, &empty, &endless, &blank};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < COUNT_OF(bad); i++) {
     uint32_t cursor = 0;
     cr_assert_eq(muster_field_view(little.world, bad[i], cells, CELLS_MAX, &cursor), 0);
     cr_assert_eq(cursor, MUSTER_VIEW_END);

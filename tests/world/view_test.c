@@ -1,10 +1,7 @@
 /* Agents of a rectangle at once, and rasters of them. */
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 #include <muster/view.h>
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { AGENTS = 3000, SIDE = 50 };
 
@@ -13,14 +10,7 @@ static muster_view_agent shown[AGENTS];
 
 /* Spawns AGENTS agents on a grid of SIDE columns, a metre apart; every tenth one is in partition 1. */
 static void create(void) {
-  muster_world_def def = muster_world_def_default();
-  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_type_def_default();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  little = little_world_create(1, &def);
-  type.atoms = &atom;
-  type.atom_count = 1;
-  register_type(&little, &type);
+  little = world_of(type_running(nothing, 0));
   for (uint32_t i = 0; i < AGENTS; i++)
     spawn_in(&little, (muster_position){i % SIDE, (double)(i / SIDE) - 20.0, 7}, i % 10 == 0);
   while (run_frame(&little).spawns_waiting) continue;
@@ -34,10 +24,7 @@ static void destroy(void) {
 TestSuite(view, .init = create, .fini = destroy);
 
 static muster_view all(void) {
-  muster_view view = muster_view_default();
-  view.x0 = view.y0 = -1000;
-  view.x1 = view.y1 = 1000;
-  return view;
+  return WITH(muster_view, it.x0 = it.y0 = -1000, it.x1 = it.y1 = 1000);
 }
 
 static uint32_t see(const muster_view *view, uint32_t capacity) {
@@ -67,11 +54,8 @@ Test(view, shows_of_each_agent_what_reading_it_tells) {
 }
 
 Test(view, has_those_in_the_rectangle_and_no_others) {
-  muster_view view = muster_view_default();
-  view.x0 = 10;
-  view.x1 = 20; /* ten columns, the last one excluded */
-  view.y0 = -20;
-  view.y1 = -15;
+  /* Ten columns, the last one excluded. */
+  muster_view view = WITH(muster_view, it.x0 = 10, it.x1 = 20, it.y0 = -20, it.y1 = -15);
   cr_expect_eq(see(&view, AGENTS), 9 * 5);
   for (uint32_t i = 0; i < 9 * 5; i++) cr_expect(shown[i].x >= 0 && shown[i].x < 10 && shown[i].y < 5);
   view.partition = 1;
@@ -95,8 +79,7 @@ Test(view, is_the_same_in_however_many_parts_it_is_taken) {
 }
 
 Test(view, looks_at_no_more_agents_than_it_may) {
-  muster_view view = all();
-  view.looks_max = 100;
+  muster_view view = CHANGED(all(), it.looks_max = 100);
   uint32_t cursor = 0;
   cr_expect_eq(muster_agents_view(little.world, &view, shown, AGENTS, &cursor), 90);
   cr_expect_eq(cursor, 100);
@@ -115,11 +98,7 @@ static uint32_t see_outside(const muster_view *view, uint32_t capacity, muster_a
 Test(view, outside_are_all_others_of_all_partitions) {
   static muster_agent ids[AGENTS], again[AGENTS];
   static muster_position places[AGENTS];
-  muster_view view = muster_view_default();
-  view.x0 = 10;
-  view.x1 = 20;
-  view.y0 = -20;
-  view.y1 = -15;
+  muster_view view = WITH(muster_view, it.x0 = 10, it.x1 = 20, it.y0 = -20, it.y1 = -15);
   uint32_t count = see_outside(&view, AGENTS, ids, places);
   cr_assert_eq(count, AGENTS - 10 * 5);
   for (uint32_t i = 0; i < count; i++) {
@@ -154,11 +133,7 @@ Test(view, a_raster_counts_everybody_once_and_has_the_shortest_period_and_the_la
   enum { COLUMNS = 5, ROWS = 3 };
   muster_raster_cell cells[COLUMNS * ROWS] = {0};
   muster_raster raster = {.columns = COLUMNS, .rows = ROWS, .cells = cells};
-  muster_view view = muster_view_default();
-  view.x1 = SIDE;
-  view.y0 = -20;
-  view.y1 = 40;
-  view.looks_max = 37;
+  muster_view view = WITH(muster_view, it.x1 = SIDE, it.y0 = -20, it.y1 = 40, it.looks_max = 37);
   uint32_t added = 0;
   for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;)
     added += muster_agents_raster(little.world, &view, &raster, &cursor);
@@ -259,11 +234,10 @@ Test(view, a_raster_has_everybody_in_its_cells) {
 }
 
 Test(view, refuses_what_it_cannot_look_at_and_is_through) {
-  muster_view good = all(), empty = good, endless = good, blank = {0};
-  empty.x1 = empty.x0;
-  endless.y1 = (double)INFINITY;
+  muster_view good = all(), blank = {0};
+  muster_view empty = CHANGED(good, it.x1 = it.x0), endless = CHANGED(good, it.y1 = (double)INFINITY);
   const muster_view *bad[] = {NULL, &empty, &endless, &blank};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < COUNT_OF(bad); i++) {
     uint32_t cursor = 0;
     cr_expect_eq(muster_agents_view(little.world, bad[i], shown, AGENTS, &cursor), 0);
     cr_expect_eq(cursor, MUSTER_VIEW_END);

@@ -1,6 +1,6 @@
 /* Agents that had to wait and then all run in one frame, on two workers: each worker settles the agents that it ran,
  * and all of them must have left the queue of waiting agents. */
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 enum { AGENTS = 2000, ROUNDS = 12, HUNGRY_FRAMES = 5, LITTLE_NS = 10000 };
 
@@ -11,17 +11,9 @@ static muster_atom_result toil(muster_update *update) {
 }
 
 Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_the_line) {
-  const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = toil};
-  muster_world_def def = papers_world_def();
-  muster_type_def type = muster_type_def_default();
-  def.limits.agents_max = AGENTS;
-  little_world little = little_world_create(2, &def);
-  type.atoms = &atom;
-  type.atom_count = 1;
-  type.state_bytes = sizeof(uint32_t);
-  type.period_ns = FRAME_NS;
-  type.elasticity = 0;
-  register_type(&little, &type);
+  SCOPED_WORLD little = little_world_of(2, CHANGED(papers_world_def(), it.limits.agents_max = AGENTS));
+  add_type(&little, WITH(muster_type_def, it.atoms = atom_of(toil, 0), it.atom_count = 1,
+                         it.state_bytes = sizeof(uint32_t), it.period_ns = FRAME_NS, it.elasticity = 0));
   for (int i = 0; i < AGENTS; i++) spawn_at(&little, i % 50);
   for (int i = 0; i < 3; i++) run_frame_with(&little, 10000000000u);
   /* The queue has room for each agent twice: agents that do not leave it properly fill it within some rounds. */
@@ -32,9 +24,8 @@ Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_
     report = run_frame_with(&little, 10000000000u);
     cr_assert_eq(report.carried, 0);
     cr_assert_geq(report.completed, AGENTS / 2);
-    cr_assert_geq(report.longest_wait_ns, HUNGRY_FRAMES * (uint64_t)FRAME_NS, "round %d: %llu", round,
-                  (unsigned long long)report.longest_wait_ns);
+    cr_assert_geq(report.longest_wait_ns, HUNGRY_FRAMES * (uint64_t)FRAME_NS, "round %d: %lu", round,
+                  report.longest_wait_ns);
     run_frame_with(&little, 10000000000u);
   }
-  little_world_destroy(&little);
 }

@@ -1,8 +1,6 @@
 /* A time that was asked for is kept to the frame, whatever the load: from the host, from updates and from other
  * threads; until it is taken back, or the agent is gone. */
-#include "support/little_world.h"
-
-#include <pthread.h>
+#include "world/fixture.h"
 
 enum { TOLD_MAX = 64, CROWD = 200 };
 
@@ -24,56 +22,39 @@ static muster_atom_result note_run(muster_update *update) {
 
 static const muster_atom note_only[] = {{.run = note_run, .model_ns = 1000}};
 
-static muster_type_def sleeper_type(void) {
-  muster_type_def type = muster_type_def_default();
-  type.name = "sleeper";
-  type.limit_ns = 1000000000u; /* no agent is quarantined */
-  type.atoms = note_only;
-  type.atom_count = 1;
-  type.state_bytes = sizeof(sleeper);
-  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
-  return type;
+static muster_type_def sleeper_type(const muster_atom *atoms, uint32_t count) {
+  /* No agent is quarantined. */
+  return WITH(muster_type_def, it.name = "sleeper", it.limit_ns = 1000000000u, it.atoms = atoms, it.atom_count = count,
+              it.state_bytes = sizeof(sleeper), it.elapsed.contract = MUSTER_ELAPSED_EVENTS);
 }
 
-static little_world world_of(const muster_type_def *type, uint32_t workers) {
-  little_world little = little_world_create(workers, NULL);
-  register_type(&little, type);
-  return little;
+static little_world sleepers_on(uint32_t workers, muster_type_def type) {
+  return typed_world(workers, virtual_world_def_default(), type);
 }
 
 static const sleeper *state_of(const little_world *little, muster_agent agent) {
   return info_of(little, agent).state;
 }
 
-static void ask(const little_world *little, muster_agent agent, uint64_t at_ns) {
-  cr_assert_eq(muster_agent_wake_at(little->world, agent, at_ns), MUSTER_OK, "%s", muster_last_error());
+/* What it noted up to so many frames from now. */
+static const sleeper *after(uint32_t frames, little_world *little, muster_agent agent) {
+  run_frames(little, frames);
+  return state_of(little, agent);
 }
 
-static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(little->world, &statistics);
-  return statistics;
+static void ask(const little_world *little, muster_agent agent, uint64_t at_ns) {
+  assert_ok(muster_agent_wake_at(little->world, agent, at_ns));
 }
 
 /* --------------------------------------------------------------------------------------------------------- overload */
 
-static muster_atom_result work_hard(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static const muster_atom hard_work[] = {{.run = work_hard, .model_ns = 500000}};
+static const muster_atom hard_work[] = {{.run = nothing, .model_ns = 500000}};
 
 /* A crowd that wants twenty times the 5 ms of a frame. */
 static void add_crowd(little_world *little) {
-  muster_type_def crowd = muster_type_def_default();
   muster_type sleepers = little->type;
-  crowd.name = "crowd";
-  crowd.atoms = hard_work;
-  crowd.atom_count = 1;
-  crowd.period_ns = FRAME_NS;
-  crowd.period_max_ns = 2 * FRAME_NS;
-  register_type(little, &crowd);
+  add_type(little, WITH(muster_type_def, it.name = "crowd", it.atoms = hard_work, it.atom_count = 1,
+                        it.period_ns = FRAME_NS, it.period_max_ns = 2 * FRAME_NS));
   for (uint32_t i = 0; i < CROWD; i++) spawn_at(little, i);
   little->type = sleepers;
 }
@@ -89,10 +70,7 @@ static muster_atom_result ask_again(muster_update *update) {
 }
 
 Test(wake_at, a_time_is_kept_to_the_frame_under_twenty_times_the_load) {
-  const muster_atom atoms[] = {{.run = ask_again, .model_ns = 1000}};
-  muster_type_def type = sleeper_type();
-  type.atoms = atoms;
-  little_world little = world_of(&type, 2);
+  SCOPED_WORLD little = sleepers_on(2, sleeper_type(atom_of(ask_again, 1000), 1));
   add_crowd(&little);
   muster_agent agents[SLEEPERS];
   for (uint32_t i = 0; i < SLEEPERS; i++) agents[i] = spawn_at(&little, i);
@@ -110,19 +88,14 @@ Test(wake_at, a_time_is_kept_to_the_frame_under_twenty_times_the_load) {
     }
   }
   cr_assert_eq(statistics_of(&little).wakes_timed, SLEEPERS * TIMES);
-  little_world_destroy(&little);
 }
 
 Test(wake_at, an_agent_with_a_period_keeps_its_times_too) {
-  muster_type_def type = sleeper_type();
-  type.elapsed.contract = MUSTER_ELAPSED_DELTA;
-  type.period_ns = type.period_max_ns = 1000000000;
-  little_world little = world_of(&type, 1);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 1);
+  SCOPED_WORLD little = world_of(CHANGED(sleeper_type(note_only, 1), it.elapsed.contract = MUSTER_ELAPSED_DELTA,
+                                         it.period_ns = it.period_max_ns = 1000000000));
+  muster_agent agent = spawn_and_run(&little, 0, 1);
   ask(&little, agent, little.now_ns + 1500000001);
-  run_frames(&little, 400);
-  const sleeper *own = state_of(&little, agent);
+  const sleeper *own = after(400, &little, agent);
   cr_assert_eq(own->runs, 5); /* four by period, one by time */
   uint32_t timed = 0;
   uint64_t first_ns = own->now_ns[0];
@@ -136,31 +109,24 @@ Test(wake_at, an_agent_with_a_period_keeps_its_times_too) {
     if (i) cr_assert_eq(own->elapsed_ns[i], own->now_ns[i] - own->now_ns[i - 1]);
   }
   cr_assert_eq(timed, 1);
-  little_world_destroy(&little);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rules */
 
 Test(wake_at, an_agent_without_a_period_runs_when_it_is_asked_and_never_else) {
-  muster_type_def type = sleeper_type();
-  little_world little = world_of(&type, 1);
+  SCOPED_WORLD little = world_of(sleeper_type(note_only, 1));
   muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 300);
-  cr_assert_eq(state_of(&little, agent)->runs, 0);
+  cr_assert_eq(after(300, &little, agent)->runs, 0);
   cr_assert_eq(info_of(&little, agent).period_ns, 0);
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
-  run_frames(&little, 300);
-  cr_assert_eq(state_of(&little, agent)->runs, 1);
+  cr_assert_eq(after(300, &little, agent)->runs, 1);
   cr_assert_eq(state_of(&little, agent)->wake_at_ns[0], 0);
   cr_assert_eq(state_of(&little, agent)->elapsed_ns[0], 300ull * FRAME_NS);
-  little_world_destroy(&little);
 }
 
 Test(wake_at, the_earliest_time_stands_until_it_is_taken_back) {
-  muster_type_def type = sleeper_type();
-  little_world little = world_of(&type, 1);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 1);
+  SCOPED_WORLD little = world_of(sleeper_type(note_only, 1));
+  muster_agent agent = spawn_and_run(&little, 0, 1);
   ask(&little, agent, 20 * FRAME_NS);
   ask(&little, agent, 10 * FRAME_NS);
   ask(&little, agent, 30 * FRAME_NS);
@@ -168,8 +134,7 @@ Test(wake_at, the_earliest_time_stands_until_it_is_taken_back) {
   cr_assert_eq(info_of(&little, agent).wake_at_ns, 10 * FRAME_NS);
   run_frames(&little, 5);
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK); /* a run by a wake leaves the time as it is */
-  run_frames(&little, 40);
-  cr_assert_eq(state_of(&little, agent)->runs, 2);
+  cr_assert_eq(after(40, &little, agent)->runs, 2);
   cr_assert_eq(state_of(&little, agent)->now_ns[1], 10 * FRAME_NS);
   cr_assert_eq(state_of(&little, agent)->wake_at_ns[1], 10 * FRAME_NS);
   uint64_t later_ns = little.now_ns + 10 * FRAME_NS;
@@ -177,15 +142,12 @@ Test(wake_at, the_earliest_time_stands_until_it_is_taken_back) {
   run_frames(&little, 2);
   ask(&little, agent, MUSTER_WAKE_NEVER);
   ask(&little, agent, later_ns);
-  run_frames(&little, 20);
-  cr_assert_eq(state_of(&little, agent)->runs, 3);
+  cr_assert_eq(after(20, &little, agent)->runs, 3);
   cr_assert_eq(state_of(&little, agent)->now_ns[2], later_ns);
   ask(&little, agent, little.now_ns + 5 * FRAME_NS);
   ask(&little, agent, MUSTER_WAKE_NEVER);
-  run_frames(&little, 20);
-  cr_assert_eq(state_of(&little, agent)->runs, 3);
+  cr_assert_eq(after(20, &little, agent)->runs, 3);
   cr_assert_eq(info_of(&little, agent).wake_at_ns, 0);
-  little_world_destroy(&little);
 }
 
 static muster_atom_result ask_for_a_later_time(muster_update *update) {
@@ -195,50 +157,35 @@ static muster_atom_result ask_for_a_later_time(muster_update *update) {
 
 /* The agent runs before the time that was asked for it, and asks for a later one itself. */
 Test(wake_at, an_agents_own_later_time_takes_no_earlier_one_back) {
-  const muster_atom atom = {.run = ask_for_a_later_time, .model_ns = 1000};
-  muster_type_def type = sleeper_type();
-  type.atoms = &atom;
-  little_world little = world_of(&type, 1);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 2);
+  SCOPED_WORLD little = world_of(sleeper_type(atom_of(ask_for_a_later_time, 1000), 1));
+  muster_agent agent = spawn_and_run(&little, 0, 2);
   uint32_t before = state_of(&little, agent)->runs;
   ask(&little, agent, 20 * FRAME_NS);
   run_frames(&little, 3);
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
-  run_frames(&little, 2);
-  cr_assert_eq(state_of(&little, agent)->runs, before + 1);
+  cr_assert_eq(after(2, &little, agent)->runs, before + 1);
   cr_assert_eq(info_of(&little, agent).wake_at_ns, 20 * FRAME_NS);
-  run_frames(&little, 20);
-  cr_assert_eq(state_of(&little, agent)->runs, before + 2);
+  cr_assert_eq(after(20, &little, agent)->runs, before + 2);
   cr_assert_eq(state_of(&little, agent)->now_ns[before + 1], 20 * FRAME_NS);
-  little_world_destroy(&little);
 }
 
 Test(wake_at, a_time_that_is_past_is_the_next_frame) {
-  muster_type_def type = sleeper_type();
-  little_world little = world_of(&type, 1);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 10);
+  SCOPED_WORLD little = world_of(sleeper_type(note_only, 1));
+  muster_agent agent = spawn_and_run(&little, 0, 10);
   ask(&little, agent, 0);
-  run_frames(&little, 1);
-  cr_assert_eq(state_of(&little, agent)->runs, 1);
+  cr_assert_eq(after(1, &little, agent)->runs, 1);
   cr_assert_eq(state_of(&little, agent)->wake_at_ns[0], 1);
   ask(&little, agent, 3 * FRAME_NS);
-  run_frames(&little, 1);
-  cr_assert_eq(state_of(&little, agent)->runs, 2);
+  cr_assert_eq(after(1, &little, agent)->runs, 2);
   cr_assert_eq(state_of(&little, agent)->wake_at_ns[1], 3 * FRAME_NS);
   ask(&little, agent, little.now_ns + FRAME_NS); /* exactly the next frame */
-  run_frames(&little, 1);
-  cr_assert_eq(state_of(&little, agent)->runs, 3);
-  little_world_destroy(&little);
+  cr_assert_eq(after(1, &little, agent)->runs, 3);
 }
 
 Test(wake_at, an_agent_that_is_gone_or_a_time_that_never_comes_is_refused) {
-  muster_type_def type = sleeper_type();
-  little_world little = world_of(&type, 1);
+  SCOPED_WORLD little = world_of(sleeper_type(note_only, 1));
   muster_agent agent = spawn_at(&little, 0);
-  cr_assert_eq(muster_agent_wake_at(little.world, agent, (uint64_t)INT64_MAX), MUSTER_E_ARGUMENT);
-  cr_assert_not_null(strstr(muster_last_error(), "at_ns"));
+  assert_refused(muster_agent_wake_at(little.world, agent, (uint64_t)INT64_MAX), MUSTER_E_ARGUMENT, "at_ns");
   cr_assert_eq(muster_agent_wake_at(little.world, (muster_agent){0}, 5), MUSTER_E_STALE);
   cr_assert_eq(muster_agent_wake_at(little.world, muster_agent_make(7, 3), 5), MUSTER_E_STALE);
   ask(&little, agent, 5 * FRAME_NS); /* before it is active */
@@ -248,15 +195,12 @@ Test(wake_at, an_agent_that_is_gone_or_a_time_that_never_comes_is_refused) {
   cr_assert_eq(muster_agent_wake_at(little.world, agent, 50 * FRAME_NS), MUSTER_E_STALE);
   muster_agent next = spawn_at(&little, 0); /* it has the same index, but none of the times of the old agent */
   cr_assert_eq(muster_agent_index(next), muster_agent_index(agent));
-  run_frames(&little, 20);
-  cr_assert_eq(state_of(&little, next)->runs, 0);
+  cr_assert_eq(after(20, &little, next)->runs, 0);
   cr_assert_eq(statistics_of(&little).wakes_timed, 0);
-  little_world_destroy(&little);
 }
 
 Test(wake_at, a_removed_agent_is_not_run_by_what_was_asked_in_the_same_frame) {
-  muster_type_def type = sleeper_type();
-  little_world little = world_of(&type, 1);
+  SCOPED_WORLD little = world_of(sleeper_type(note_only, 1));
   muster_agent agent = spawn_at(&little, 0), other = spawn_at(&little, 0);
   run_frames(&little, 2);
   ask(&little, agent, 3 * FRAME_NS);
@@ -266,7 +210,6 @@ Test(wake_at, a_removed_agent_is_not_run_by_what_was_asked_in_the_same_frame) {
   cr_assert_not(muster_agent_exists(little.world, agent));
   cr_assert_eq(state_of(&little, other)->runs, 1);
   cr_assert_eq(statistics_of(&little).wakes_timed, 1);
-  little_world_destroy(&little);
 }
 
 /* ----------------------------------------------------------------------------------------- from updates and threads */
@@ -279,7 +222,6 @@ struct relay {
   uint32_t passes;
 };
 
-/* Each agent asks the next one to run 25 ms later. */
 static muster_atom_result pass_on(muster_update *update) {
   struct relay *relay = update->type_user;
   note_run(update);
@@ -295,18 +237,13 @@ static muster_atom_result pass_on(muster_update *update) {
 
 static void run_relay(muster_role role, uint32_t workers) {
   struct relay relay = {0};
-  const muster_atom atoms[] = {{.run = work_hard, .model_ns = 1000}, {.run = pass_on, .role = role, .model_ns = 1000}};
-  muster_type_def type = sleeper_type();
-  type.atoms = atoms;
-  type.atom_count = 2;
-  type.user = &relay;
-  little_world little = world_of(&type, workers);
+  const muster_atom atoms[] = {{.run = nothing, .model_ns = 1000}, {.run = pass_on, .role = role, .model_ns = 1000}};
+  SCOPED_WORLD little = sleepers_on(workers, CHANGED(sleeper_type(atoms, 2), it.user = &relay));
   for (uint32_t i = 0; i < RING; i++) relay.agents[i] = spawn_at(&little, i);
   run_frames(&little, 1);
   cr_assert_eq(muster_agent_wake(little.world, relay.agents[0]), MUSTER_OK);
   run_frames(&little, 1 + 30 * 100);
   cr_assert_eq(relay.passes, 1001); /* 25 ms are three frames */
-  little_world_destroy(&little);
 }
 
 Test(wake_at, updates_ask_for_others) {
@@ -318,8 +255,7 @@ Test(wake_at, action_atoms_ask_for_others) {
   run_relay(MUSTER_ROLE_ACTION, 2);
 }
 
-/* Asks for itself: a later time, an earlier one, and another later one at the end, in odd runs after taking the others
- * back. */
+/* Asks for a later time, an earlier one, and another later one at the end; in odd runs it takes the others back. */
 static muster_atom_result ask_oneself(muster_update *update) {
   note_run(update);
   const sleeper *own = update->state;
@@ -331,22 +267,16 @@ static muster_atom_result ask_oneself(muster_update *update) {
 }
 
 Test(wake_at, more_agents_than_a_log_holds_ask_for_themselves) {
-  enum { MANY = 10000 };
-  const muster_atom atoms[] = {{.run = ask_oneself, .model_ns = 10}};
-  muster_type_def type = sleeper_type();
-  type.atoms = atoms;
-  little_world little = world_of(&type, 2);
-  for (uint32_t i = 0; i < MANY; i++) ask(&little, spawn_at(&little, i), 10 * FRAME_NS);
+  SCOPED_WORLD little = sleepers_on(2, sleeper_type(atom_of(ask_oneself, 10), 1));
+  for (uint32_t i = 0; i < 10000; i++) ask(&little, spawn_at(&little, i), 10 * FRAME_NS);
   run_frames(&little, 10 + 22);
-  muster_agent agent = {0};
-  while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = muster_agent_next(little.world, agent));) {
     const sleeper *own = state_of(&little, agent);
     cr_assert_eq(own->runs, 5); /* in frame 10 or 11; then 7, 4, 7 and 4 frames later */
     for (uint32_t i = 1; i < own->runs; i++)
       cr_assert_leq(own->now_ns[i] - own->now_ns[i - 1] - (i % 2 ? 7 : 4) * FRAME_NS, FRAME_NS);
   }
   cr_assert_eq(statistics_of(&little).commands_dropped, 0);
-  little_world_destroy(&little);
 }
 
 struct asking {
@@ -364,8 +294,7 @@ static void *ask_from_elsewhere(void *argument) {
 
 Test(wake_at, other_threads_ask_while_frames_run) {
   enum { AGENTS = 100 };
-  muster_type_def type = sleeper_type();
-  little_world little = world_of(&type, 2);
+  SCOPED_WORLD little = sleepers_on(2, sleeper_type(note_only, 1));
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   run_frames(&little, 1);
@@ -379,36 +308,28 @@ Test(wake_at, other_threads_ask_while_frames_run) {
     cr_assert_eq(state_of(&little, agents[i])->runs, 1);
     cr_assert_eq(state_of(&little, agents[i])->now_ns[0], (300 + i) * (uint64_t)FRAME_NS);
   }
-  little_world_destroy(&little);
 }
 
 /* ----------------------------------------------------------------------------------------- updates in several parts */
 
 static const muster_atom long_atoms[] = {{.run = note_run, .model_ns = 4000000},
-                                         {.run = work_hard, .model_ns = 4000000},
-                                         {.run = work_hard, .model_ns = 4000000}};
+                                         {.run = nothing, .model_ns = 4000000},
+                                         {.run = nothing, .model_ns = 4000000}};
 
 Test(wake_at, a_time_that_comes_during_an_update_is_answered_by_the_next) {
-  muster_type_def type = sleeper_type();
-  type.atoms = long_atoms;
-  type.atom_count = 3;
-  little_world little = world_of(&type, 1);
-  muster_agent agent = spawn_at(&little, 0);
-  run_frames(&little, 1);
+  SCOPED_WORLD little = world_of(sleeper_type(long_atoms, 3));
+  muster_agent agent = spawn_and_run(&little, 0, 1);
   ask(&little, agent, 10 * FRAME_NS);
   run_frames(&little, 9);
   cr_assert_eq(info_of(&little, agent).atoms_done, 1); /* 12 ms at 5 ms a frame: three frames */
   ask(&little, agent, 11 * FRAME_NS);
-  run_frames(&little, 10);
-  const sleeper *own = state_of(&little, agent);
+  const sleeper *own = after(10, &little, agent);
   cr_assert_eq(own->runs, 2);
   cr_assert_eq(own->now_ns[0], 10 * FRAME_NS);
   cr_assert_eq(own->now_ns[1], 13 * FRAME_NS);
   cr_assert_eq(own->wake_at_ns[1], 11 * FRAME_NS);
-  little_world_destroy(&little);
 }
 
-/* Asks to run in every second frame. */
 static muster_atom_result come_again(muster_update *update) {
   note_run(update);
   muster_update_wake_at(update, update->agent, update->now_ns + 2 * FRAME_NS);
@@ -416,15 +337,10 @@ static muster_atom_result come_again(muster_update *update) {
 }
 
 Test(wake_at, periods_make_room_for_those_who_have_none) {
-  const muster_atom atoms[] = {{.run = come_again, .model_ns = 100000}};
-  muster_type_def type = sleeper_type(), crowd = muster_type_def_default();
-  type.atoms = atoms;
-  little_world little = world_of(&type, 1);
+  SCOPED_WORLD little = world_of(sleeper_type(atom_of(come_again, 100000), 1));
   for (uint32_t i = 0; i < 60; i++)
     ask(&little, spawn_at(&little, i), (1 + i % 2) * FRAME_NS); /* 3 ms of 5 in a frame */
-  crowd.atoms = hard_work;
-  crowd.atom_count = 1;
-  register_type(&little, &crowd);
+  add_type(&little, type_with(hard_work, 1));
   for (uint32_t i = 0; i < 70; i++) spawn_at(&little, i); /* 3.5 ms a frame, if no period is stretched */
   run_frames(&little, 200);
   for (uint32_t i = 0; i < 200; i++) {
@@ -433,10 +349,7 @@ Test(wake_at, periods_make_room_for_those_who_have_none) {
     cr_assert_float_eq(report.utilisation_fitted, report.utilisation_desired, 0.05f * report.utilisation_desired);
     cr_assert_leq(report.longest_wait_ns, 20 * FRAME_NS); /* one period: periods make the room, not the queue */
   }
-  little_world_destroy(&little);
 }
-
-/* ------------------------------------------------------------------------------------------------------ determinism */
 
 static muster_atom_result wander_in_time(muster_update *update) {
   struct relay *relay = update->type_user;
@@ -451,12 +364,9 @@ static muster_atom_result wander_in_time(muster_update *update) {
 
 static uint64_t hash_on(uint32_t workers, uint64_t last_asked_ns) {
   struct relay relay = {0};
-  const muster_atom atoms[] = {{.run = wander_in_time, .model_ns = 300000}};
-  muster_type_def type = sleeper_type();
-  type.atoms = atoms;
-  type.user = &relay;
-  type.wake_gap_ns = 3 * FRAME_NS;
-  little_world little = world_of(&type, workers);
+  muster_type_def type =
+      CHANGED(sleeper_type(atom_of(wander_in_time, 300000), 1), it.user = &relay, it.wake_gap_ns = 3 * FRAME_NS);
+  SCOPED_WORLD little = sleepers_on(workers, type);
   add_crowd(&little);
   for (uint32_t i = 0; i < RING; i++) ask(&little, relay.agents[i] = spawn_at(&little, i), i * 1000000);
   for (uint32_t i = 0; i < 500; i++) {
@@ -466,9 +376,7 @@ static uint64_t hash_on(uint32_t workers, uint64_t last_asked_ns) {
   ask(&little, relay.agents[0], MUSTER_WAKE_NEVER);
   ask(&little, relay.agents[0], last_asked_ns);
   run_frame(&little);
-  uint64_t hash = muster_world_hash(little.world);
-  little_world_destroy(&little);
-  return hash;
+  return muster_world_hash(little.world);
 }
 
 Test(wake_at, times_are_the_same_on_any_number_of_workers_and_part_of_the_hash) {

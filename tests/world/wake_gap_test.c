@@ -2,7 +2,7 @@
  * as the woken agents fit a frame; and a gap between wakes keeps their runs apart without losing one. */
 #include "base/clock.h"
 #include "pool/atomics.h"
-#include "support/little_world.h"
+#include "world/fixture.h"
 
 enum { CROWD = 400, SENTRIES = 30, GAP = 5 };
 
@@ -37,8 +37,7 @@ static muster_atom_result answer(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* An agent of the crowd calls a sentry in one of sixteen updates. An action atom, so that one worker at a time writes
- * the test's notes. */
+/* In one of sixteen updates one calls a sentry. An action atom: so one worker at a time writes the test's notes. */
 static muster_atom_result call(muster_update *update) {
   struct fort *fort = update->type_user;
   uint64_t random = muster_update_random(update);
@@ -53,39 +52,19 @@ static muster_atom_result call(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result work(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static const muster_atom crowd_atoms[] = {{.run = work, .model_ns = 50000},
+static const muster_atom crowd_atoms[] = {{.run = nothing, .model_ns = 50000},
                                           {.run = call, .role = MUSTER_ROLE_ACTION, .model_ns = 100}};
-static const muster_atom sentry_atoms[] = {{.run = answer, .model_ns = 100000}};
 
 /* The 400 agents of the crowd want 20 ms in each frame of 10 ms: twice the budget. */
 static little_world build(struct fort *fort, uint32_t workers, uint64_t gap_ns) {
   little_world little = little_world_create(workers, NULL);
-  muster_type_def crowd = muster_type_def_default(), sentry = muster_type_def_default();
-  crowd.atoms = crowd_atoms;
-  crowd.atom_count = 2;
-  crowd.period_ns = FRAME_NS;
-  crowd.messages.sends_max = 1;
-  crowd.user = fort;
-  register_type(&little, &crowd);
+  add_type(&little, WITH(muster_type_def, it.atoms = crowd_atoms, it.atom_count = 2, it.period_ns = FRAME_NS,
+                         it.messages.sends_max = 1, it.user = fort));
   for (uint32_t i = 0; i < CROWD; i++) spawn_at(&little, i);
-  sentry.atoms = sentry_atoms;
-  sentry.atom_count = 1;
-  sentry.period_ns = sentry.period_max_ns = 86400000000000u;
-  sentry.messages.waiting_max = 8;
-  sentry.messages.wake = true;
-  sentry.wake_gap_ns = gap_ns;
-  register_type(&little, &sentry);
-  for (uint32_t i = 0; i < SENTRIES; i++) {
-    muster_agent_def def = muster_agent_def_default();
-    def.type = little.type;
-    def.user = &fort->sentries[i];
-    fort->agents[i] = muster_agent_spawn(little.world, &def);
-  }
+  add_type(&little, CHANGED(type_running(answer, 100000), it.period_ns = it.period_max_ns = 86400000000000u,
+                            it.messages.waiting_max = 8, it.messages.wake = true, it.wake_gap_ns = gap_ns));
+  for (uint32_t i = 0; i < SENTRIES; i++)
+    fort->agents[i] = spawn_as(&little, WITH(muster_agent_def, it.user = &fort->sentries[i]));
   run_frame(&little);
   return little;
 }
@@ -96,10 +75,6 @@ static uint64_t sum_of_runs(const struct fort *fort) {
   return runs;
 }
 
-static muster_frame_report run_at_full_load(little_world *little) {
-  return run_frame_with(little, 10000000);
-}
-
 /* The host also wakes some sentries in each frame, each of them twice. */
 static void run_with_wakes(little_world *little, struct fort *fort, uint32_t frames) {
   for (uint32_t frame = 0; frame < frames; frame++) {
@@ -108,38 +83,31 @@ static void run_with_wakes(little_world *little, struct fort *fort, uint32_t fra
       cr_assert_eq(muster_agent_wake(little->world, fort->agents[i]), MUSTER_OK);
       cr_assert_eq(muster_agent_wake(little->world, fort->agents[i]), MUSTER_OK);
     }
-    muster_frame_report report = run_at_full_load(little);
+    muster_frame_report report = run_frame_with(little, 10000000);
     if (frame > 50) cr_assert_gt(report.utilisation_nominal, 1.5f * report.utilisation_desired);
   }
-}
-
-static muster_statistics statistics_of(const little_world *little) {
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(little->world, &statistics);
-  return statistics;
 }
 
 Test(wake_gap, who_is_woken_runs_in_that_frame_or_the_next) {
   for (uint32_t sends = 0; sends < 2; sends++) {
     struct fort fort = {.sends = sends};
-    little_world little = build(&fort, 2, 0);
+    SCOPED_WORLD little = build(&fort, 2, 0);
     run_with_wakes(&little, &fort, 500);
     run_frames(&little, 1);
     cr_assert_gt(fort.calls, 1000);
     for (uint32_t i = 0; i < SENTRIES; i++) {
       const struct sentry *own = &fort.sentries[i];
       cr_assert_gt(own->runs, 80);
-      cr_assert_leq(own->worst_ns, FRAME_NS, "sentry %u waited %llu ns", i, (unsigned long long)own->worst_ns);
+      cr_assert_leq(own->worst_ns, FRAME_NS, "sentry %u waited %lu ns", i, own->worst_ns);
     }
     cr_assert_eq(statistics_of(&little).wakes_delayed, 0);
-    little_world_destroy(&little);
   }
 }
 
 Test(wake_gap, a_gap_keeps_runs_apart_and_no_wake_is_lost) {
   for (uint32_t sends = 0; sends < 2; sends++) {
     struct fort fort = {.sends = sends};
-    little_world little = build(&fort, 2, GAP * FRAME_NS - 1);
+    SCOPED_WORLD little = build(&fort, 2, GAP * FRAME_NS - 1);
     run_with_wakes(&little, &fort, 500);
     uint64_t wakes = 0;
     for (uint32_t i = 0; i < SENTRIES; i++) {
@@ -152,17 +120,14 @@ Test(wake_gap, a_gap_keeps_runs_apart_and_no_wake_is_lost) {
       cr_assert_leq(own->worst_ns, (GAP + 1) * (uint64_t)FRAME_NS);
     }
     uint64_t delayed = statistics_of(&little).wakes_delayed;
-    cr_assert(delayed > 500 && delayed <= wakes, "%llu of %llu were delayed", (unsigned long long)delayed,
-              (unsigned long long)wakes);
-    muster_agent none = {0};
-    while (!muster_agent_is_null(none = muster_agent_next(little.world, none)))
+    cr_assert(delayed > 500 && delayed <= wakes, "%lu of %lu were delayed", delayed, wakes);
+    for (muster_agent none = {0}; !muster_agent_is_null(none = muster_agent_next(little.world, none));)
       if (muster_agent_index(none) < CROWD) muster_agent_remove(little.world, none);
     run_frames(&little, GAP + 2);
     for (uint32_t i = 0; i < SENTRIES; i++) cr_assert_eq(fort.sentries[i].woken_ns, 0, "a wake of %u was lost", i);
     uint64_t runs = sum_of_runs(&fort);
     run_frames(&little, 100);
     cr_assert_eq(sum_of_runs(&fort), runs); /* and each wake was one run */
-    little_world_destroy(&little);
   }
 }
 
@@ -172,17 +137,10 @@ static muster_atom_result note_time(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static const muster_atom note_times[] = {{.run = note_time, .model_ns = 1000}};
-
 static little_world build_alone(muster_clock clock, uint64_t gap_frames, muster_agent *agent, uint32_t period_frames) {
-  muster_world_def def = muster_world_def_default();
-  def.clock.kind = clock;
-  little_world little = little_world_create(1, &def);
-  muster_type_def type = type_with(note_times, 1);
-  type.state_bytes = 16 * sizeof(uint64_t);
-  type.period_ns = type.period_max_ns = period_frames * (uint64_t)FRAME_NS;
-  type.wake_gap_ns = gap_frames * FRAME_NS;
-  register_type(&little, &type);
+  little_world little = little_world_of(1, WITH(muster_world_def, it.clock.kind = clock));
+  add_type(&little, CHANGED(due_every(period_frames * (uint64_t)FRAME_NS, type_running(note_time, 1000)),
+                            it.state_bytes = 16 * sizeof(uint64_t), it.wake_gap_ns = gap_frames * FRAME_NS));
   *agent = spawn_at(&little, 0);
   run_frame(&little);
   return little;
@@ -190,7 +148,7 @@ static little_world build_alone(muster_clock clock, uint64_t gap_frames, muster_
 
 Test(wake_gap, a_time_that_was_asked_for_heeds_no_gap_and_begins_none) {
   muster_agent agent;
-  little_world little = build_alone(MUSTER_CLOCK_VIRTUAL, 20, &agent, 1000000);
+  SCOPED_WORLD little = build_alone(MUSTER_CLOCK_VIRTUAL, 20, &agent, 1000000);
   muster_agent_wake(little.world, agent);
   run_frame(&little);
   muster_agent_wake_at(little.world, agent, little.now_ns + 5 * FRAME_NS);
@@ -212,12 +170,11 @@ Test(wake_gap, a_time_that_was_asked_for_heeds_no_gap_and_begins_none) {
   muster_agent_wake(little.world, agent);
   run_frames(&little, 1);
   cr_assert_eq(times_ns[0], 6);
-  little_world_destroy(&little);
 }
 
 Test(wake_gap, a_run_by_period_answers_a_wake_that_waits) {
   muster_agent agent;
-  little_world little = build_alone(MUSTER_CLOCK_VIRTUAL, 40, &agent, 10);
+  SCOPED_WORLD little = build_alone(MUSTER_CLOCK_VIRTUAL, 40, &agent, 10);
   run_frames(&little, 20);
   const uint64_t *times_ns = info_of(&little, agent).state;
   cr_assert_eq(times_ns[0], 2);
@@ -228,7 +185,6 @@ Test(wake_gap, a_run_by_period_answers_a_wake_that_waits) {
   run_frames(&little, 100);
   cr_assert_eq(times_ns[0], before + 10);
   cr_assert_eq(statistics_of(&little).wakes_delayed, 1);
-  little_world_destroy(&little);
 }
 
 /* On the wall clock workers take wakes between two atoms: that path keeps the gap, too. */
@@ -244,15 +200,13 @@ static muster_atom_result wake_sleeper(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static const muster_atom callers_atoms[] = {{.run = wake_sleeper}, {.run = wake_sleeper}, {.run = work}};
+static const muster_atom callers_atoms[] = {{.run = wake_sleeper}, {.run = wake_sleeper}, {.run = nothing}};
 
 static uint64_t runs_on_the_wall_clock(uint64_t gap_frames, uint64_t *delayed) {
   struct caller caller = {0};
-  little_world little = build_alone(MUSTER_CLOCK_WALL, gap_frames, &caller.sleeper, 1000000);
-  muster_type_def type = type_with(callers_atoms, 3);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.user = &caller;
-  register_type(&little, &type);
+  SCOPED_WORLD little = build_alone(MUSTER_CLOCK_WALL, gap_frames, &caller.sleeper, 1000000);
+  add_type(&little, WITH(muster_type_def, it.atoms = callers_atoms, it.atom_count = 3,
+                         it.period_ns = it.period_max_ns = FRAME_NS, it.user = &caller));
   spawn_at(&little, 0);
   run_frame_with(&little, 10000000000u);
   for (uint32_t i = 0; i < 61; i++) run_frame_with(&little, 10000000000u);
@@ -261,9 +215,7 @@ static uint64_t runs_on_the_wall_clock(uint64_t gap_frames, uint64_t *delayed) {
     cr_assert_geq(times_ns[i] - times_ns[i - 1], gap_frames * FRAME_NS);
   *delayed = statistics_of(&little).wakes_delayed;
   cr_assert_gt(load_relaxed_u32(&caller.calls), 100);
-  uint64_t runs = times_ns[0];
-  little_world_destroy(&little);
-  return runs;
+  return times_ns[0];
 }
 
 Test(wake_gap, workers_that_take_wakes_keep_the_gap) {
@@ -271,6 +223,6 @@ Test(wake_gap, workers_that_take_wakes_keep_the_gap) {
   cr_assert_gt(runs_on_the_wall_clock(0, &delayed), 60);
   cr_assert_eq(delayed, 0);
   uint64_t runs = runs_on_the_wall_clock(6, &delayed);
-  cr_assert(runs == 10 || runs == 11, "%llu runs in 61 frames", (unsigned long long)runs);
+  cr_assert(runs == 10 || runs == 11, "%lu runs in 61 frames", runs);
   cr_assert_geq(delayed, 9);
 }

@@ -4,13 +4,9 @@
 #include "base/clock.h"
 #include "pool/atomics.h"
 #include "support/await.h"
-#include "support/little_world.h"
+#include "world/fixture.h"
 
-#include <muster/overruns.h>
-
-#include <sched.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { OTHERS = 200, STUCK_NS = 10000000, HANG_SECONDS = 100 };
 
@@ -45,8 +41,7 @@ static muster_atom_result wait_at_gate(muster_update *update) {
 }
 
 static muster_atom_result doze_at_gate(muster_update *update) {
-  struct stage *stage = update->type_user;
-  stage->sticky_runs++;
+  const struct stage *stage = update->type_user;
   AWAIT_WITH(nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL), load_acquire_u32(&stage->gate));
   return MUSTER_ATOM_NEXT;
 }
@@ -59,37 +54,26 @@ static muster_atom_result run_other(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result pass(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static void open_stage(struct stage *stage, uint32_t workers, const muster_world_def *given) {
+static void open_stage(struct stage *stage, uint32_t workers, muster_world_def def) {
   alarm(HANG_SECONDS);
-  muster_world_def def = *given;
   *stage = (struct stage){.guilty = UINT32_MAX, .opens = "computing"};
   def.log = (muster_log_sink){hear, stage};
   stage->little = little_world_create(workers, &def);
 }
 
-static muster_world_def watched(void) {
-  muster_world_def def = muster_world_def_default();
-  def.watch.stuck_ns = STUCK_NS;
-  return def;
+static void close_stage(struct stage *stage) {
+  little_world_destroy(&stage->little);
+}
+
+static muster_world_def watched(uint64_t stuck_ns) {
+  return WITH(muster_world_def, it.watch.stuck_ns = stuck_ns);
 }
 
 /* The first guess of their cost makes updates long, so that each has a claim of its own. One overrun is enough. */
 static muster_type register_as(struct stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
-  muster_type_def type = muster_type_def_default();
-  type.name = name;
-  type.atoms = atoms;
-  type.atom_count = count;
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.limit_ns = 1000000000u;
-  type.overruns.quarantine = 1;
-  type.user = stage;
-  register_type(&stage->little, &type);
-  return stage->little.type;
+  return add_type(&stage->little, WITH(muster_type_def, it.name = name, it.atoms = atoms, it.atom_count = count,
+                                       it.period_ns = it.period_max_ns = FRAME_NS, it.limit_ns = 1000000000u,
+                                       it.overruns.quarantine = 1, it.user = stage));
 }
 
 /* The agent begins in a frame, and runs in the next. */
@@ -105,15 +89,12 @@ static void let_begin(struct stage *stage) {
 }
 
 static muster_agent set_sticky(struct stage *stage) {
-  static const muster_atom atoms[] = {{.run = wait_at_gate, .model_ns = 30000}};
-  stage->sticky = register_as(stage, "sticky", atoms, 1);
+  stage->sticky = register_as(stage, "sticky", atom_of(wait_at_gate, 30000), 1);
   return spawn_woken(stage, stage->sticky);
 }
 
-static muster_statistics statistics_of(const struct stage *stage) {
-  muster_statistics statistics = muster_statistics_default();
-  muster_statistics_read(stage->little.world, &statistics);
-  return statistics;
+static uint64_t all_stuck(const struct stage *stage) {
+  return statistics_of(&stage->little).stuck;
 }
 
 static uint64_t stuck_of(const struct stage *stage, muster_type type) {
@@ -122,7 +103,6 @@ static uint64_t stuck_of(const struct stage *stage, muster_type type) {
   return counts.stuck;
 }
 
-/* Returns the latest overrun of an agent. */
 static muster_overrun overrun_of(const struct stage *stage, muster_agent agent) {
   muster_overrun overruns[16];
   uint32_t count = muster_overruns_read(stage->little.world, overruns, 16);
@@ -147,13 +127,11 @@ static void await_return(struct stage *stage, uint32_t lines) {
 }
 
 Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
-  static const muster_atom atoms[] = {{.run = run_other, .model_ns = 30000}};
-  struct stage stage;
-  muster_world_def def = watched();
-  open_stage(&stage, 3, &def);
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 3, watched(STUCK_NS));
   stage.wanted = OTHERS;
   muster_agent sticky = set_sticky(&stage);
-  stage.other = register_as(&stage, "other", atoms, 1);
+  stage.other = register_as(&stage, "other", atom_of(run_other, 30000), 1);
   for (uint32_t i = 0; i < OTHERS; i++) spawn_woken(&stage, stage.other);
   let_begin(&stage);
   muster_frame_report report = run_frame_with(&stage.little, 10000000000u);
@@ -162,7 +140,7 @@ Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
   cr_assert_eq(report.agents_quarantined, 1);
   cr_assert(info_of(&stage.little, sticky).quarantined);
   cr_assert_eq(stuck_of(&stage, stage.sticky), 1);
-  cr_assert_eq(statistics_of(&stage).stuck, 1 + stuck_of(&stage, stage.other));
+  cr_assert_eq(all_stuck(&stage), 1 + stuck_of(&stage, stage.other));
   muster_overrun overrun = overrun_of(&stage, sticky);
   cr_assert_eq(overrun.kind, MUSTER_OVERRUN_STUCK);
   cr_assert_eq(overrun.atom, MUSTER_ATOM_UNKNOWN);
@@ -174,46 +152,34 @@ Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
   muster_agent_reinstate(stage.little.world, sticky);
   run_frame_with(&stage.little, 10000000000u);
   cr_assert_eq(stage.sticky_runs, 2);
-  little_world_destroy(&stage.little);
 }
 
 Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
-  static const muster_atom atoms[] = {{.run = pass}, {.run = wait_at_gate, .role = MUSTER_ROLE_ACTION}};
-  struct stage stage;
-  muster_world_def def = watched();
-  open_stage(&stage, 2, &def);
-  muster_type type = register_as(&stage, "actor", atoms, 2);
-  muster_agent actor = spawn_woken(&stage, type);
+  static const muster_atom atoms[] = {{.run = nothing}, {.run = wait_at_gate, .role = MUSTER_ROLE_ACTION}};
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 2, watched(STUCK_NS));
+  muster_agent actor = spawn_woken(&stage, register_as(&stage, "actor", atoms, 2));
   let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
-  expect_told_for_each_claim(&stage, statistics_of(&stage).stuck);
+  expect_told_for_each_claim(&stage, all_stuck(&stage));
   cr_assert(info_of(&stage.little, actor).quarantined);
   muster_agent_remove(stage.little.world, actor);
   run_frame(&stage.little);
   await_return(&stage, 1);
-  little_world_destroy(&stage.little);
 }
 
 static muster_type register_parallel(struct stage *stage, const char *name,
                                      muster_atom_result (*act)(muster_update *)) {
-  const muster_atom atoms[] = {{.run = pass}, {.run = act, .role = MUSTER_ROLE_ACTION, .model_ns = 30000}};
-  muster_type_def type = muster_type_def_default();
-  type.name = name;
-  type.atoms = atoms;
-  type.atom_count = 2;
-  type.limit_ns = 1000000000u;
-  type.overruns.quarantine = 1;
-  type.act = MUSTER_ACT_PARALLEL;
-  type.user = stage;
-  register_type(&stage->little, &type);
-  return stage->little.type;
+  const muster_atom atoms[] = {{.run = nothing}, {.run = act, .role = MUSTER_ROLE_ACTION, .model_ns = 30000}};
+  return add_type(&stage->little,
+                  WITH(muster_type_def, it.name = name, it.atoms = atoms, it.atom_count = 2, it.limit_ns = 1000000000u,
+                       it.overruns.quarantine = 1, it.act = MUSTER_ACT_PARALLEL, it.user = stage));
 }
 
 /* The few agents that share a claim with the stuck one must wait for it. */
 Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
-  struct stage stage;
-  muster_world_def def = watched();
-  open_stage(&stage, 3, &def);
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 3, watched(STUCK_NS));
   stage.wanted = OTHERS - 16;
   stage.sticky = register_parallel(&stage, "sticky", wait_at_gate);
   muster_agent sticky = spawn_woken(&stage, stage.sticky);
@@ -226,77 +192,61 @@ Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
   expect_told_for_each_claim(&stage, stuck_of(&stage, stage.sticky));
   cr_assert(info_of(&stage.little, sticky).quarantined);
   await_return(&stage, 1);
-  little_world_destroy(&stage.little);
 }
 
 Test(watchdog, under_the_virtual_clock_nobody_is_penalised) {
-  struct stage stage;
-  muster_world_def def = watched();
-  def.clock.kind = MUSTER_CLOCK_VIRTUAL;
-  open_stage(&stage, 2, &def);
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 2, WITH(virtual_world_def, it.watch.stuck_ns = STUCK_NS));
   muster_agent sticky = set_sticky(&stage);
   let_begin(&stage);
   run_frame(&stage.little);
-  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert_eq(all_stuck(&stage), 1);
   cr_assert_not(info_of(&stage.little, sticky).quarantined);
-  little_world_destroy(&stage.little);
 }
 
 /* With the default numbers of overruns. */
 Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
-  static const muster_atom atoms[] = {{.run = wait_at_gate}};
-  struct stage stage;
-  muster_world_def def = watched();
-  open_stage(&stage, 2, &def);
-  muster_type_def type = type_with(atoms, 1);
-  type.limit_ns = 1000000000u;
-  type.levels.count = 2;
-  type.levels.importance[0] = 0.0f;
-  type.user = &stage;
-  register_type(&stage.little, &type);
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 2, watched(STUCK_NS));
+  add_type(&stage.little, CHANGED(type_running(wait_at_gate, 0), it.limit_ns = 1000000000u, it.levels.count = 2,
+                                  it.levels.importance[0] = 0.0f, it.user = &stage));
   muster_agent sticky = spawn_woken(&stage, stage.little.type);
   let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
-  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert_eq(all_stuck(&stage), 1);
   cr_assert_eq(info_of(&stage.little, sticky).penalty, 1);
   cr_assert_not(info_of(&stage.little, sticky).quarantined);
-  little_world_destroy(&stage.little);
 }
 
 /* An atom that waits is reported as well, but no clock says that it computes. */
 Test(watchdog, nobody_is_penalised_for_wall_time_alone) {
-  static const muster_atom atoms[] = {{.run = doze_at_gate, .model_ns = 30000}};
-  struct stage stage;
-  muster_world_def def = watched();
-  open_stage(&stage, 2, &def);
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 2, watched(STUCK_NS));
   stage.opens = "waiting";
-  muster_agent dozing = spawn_woken(&stage, register_as(&stage, "dozing", atoms, 1));
+  muster_agent dozing = spawn_woken(&stage, register_as(&stage, "dozing", atom_of(doze_at_gate, 30000), 1));
   let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
   muster_overrun overrun;
-  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert_eq(all_stuck(&stage), 1);
   cr_assert_eq(muster_overruns_read(stage.little.world, &overrun, 1), 1);
   cr_assert_eq(overrun.kind, MUSTER_OVERRUN_STUCK);
   cr_assert_eq(muster_agent_index(overrun.agent), muster_agent_index(dozing));
   cr_assert_not(info_of(&stage.little, dozing).quarantined);
   cr_assert_eq(info_of(&stage.little, dozing).penalty, 0);
-  little_world_destroy(&stage.little);
 }
 
 /* The watchdog's line opens the gate: without it this test never ends. */
 static void expect_told_alone(muster_pool *pool) {
-  static const muster_atom atoms[] = {{.run = wait_at_gate, .model_ns = 30000}};
   struct stage stage = {.guilty = UINT32_MAX, .opens = "computing"};
-  muster_world_def def = watched();
+  muster_world_def def =
+      WITH(muster_world_def, it.watch.stuck_ns = STUCK_NS, it.pool = pool, it.log = (muster_log_sink){hear, &stage});
   alarm(HANG_SECONDS);
-  def.pool = pool;
-  def.log = (muster_log_sink){hear, &stage};
   stage.little.world = muster_world_create(&def);
   cr_assert_not_null(stage.little.world);
-  spawn_woken(&stage, register_as(&stage, "endless", atoms, 1));
+  spawn_woken(&stage, register_as(&stage, "endless", atom_of(wait_at_gate, 30000), 1));
   let_begin(&stage);
   run_frame_with(&stage.little, 10000000000u);
-  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert_eq(all_stuck(&stage), 1);
   cr_assert_geq(load_relaxed_u32(&stage.stuck_lines), 1);
   destroy_full(stage.little.world);
 }
@@ -306,8 +256,7 @@ Test(watchdog, an_endless_loop_is_told_of_in_a_world_without_a_pool) {
 }
 
 Test(watchdog, an_endless_loop_is_told_of_where_one_thread_does_everything) {
-  muster_pool_def def = muster_pool_def_default();
-  def.workers = 1;
+  muster_pool_def def = WITH(muster_pool_def, it.workers = 1);
   muster_pool *pool = muster_pool_create(&def);
   expect_told_alone(pool);
   muster_pool_destroy(pool);
@@ -321,19 +270,14 @@ static muster_atom_result sleep_a_while(muster_update *update) {
 
 /* Time that an atom slept is no CPU time of its own, so it is not over its limit. And no watchdog runs here. */
 Test(watchdog, a_world_without_one_says_nothing) {
-  static const muster_atom atoms[] = {{.run = sleep_a_while, .model_ns = 30000}};
   struct stage stage;
-  muster_world_def def = watched();
-  def.watch.stuck_ns = 0;
-  open_stage(&stage, 2, &def);
-  muster_type_def type = type_with(atoms, 1);
-  type.limit_ns = 20000000u;
-  register_type(&stage.little, &type);
+  open_stage(&stage, 2, watched(0));
+  add_type(&stage.little, CHANGED(type_running(sleep_a_while, 30000), it.limit_ns = 20000000u));
   muster_agent agent = spawn_woken(&stage, stage.little.type);
   let_begin(&stage);
   cr_assert_eq(run_frame_with(&stage.little, 10000000000u).completed, 1);
-  cr_assert_eq(statistics_of(&stage).stuck, 0);
-  cr_assert_eq(statistics_of(&stage).atoms_over_limit, 0);
+  cr_assert_eq(all_stuck(&stage), 0);
+  cr_assert_eq(statistics_of(&stage.little).atoms_over_limit, 0);
   cr_assert_not(info_of(&stage.little, agent).quarantined);
   little_world_destroy(&stage.little);
   cr_assert_eq(load_relaxed_u32(&stage.stuck_lines), 0);
@@ -341,43 +285,32 @@ Test(watchdog, a_world_without_one_says_nothing) {
 
 Test(watchdog, ends_with_its_world_at_any_time) {
   for (uint32_t i = 0; i < 20; i++) {
-    struct stage stage;
-    muster_world_def def = watched();
-    def.watch.stuck_ns = i % 2 ? STUCK_NS : 3600000000000u;
-    open_stage(&stage, 2, &def);
+    SCOPED(close_stage) struct stage stage;
+    open_stage(&stage, 2, watched(i % 2 ? STUCK_NS : 3600000000000u));
     if (i % 4 >= 2) {
       store_release_u32(&stage.gate, 1);
       set_sticky(&stage);
       let_begin(&stage);
       run_frame(&stage.little);
     }
-    little_world_destroy(&stage.little);
   }
 }
 
 /* The runaway is one of many short updates, of which few are timed. Its claim takes suspiciously long, so its type is
  * watched from then on, and three overruns later it is quarantined. */
 Test(watchdog, a_runaway_among_short_updates_is_found_within_a_few_frames) {
-  static const muster_atom atoms[] = {{.run = run_other}};
-  struct stage stage;
-  muster_world_def def = watched();
-  def.watch.stuck_ns = 500000000u;
-  open_stage(&stage, 2, &def);
-  muster_type_def type = type_with(atoms, 1);
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.overruns.quarantine = 3;
-  type.user = &stage;
-  register_type(&stage.little, &type);
+  SCOPED(close_stage) struct stage stage;
+  open_stage(&stage, 2, watched(500000000u));
+  add_type(&stage.little, CHANGED(type_running(run_other, 0), it.period_ns = it.period_max_ns = FRAME_NS,
+                                  it.overruns.quarantine = 3, it.user = &stage));
   muster_agent agents[OTHERS];
   for (uint32_t i = 0; i < OTHERS; i++) agents[i] = spawn_at(&stage.little, i);
   for (uint32_t i = 0; i < 20; i++) run_frame_with(&stage.little, 1000000000u);
   stage.guilty = muster_agent_index(agents[77]);
   for (uint32_t i = 0; i < 7; i++) run_frame_with(&stage.little, 1000000000u);
   cr_assert(info_of(&stage.little, agents[77]).quarantined);
-  muster_overrun_counts counts = muster_overrun_counts_default();
-  muster_overrun_counts_read(stage.little.world, stage.little.type, &counts);
+  muster_overrun_counts counts = overrun_counts_of(&stage.little);
   cr_assert_eq(counts.agents_quarantined, 1, "nobody else");
   cr_assert_eq(muster_agent_index(counts.worst_agent), muster_agent_index(agents[77]));
   cr_assert_geq(counts.worst_ns, 500000);
-  little_world_destroy(&stage.little);
 }

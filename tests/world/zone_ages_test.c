@@ -1,9 +1,8 @@
 /* Whatever crosses is as old behind the border as before it, by the time of all zones, whatever the clocks of the two
  * worlds say: messages on their way, in the box of an agent that crosses, and held back for it; and the phases of its
  * sets. */
-#include "support/zones.h"
-
-#include <muster/sets.h>
+#include "world/fixture.h"
+#include "world/taken_messages.h"
 
 enum { AGES = 8, HOUR_S = 3600 };
 
@@ -26,14 +25,9 @@ static muster_atom_result listen(muster_update *update) {
 }
 
 static muster_type_def listener_type(void) {
-  static const muster_atom atom = {listen, MUSTER_ROLE_BEHAVIOUR, 2000};
-  muster_type_def def = type_with(&atom, 1);
-  def.name = "listener";
-  def.state_bytes = sizeof(listener);
-  def.elapsed.contract = MUSTER_ELAPSED_EVENTS;
-  def.messages.waiting_max = AGES;
-  def.messages.bytes_max = 8;
-  return def;
+  return CHANGED(type_running(listen, 2000), it.name = "listener", it.state_bytes = sizeof(listener),
+                 it.elapsed.contract = MUSTER_ELAPSED_EVENTS, it.messages.waiting_max = AGES,
+                 it.messages.bytes_max = 8);
 }
 
 /* Two zones at the same moment, of which the second is ahead and says so. */
@@ -42,22 +36,22 @@ typedef struct ages {
   int64_t ahead_ns;
 } ages;
 
-static ages ages_of(const muster_type_def *type, int64_t ahead_s) {
+static ages ages_of(muster_type_def type, int64_t ahead_s) {
   muster_world_def one = zone_world_def(1), two = zone_world_def(2);
-  ages pair = {.zones = {zone_world_of(1, &one, type), zone_world_of(1, &two, type)}, .ahead_ns = ahead_s * 1000000000};
+  ages pair = {.zones = {zone_world_of(1, &one, &type), zone_world_of(1, &two, &type)},
+               .ahead_ns = ahead_s * 1000000000};
   pair.zones[0].now_ns = base_ns;
   pair.zones[1].now_ns = (uint64_t)((int64_t)base_ns + pair.ahead_ns);
-  cr_assert_eq(muster_zone_set_offset(pair.zones[1].world, pair.ahead_ns), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_zone_set_offset(pair.zones[1].world, pair.ahead_ns));
   return pair;
 }
 
 static void ages_frames(ages *pair, uint32_t frames) {
-  for (uint32_t i = 0; i < frames; i++)
-    for (uint32_t zone = 0; zone < 2; zone++) run_frame(&pair->zones[zone]);
+  for (uint32_t i = 0; i < frames; i++) run_both(&pair->zones[0], &pair->zones[1], 1);
 }
 
 static void ages_destroy(ages *pair) {
-  for (uint32_t zone = 0; zone < 2; zone++) little_world_destroy(&pair->zones[zone]);
+  zones_destroy(&pair->zones);
 }
 
 /* The time of all zones. */
@@ -66,37 +60,16 @@ static uint64_t ages_now(const ages *pair) {
 }
 
 static void tell(const little_world *little, muster_agent to, uint64_t word) {
-  cr_assert_eq(muster_agent_send(little->world, to, &word, sizeof word), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_agent_send(little->world, to, &word, sizeof word));
 }
 
 /* Hands over what one zone has for the other. */
-static void carry_on(const muster_zone_message *message, void *user) {
-  zone_bytes *bytes = user;
-  const uint64_t follows = muster_zone_message_follows(message);
-  zone_put(message, sizeof *message, bytes);
-  zone_put(&follows, sizeof follows, bytes);
-  zone_put(message->bytes, message->size, bytes);
-}
-
 static void ages_carry(const ages *pair, uint32_t from, uint64_t sent_ns) {
-  zone_bytes bytes = {0};
-  muster_zone_messages(pair->zones[from].world, carry_on, &bytes);
-  for (size_t at = 0; at < bytes.count;) {
-    muster_zone_message message;
-    uint64_t follows;
-    memcpy(&message, bytes.bytes + at, sizeof message);
-    memcpy(&follows, bytes.bytes + at + sizeof message, sizeof follows);
-    message.bytes = bytes.bytes + at + sizeof message + sizeof follows;
-    at += sizeof message + sizeof follows + message.size;
-    cr_expect_eq(message.sent_ns, sent_ns, "it says %lu instead of %lu", message.sent_ns, sent_ns);
-    cr_assert_eq(muster_zone_deliver_after(pair->zones[!from].world, &message, follows), MUSTER_OK, "%s",
-                 muster_last_error());
+  taken_messages taken = take_messages(&pair->zones[from]);
+  for (uint32_t i = 0; i < taken.count; i++) {
+    cr_expect_eq(taken.heads[i].sent_ns, sent_ns, "it says %lu instead of %lu", taken.heads[i].sent_ns, sent_ns);
+    assert_ok(deliver(&pair->zones[!from], &taken, i));
   }
-  free(bytes.bytes);
-}
-
-static const listener *heard_by(const little_world *little, muster_agent agent) {
-  return info_of(little, agent).state;
 }
 
 /* What the agent has read: words 1, 2, ..., each of that age when it was read. */
@@ -110,63 +83,46 @@ static void expect_ages(const listener *heard, const uint64_t *ages_ns, uint64_t
 }
 
 static const int64_t aheads_s[] = {0, HOUR_S, -HOUR_S};
-enum { AHEADS = sizeof aheads_s / sizeof *aheads_s };
+enum { AHEADS = COUNT_OF(aheads_s) };
 
-/* From zone to zone, and on to a third place behind an agent that moved. */
-Test(zone_ages, messages_on_their_way_keep_theirs) {
+/* A message that is sent behind an agent which has crossed. When that comes back, the message goes to and fro. */
+static void send_behind(bool comes_back) {
   for (uint32_t k = 0; k < AHEADS; k++) {
-    muster_type_def type = listener_type();
-    ages pair = ages_of(&type, aheads_s[k]);
+    SCOPED(ages_destroy) ages pair = ages_of(listener_type(), aheads_s[k]);
+    const little_world *there = &pair.zones[comes_back ? 0 : 1];
     muster_agent agent = spawn_at(&pair.zones[0], 1);
     ages_frames(&pair, 2);
     cross(&pair.zones[0], &pair.zones[1], agent);
     tell(&pair.zones[0], agent, 1);
     ages_frames(&pair, 1);
     uint64_t sent_ns = ages_now(&pair);
-    ages_frames(&pair, 5);
+    if (comes_back) cross(&pair.zones[1], &pair.zones[0], agent);
+    ages_frames(&pair, comes_back ? 3 : 5);
     ages_carry(&pair, 0, sent_ns);
-    ages_frames(&pair, 4);
-    cr_assert_eq(muster_agent_wake(pair.zones[1].world, agent), MUSTER_OK);
+    ages_frames(&pair, comes_back ? 3 : 4);
+    if (comes_back) ages_carry(&pair, 1, sent_ns);
+    cr_assert_eq(muster_agent_wake(there->world, agent), MUSTER_OK);
     ages_frames(&pair, 1);
     const uint64_t ages_ns[] = {ages_now(&pair) - sent_ns};
-    expect_ages(heard_by(&pair.zones[1], agent), ages_ns, 1, aheads_s[k]);
-    ages_destroy(&pair);
+    expect_ages(info_of(there, agent).state, ages_ns, 1, aheads_s[k]);
   }
+}
+
+Test(zone_ages, messages_on_their_way_keep_theirs) {
+  send_behind(false);
 }
 
 Test(zone_ages, messages_that_follow_an_agent_keep_theirs) {
-  for (uint32_t k = 0; k < AHEADS; k++) {
-    muster_type_def type = listener_type();
-    ages pair = ages_of(&type, aheads_s[k]);
-    muster_agent agent = spawn_at(&pair.zones[0], 1);
-    ages_frames(&pair, 2);
-    cross(&pair.zones[0], &pair.zones[1], agent);
-    tell(&pair.zones[0], agent, 1);
-    ages_frames(&pair, 1);
-    uint64_t sent_ns = ages_now(&pair);
-    cross(&pair.zones[1], &pair.zones[0], agent); /* it comes back, and the message goes to and fro */
-    ages_frames(&pair, 3);
-    ages_carry(&pair, 0, sent_ns);
-    ages_frames(&pair, 3);
-    ages_carry(&pair, 1, sent_ns);
-    cr_assert_eq(muster_agent_wake(pair.zones[0].world, agent), MUSTER_OK);
-    ages_frames(&pair, 1);
-    const uint64_t ages_ns[] = {ages_now(&pair) - sent_ns};
-    expect_ages(heard_by(&pair.zones[0], agent), ages_ns, 1, aheads_s[k]);
-    ages_destroy(&pair);
-  }
+  send_behind(true);
 }
 
 /* From a third zone, where it was sent at that time of all zones. */
-static void deliver(const little_world *to, muster_agent agent, uint64_t number, uint64_t sent_ns) {
+static void deliver_to(const little_world *to, muster_agent agent, uint64_t number, uint64_t sent_ns) {
   const uint64_t word = number;
-  const muster_zone_message message = {.from = {(uint64_t)3 << 50 | 7},
-                                       .to = agent,
-                                       .sequence = number,
-                                       .sent_ns = sent_ns,
-                                       .size = sizeof word,
-                                       .bytes = &word};
-  cr_assert_eq(muster_zone_deliver_after(to->world, &message, number - 1), MUSTER_OK, "%s", muster_last_error());
+  const muster_agent from = {(uint64_t)3 << 50 | 7};
+  const muster_zone_message message = {
+      .from = from, .to = agent, .sequence = number, .sent_ns = sent_ns, .size = sizeof word, .bytes = &word};
+  assert_ok(muster_zone_deliver_after(to->world, &message, number - 1));
 }
 
 /* Numbers 1 and 3 come where the agent is born, 2 and 4 where it goes. */
@@ -174,15 +130,15 @@ static void held_and_boxed(ages *pair, muster_agent *agent, uint64_t ages_ns[4])
   *agent = spawn_at(&pair->zones[0], 1);
   ages_frames(pair, 2);
   uint64_t begin_ns = ages_now(pair);
-  deliver(&pair->zones[0], *agent, 1, begin_ns - 3 * FRAME_NS); /* waits in the box */
+  deliver_to(&pair->zones[0], *agent, 1, begin_ns - 3 * FRAME_NS); /* waits in the box */
   ages_frames(pair, 3);
-  deliver(&pair->zones[0], *agent, 3, begin_ns - 1 * FRAME_NS); /* held back: number 2 has not come */
+  deliver_to(&pair->zones[0], *agent, 3, begin_ns - 1 * FRAME_NS); /* held back: number 2 has not come */
   cr_assert_eq(info_of(&pair->zones[0], *agent).messages, 1);
   cr_assert_eq(zone_status(&pair->zones[0]).messages_held, 1);
   cross(&pair->zones[0], &pair->zones[1], *agent);
   cr_assert_eq(zone_status(&pair->zones[1]).messages_held, 1);
   ages_frames(pair, 2);
-  deliver(&pair->zones[1], *agent, 2, begin_ns - 2 * FRAME_NS);
+  deliver_to(&pair->zones[1], *agent, 2, begin_ns - 2 * FRAME_NS);
   tell(&pair->zones[1], *agent, 4);
   ages_frames(pair, 1);
   uint64_t sent_ns = ages_now(pair);
@@ -197,15 +153,11 @@ Test(zone_ages, messages_in_the_box_of_one_who_crosses_and_held_back_for_it_keep
   for (uint32_t k = 0; k < AHEADS; k++) {
     uint64_t ages_ns[4];
     muster_agent agent;
-    muster_type_def type = listener_type();
-    ages pair = ages_of(&type, aheads_s[k]);
+    SCOPED(ages_destroy) ages pair = ages_of(listener_type(), aheads_s[k]);
     held_and_boxed(&pair, &agent, ages_ns);
-    expect_ages(heard_by(&pair.zones[1], agent), ages_ns, 4, aheads_s[k]);
-    ages_destroy(&pair);
+    expect_ages(info_of(&pair.zones[1], agent).state, ages_ns, 4, aheads_s[k]);
   }
 }
-
-/* ---------------------------------------------------------------------------------------------------------- sets */
 
 /* The frame in which each run of a set with a period began, less that in which the agent was born. */
 typedef struct sleeper {
@@ -215,26 +167,16 @@ typedef struct sleeper {
 static muster_atom_result count_run(muster_update *update) {
   sleeper *self = update->state;
   const uint64_t *zero_ns = update->type_user;
-  if (self->count < sizeof self->frames / sizeof *self->frames)
-    self->frames[self->count++] = (update->now_ns - *zero_ns) / FRAME_NS;
+  if (self->count < COUNT_OF(self->frames)) self->frames[self->count++] = (update->now_ns - *zero_ns) / FRAME_NS;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_type register_set(const little_world *little, const uint64_t *zero_ns) {
-  static const muster_atom atom = {count_run, MUSTER_ROLE_BEHAVIOUR, 2000};
-  muster_set_def set = muster_set_def_default();
-  muster_type_def def = muster_type_def_default();
-  set.atoms = &atom;
-  set.atom_count = 1;
-  set.period_updates = 0;
-  set.period_ns = 7 * FRAME_NS;
-  def.name = "sleeper";
-  def.sets.list = &set;
-  def.sets.count = 1;
-  def.state_bytes = sizeof(sleeper);
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  def.user = (void *)(uintptr_t)zero_ns;
+  muster_set_def set = WITH(muster_set_def, it.atoms = atom_of(count_run, 2000), it.atom_count = 1,
+                            it.period_updates = 0, it.period_ns = 7 * FRAME_NS);
+  muster_type_def def = WITH(muster_type_def, it.name = "sleeper", it.sets.list = &set, it.sets.count = 1,
+                             it.state_bytes = sizeof(sleeper), it.period_ns = it.period_max_ns = FRAME_NS,
+                             it.elasticity = 0, it.user = (void *)(uintptr_t)zero_ns);
   return muster_type_register(little->world, &def);
 }
 
@@ -242,8 +184,7 @@ static muster_type register_set(const little_world *little, const uint64_t *zero
 Test(zone_ages, sets_with_a_period_keep_their_phase) {
   enum { FRAMES = 60 };
   for (uint32_t k = 0; k < AHEADS; k++) {
-    muster_type_def type = listener_type();
-    ages pair = ages_of(&type, aheads_s[k]);
+    SCOPED(ages_destroy) ages pair = ages_of(listener_type(), aheads_s[k]);
     uint64_t zeros_ns[2] = {pair.zones[0].now_ns, pair.zones[1].now_ns};
     for (uint32_t zone = 0; zone < 2; zone++) pair.zones[zone].type = register_set(&pair.zones[zone], &zeros_ns[zone]);
     muster_agent crosses = spawn_at(&pair.zones[0], 1), stays = spawn_at(&pair.zones[0], 2);
@@ -261,20 +202,16 @@ Test(zone_ages, sets_with_a_period_keep_their_phase) {
     for (uint64_t i = 0; i < one->count && i < other->count; i++)
       cr_expect_eq(one->frames[i], other->frames[i], "%ld s ahead: run %lu is in frame %lu, and not %lu", aheads_s[k],
                    i, one->frames[i], other->frames[i]);
-    ages_destroy(&pair);
   }
 }
 
-/* ---------------------------------------------------------------------------------------------- what else goes along
- */
+/* -------------------------------------------------------------------------------------------- what else goes along */
 
 /* A wake within the gap waits for its end, on whatever side of the border. */
 Test(zone_ages, gaps_between_wakes_end_when_they_should) {
   enum { GAP = 10 };
   for (uint32_t k = 0; k < AHEADS; k++) {
-    muster_type_def type = listener_type();
-    type.wake_gap_ns = GAP * FRAME_NS;
-    ages pair = ages_of(&type, aheads_s[k]);
+    SCOPED(ages_destroy) ages pair = ages_of(CHANGED(listener_type(), it.wake_gap_ns = GAP * FRAME_NS), aheads_s[k]);
     muster_agent agent = spawn_at(&pair.zones[0], 1);
     ages_frames(&pair, 2);
     cr_assert_eq(muster_agent_wake(pair.zones[0].world, agent), MUSTER_OK);
@@ -289,7 +226,6 @@ Test(zone_ages, gaps_between_wakes_end_when_they_should) {
       cr_expect_eq(last_ns, i < GAP ? ran_ns : ran_ns + GAP * FRAME_NS, "%ld s ahead, frame %u: it ran at %lu",
                    aheads_s[k], i, last_ns);
     }
-    ages_destroy(&pair);
   }
 }
 
@@ -310,15 +246,11 @@ static muster_atom_result send_too_many(muster_update *update) {
 }
 
 Test(zone_ages, messages_that_were_lost_are_told_behind_the_border) {
-  static const muster_atom atom = {send_too_many, MUSTER_ROLE_BEHAVIOUR, 1000};
-  muster_type_def type = type_with(&atom, 1);
-  type.name = "loser";
-  type.state_bytes = sizeof(loser);
-  type.elapsed.contract = MUSTER_ELAPSED_EVENTS;
-  type.messages.waiting_max = TAKEN;
-  type.messages.bytes_max = 8;
-  type.messages.sends_max = SENT;
-  ages pair = ages_of(&type, 0);
+  SCOPED(ages_destroy)
+  ages pair = ages_of(CHANGED(type_running(send_too_many, 1000), it.name = "loser", it.state_bytes = sizeof(loser),
+                              it.elapsed.contract = MUSTER_ELAPSED_EVENTS, it.messages.waiting_max = TAKEN,
+                              it.messages.bytes_max = 8, it.messages.sends_max = SENT),
+                      0);
   muster_agent to = spawn_at(&pair.zones[0], 1), agent = spawn_at(&pair.zones[0], 2);
   ages_frames(&pair, 2);
   ((loser *)info_of(&pair.zones[0], agent).state)->to = to;
@@ -334,5 +266,4 @@ Test(zone_ages, messages_that_were_lost_are_told_behind_the_border) {
   cr_assert_eq(muster_agent_wake(pair.zones[1].world, agent), MUSTER_OK);
   ages_frames(&pair, 2);
   cr_expect_eq(((const loser *)info_of(&pair.zones[1], agent).state)->lost, SENT - TAKEN, "it is told twice");
-  ages_destroy(&pair);
 }

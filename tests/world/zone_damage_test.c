@@ -1,8 +1,7 @@
 /* Bytes that are cut, changed, or of another kind of world are refused with a reason, and nothing has changed. */
 #include "base/chunks.h"
 #include "support/zone_pair.h"
-
-#include <muster/tune.h>
+#include "world/fixture.h"
 
 static void expect_refused(const little_world *at, const unsigned char *bytes, size_t count, uint64_t hash) {
   muster_agent agent = {5};
@@ -13,15 +12,14 @@ static void expect_refused(const little_world *at, const unsigned char *bytes, s
 }
 
 Test(zone_damage, an_agent_that_is_cut_or_changed_is_refused) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   muster_agent agent = spawn_at(&a, 1);
   uint64_t word = 7;
-  zone_bytes bytes = {0};
+  SCOPED(zone_bytes_forget) zone_bytes bytes = {0};
   run_frame(&a);
   for (int i = 0; i < 3; i++) muster_agent_send(a.world, agent, &word, sizeof word);
   spawn_at(&b, 3);
-  run_frame(&a);
-  run_frame(&b);
+  run_both(&a, &b, 1);
   depart(&a, agent, 2, &bytes);
   uint64_t hash = muster_world_hash(b.world);
   for (size_t i = 0; i < bytes.count; i++) {
@@ -33,9 +31,6 @@ Test(zone_damage, an_agent_that_is_cut_or_changed_is_refused) {
     }
   }
   arrive(&b, &bytes, agent);
-  free(bytes.bytes);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 /* The same bytes with some changed and the checksum made right. */
@@ -55,19 +50,19 @@ static zone_bytes forged(const zone_bytes *from, size_t at, unsigned char mask) 
 
 /* What is forged is refused, or is an agent that can be: the world runs on with it. */
 Test(zone_damage, forged_agents_do_no_harm) {
-  little_world a = zone_world(1);
+  SCOPED_WORLD a = zone_world(1);
   muster_agent agent = spawn_at(&a, 1);
   uint64_t word = 7;
-  zone_bytes bytes = {0};
+  SCOPED(zone_bytes_forget) zone_bytes bytes = {0};
   uint32_t refused = 0, taken = 0;
   run_frame(&a);
   muster_agent_send(a.world, agent, &word, sizeof word);
   run_frame(&a);
   depart(&a, agent, 2, &bytes);
   size_t count = bytes.count - CHUNKS_SEAL_BEFORE - CHUNKS_SEAL_AFTER;
-  little_world b = zone_world(2);
+  SCOPED_WORLD b = zone_world(2);
   for (size_t at = 0; at < count; at++) {
-    zone_bytes changed = forged(&bytes, at, (unsigned char)(1u << at % 8 | 1));
+    SCOPED(zone_bytes_forget) zone_bytes changed = forged(&bytes, at, (unsigned char)(1u << at % 8 | 1));
     muster_agent come = {0};
     muster_result result = muster_agent_arrive(b.world, changed.bytes, changed.count, &come);
     if (result == MUSTER_OK) {
@@ -78,23 +73,17 @@ Test(zone_damage, forged_agents_do_no_harm) {
     } else {
       refused++;
     }
-    free(changed.bytes);
   }
   cr_assert_gt(refused, 50);
   cr_assert_gt(taken, 50);
-  free(bytes.bytes);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_damage, ghosts_that_are_cut_or_changed_are_refused) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   muster_agent agents[3];
   for (int i = 0; i < 3; i++) agents[i] = spawn_at(&a, i);
-  run_frame(&a);
-  run_frame(&b);
-  zone_bytes bytes = {0};
-  cr_assert_eq(muster_ghosts_pack(a.world, agents, 3, zone_put, &bytes), MUSTER_OK);
+  run_both(&a, &b, 1);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = ghosts_of(&a, agents, 3);
   uint64_t hash = muster_world_hash(b.world);
   for (size_t i = 0; i < bytes.count; i++) {
     cr_assert_eq(muster_ghosts_set(b.world, 1, bytes.bytes, i, true), MUSTER_E_INPUT, "cut at %zu", i);
@@ -105,46 +94,30 @@ Test(zone_damage, ghosts_that_are_cut_or_changed_are_refused) {
   cr_assert_eq(muster_world_hash(b.world), hash);
   size_t count = bytes.count - CHUNKS_SEAL_BEFORE - CHUNKS_SEAL_AFTER;
   for (size_t at = 0; at < count; at++) {
-    zone_bytes changed = forged(&bytes, at, (unsigned char)(1u << at % 8));
+    SCOPED(zone_bytes_forget) zone_bytes changed = forged(&bytes, at, (unsigned char)(1u << at % 8));
     muster_ghosts_set(b.world, 1, changed.bytes, changed.count, true);
     run_frame(&b);
-    free(changed.bytes);
   }
   cr_assert_eq(muster_ghosts_set(b.world, 1, bytes.bytes, bytes.count, true), MUSTER_OK);
   cr_assert_eq(zone_status(&b).ghosts, 3);
-  free(bytes.bytes);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_damage, bytes_of_another_kind_of_world_are_refused) {
-  little_world a = zone_world(1);
-  muster_agent agent = spawn_at(&a, 1);
-  zone_bytes bytes = {0}, ghosts = {0};
-  run_frame(&a);
-  cr_assert_eq(muster_ghosts_pack(a.world, &agent, 1, zone_put, &ghosts), MUSTER_OK);
+  SCOPED_WORLD a = zone_world(1);
+  muster_agent agent = spawn_and_run(&a, 1, 1);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = {0}, ghosts = ghosts_of(&a, &agent, 1);
   depart(&a, agent, 2, &bytes);
-  muster_type_def type = walker_type();
+  muster_type_def larger = CHANGED(walker_type(), it.state_bytes += 8);
+  muster_type_def runner = CHANGED(walker_type(), it.name = "runner");
   muster_world_def def = zone_world_def(2);
-  type.state_bytes += 8;
-  little_world other_state = zone_world_of(1, &def, &type);
+  SCOPED_WORLD other_state = zone_world_of(1, &def, &larger);
   expect_refused(&other_state, bytes.bytes, bytes.count, muster_world_hash(other_state.world));
-  type = walker_type();
-  type.name = "runner";
-  little_world other_name = zone_world_of(1, &def, &type);
+  SCOPED_WORLD other_name = zone_world_of(1, &def, &runner);
   expect_refused(&other_name, bytes.bytes, bytes.count, muster_world_hash(other_name.world));
   cr_assert_eq(muster_ghosts_set(other_name.world, 1, ghosts.bytes, ghosts.count, true), MUSTER_E_INPUT);
-  type = walker_type();
-  def.cell_m = 64;
-  little_world other_cells = zone_world_of(1, &def, &type);
+  SCOPED_WORLD other_cells = zone_of(WITH(zone_def, it.zone.number = 2, it.cell_m = 64));
   expect_refused(&other_cells, bytes.bytes, bytes.count, muster_world_hash(other_cells.world));
   expect_refused(&a, ghosts.bytes, ghosts.count, muster_world_hash(a.world));
   muster_agent named;
   cr_assert_eq(muster_agent_packed(ghosts.bytes, ghosts.count, &named, NULL), MUSTER_E_INPUT);
-  free(bytes.bytes);
-  free(ghosts.bytes);
-  little_world_destroy(&a);
-  little_world_destroy(&other_state);
-  little_world_destroy(&other_name);
-  little_world_destroy(&other_cells);
 }

@@ -1,12 +1,10 @@
 /* Ghosts are perceived as agents are, and never run. */
-#include "support/snapshots.h"
 #include "support/zone_pair.h"
+#include "world/fixture.h"
 
-#include <muster/bulk.h>
 #include <muster/replicate.h>
 #include <muster/view.h>
 
-/* What a looker perceives. */
 typedef struct looker_mind {
   uint32_t seen;
   muster_agent nearest;
@@ -35,37 +33,20 @@ static muster_atom_result reach_out(muster_update *update) {
 static little_world looking_world(uint32_t number, muster_type *lookers) {
   static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_BEHAVIOUR, 1000}, {reach_out, MUSTER_ROLE_ACTION, 500}};
   little_world little = zone_world(number);
-  muster_type_def type = type_with(atoms, 2);
-  type.name = "looker";
-  type.period_ns = FRAME_NS;
-  type.state_bytes = sizeof(looker_mind);
+  muster_type_def type = WITH(muster_type_def, it.name = "looker", it.atoms = atoms, it.atom_count = 2,
+                              it.period_ns = FRAME_NS, it.state_bytes = sizeof(looker_mind));
   *lookers = muster_type_register(little.world, &type);
   return little;
 }
 
-static zone_bytes packed(const little_world *little, const muster_agent *agents, uint32_t count) {
-  zone_bytes bytes = {0};
-  cr_assert_eq(muster_ghosts_pack(little->world, agents, count, zone_put, &bytes), MUSTER_OK, "%s",
-               muster_last_error());
-  return bytes;
-}
-
-static void show(const little_world *little, uint32_t from, const zone_bytes *bytes, bool whole) {
-  muster_result result = muster_ghosts_set(little->world, from, bytes->bytes, bytes->count, whole);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
-}
-
 Test(zone_ghosts, are_perceived_and_never_run) {
   muster_type lookers, there;
-  little_world here = looking_world(1, &lookers), other = looking_world(2, &there);
+  SCOPED_WORLD here = looking_world(1, &lookers), other = looking_world(2, &there);
   muster_agent walker = spawn_in(&other, (muster_position){33, 4, 5}, 0);
-  muster_agent_def def = muster_agent_def_default();
-  def.type = lookers;
-  muster_agent looker = muster_agent_spawn(here.world, &def);
-  run_frames(&here, 5);
-  run_frames(&other, 5);
-  zone_bytes bytes = packed(&other, &walker, 1);
-  show(&here, 2, &bytes, true);
+  muster_agent looker = spawn_as(&here, WITH(muster_agent_def, it.type = lookers));
+  run_both(&here, &other, 5);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = ghosts_of(&other, &walker, 1);
+  show_ghosts(&here, 2, &bytes, true);
   cr_assert(muster_agent_is_ghost(here.world, walker));
   cr_assert_not(muster_agent_is_ghost(other.world, walker));
   cr_assert_not(muster_agent_exists(here.world, walker));
@@ -83,21 +64,18 @@ Test(zone_ghosts, are_perceived_and_never_run) {
   bytes.count = 0;
   spawn_at(&other, 900);
   cr_assert_eq(muster_ghosts_pack(other.world, NULL, 0, zone_put, &bytes), MUSTER_OK);
-  show(&here, 2, &bytes, false);
+  show_ghosts(&here, 2, &bytes, false);
   cr_assert(muster_agent_is_ghost(here.world, walker), "it was not named, and not all were");
-  show(&here, 2, &bytes, true);
+  show_ghosts(&here, 2, &bytes, true);
   cr_assert_not(muster_agent_is_ghost(here.world, walker));
   run_frame(&here);
   cr_assert_eq(mind->seen, 0);
-  free(bytes.bytes);
-  little_world_destroy(&here);
-  little_world_destroy(&other);
 }
 
 /* More than are looked at together: each is where its agent is, and publishes the same, again and again. */
 Test(zone_ghosts, in_crowds_are_each_where_their_agent_is) {
   enum { CROWD = 100 };
-  little_world here = zone_world(1), other = zone_world(2);
+  SCOPED_WORLD here = zone_world(1), other = zone_world(2);
   muster_agent crowd[CROWD];
   spawn_at(&here, 10);
   for (uint32_t i = 0; i < CROWD; i++) crowd[i] = spawn_at(&other, 3.0 * i);
@@ -108,48 +86,34 @@ Test(zone_ghosts, in_crowds_are_each_where_their_agent_is) {
       muster_position place = {1000.0 * round + i, round, 0};
       cr_assert_eq(muster_agents_move(other.world, &crowd[i], &place, 1), 1);
     }
-    zone_bytes bytes = packed(&other, crowd, CROWD - round * 17);
-    show(&here, 2, &bytes, true);
-    free(bytes.bytes);
+    mirror(&other, &here, crowd, CROWD - round * 17);
     for (uint32_t i = 0; i < CROWD - round * 17; i++) {
       muster_agent_info info = info_of(&other, crowd[i]);
-      muster_agent_columns columns = muster_agent_columns_default();
       muster_position place;
       uint64_t published;
-      columns.positions = &place;
-      columns.published = &published;
-      columns.published_stride = sizeof published;
+      muster_agent_columns columns = WITH(muster_agent_columns, it.positions = &place, it.published = &published,
+                                          it.published_stride = sizeof published);
       cr_assert_eq(muster_agents_read(here.world, &crowd[i], 1, &columns), 1);
       cr_expect_eq(memcmp(&place, &info.position, sizeof place), 0);
       cr_expect_eq(published, mind_of(&other, crowd[i])->sum);
     }
     run_frames(&here, 1);
   }
-  muster_zone_status status = muster_zone_status_default();
-  muster_zone_status_read(here.world, &status);
-  cr_expect_eq(status.ghosts, CROWD - 3 * 17);
-  little_world_destroy(&here);
-  little_world_destroy(&other);
+  cr_expect_eq(zone_status(&here).ghosts, CROWD - 3 * 17);
 }
 
 Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
-  little_world here = zone_world(1), other = zone_world(2);
+  SCOPED_WORLD here = zone_world(1), other = zone_world(2);
   muster_agent walker = spawn_at(&other, 40), own = spawn_at(&here, 10);
-  run_frames(&here, 4);
-  run_frames(&other, 4);
-  zone_bytes bytes = packed(&other, &walker, 1);
-  show(&here, 2, &bytes, true);
-  muster_nearby_query query = muster_nearby_query_default();
+  run_both(&here, &other, 4);
+  mirror(&other, &here, &walker, 1);
+  muster_nearby_query query = WITH(muster_nearby_query, it.radius_m = 500);
   muster_nearby_agent near[4];
-  query.radius_m = 500;
   cr_assert_eq(muster_agents_nearby(here.world, &query, near, 4, NULL), 2);
   cr_assert(muster_agent_equal(near[1].neighbour.agent, walker));
-  muster_view view = muster_view_default();
+  muster_view view = WITH(muster_view, it.x0 = it.y0 = -1000, it.x1 = it.y1 = 1000);
   muster_view_agent agents[4];
-  uint32_t cursor = 0, ghosts = 0;
-  view.x0 = view.y0 = -1000;
-  view.x1 = view.y1 = 1000;
-  uint32_t count = muster_agents_view(here.world, &view, agents, 4, &cursor);
+  uint32_t cursor = 0, ghosts = 0, count = muster_agents_view(here.world, &view, agents, 4, &cursor);
   cr_assert_eq(count, 2);
   for (uint32_t i = 0; i < count; i++) ghosts += (agents[i].flags & MUSTER_VIEW_GHOST) != 0;
   cr_assert_eq(ghosts, 1);
@@ -159,23 +123,17 @@ Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
   cursor = 0;
   cr_assert_eq(muster_agents_outside(here.world, &view, outside, places, NULL, 4, &cursor), 1);
   cr_assert(muster_agent_equal(outside[0], own), "a ghost is none that may cross");
-  muster_agent_columns columns = muster_agent_columns_default();
   muster_position positions[2];
   uint64_t published[2] = {0}, states[2][5] = {{0}};
   const muster_agent both[2] = {own, walker};
-  columns.positions = positions;
-  columns.published = published;
-  columns.published_stride = sizeof *published;
-  columns.state = states;
-  columns.state_stride = sizeof *states;
   uint64_t periods_ns[2] = {7, 7};
   uint32_t partitions[2] = {7, 7};
   muster_type types[2] = {{7}, {7}};
   bool found[2] = {false, false};
-  columns.period_ns = periods_ns;
-  columns.partition = partitions;
-  columns.types = types;
-  columns.found = found;
+  muster_agent_columns columns =
+      WITH(muster_agent_columns, it.positions = positions, it.published = published,
+           it.published_stride = sizeof *published, it.state = states, it.state_stride = sizeof *states,
+           it.period_ns = periods_ns, it.partition = partitions, it.types = types, it.found = found);
   cr_assert_eq(muster_agents_read(here.world, both, 2, &columns), 2);
   cr_expect_eq(periods_ns[0], info_of(&here, own).period_ns);
   cr_expect_eq(periods_ns[1], 0, "nobody runs a ghost");
@@ -191,75 +149,54 @@ Test(zone_ghosts, are_seen_by_readers_and_cannot_be_changed) {
   cr_assert_eq(muster_agent_move(here.world, walker, query.position), MUSTER_E_STALE);
   cr_assert_eq(muster_agent_wake(here.world, walker), MUSTER_E_STALE);
   cr_assert_eq(muster_agents_move(here.world, &walker, &query.position, 1), 0);
-  zone_bytes nothing_to_pack = {0};
-  cr_assert_eq(muster_agent_depart(here.world, walker, 3, zone_put, &nothing_to_pack), MUSTER_E_STALE);
-  uint32_t hop;
-  cr_assert_eq(muster_agent_hop(here.world, walker, &hop), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_depart(here.world, walker, 3, zone_put, &(zone_bytes){0}), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_hop(here.world, walker, &(uint32_t){0}), MUSTER_E_STALE);
   cr_assert(muster_agent_equal(muster_agent_next(here.world, (muster_agent){0}), own));
   cr_assert(muster_agent_is_null(muster_agent_next(here.world, own)));
-  free(bytes.bytes);
-  little_world_destroy(&here);
-  little_world_destroy(&other);
 }
 
 Test(zone_ghosts, give_way_to_their_agent_and_follow_it) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   muster_agent agent = spawn_at(&a, 5);
-  run_frame(&a);
-  run_frame(&b);
-  zone_bytes bytes = packed(&a, &agent, 1);
-  show(&b, 1, &bytes, true);
+  run_both(&a, &b, 1);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = ghosts_of(&a, &agent, 1);
+  show_ghosts(&b, 1, &bytes, true);
   cr_assert_eq(zone_status(&b).ghosts, 1);
   cross(&a, &b, agent);
   cr_assert_eq(zone_status(&b).ghosts, 0);
   cr_assert_not(muster_agent_is_ghost(b.world, agent));
   cr_assert(muster_agent_exists(b.world, agent));
-  show(&b, 1, &bytes, true);
+  show_ghosts(&b, 1, &bytes, true);
   cr_assert_eq(zone_status(&b).ghosts, 0, "what is here has no ghost");
-  zone_bytes back = packed(&b, &agent, 1);
-  show(&a, 2, &back, true);
+  mirror(&b, &a, &agent, 1);
   cr_assert(muster_agent_is_ghost(a.world, agent), "and where it was born, it has one now");
   run_frames(&a, 3);
   cr_assert_eq(muster_ghosts_set(a.world, 2, NULL, 0, true), MUSTER_OK);
   cr_assert_eq(zone_status(&a).ghosts, 0);
-  free(bytes.bytes);
-  free(back.bytes);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_ghosts, take_room_and_are_not_told_as_changes) {
-  muster_world_def def = zone_world_def(1);
-  muster_type_def type = walker_type();
-  def.limits.agents_max = 3;
-  def.limits.changes_frames = 4;
-  little_world small = zone_world_of(1, &def, &type), other = zone_world(2);
+  SCOPED_WORLD small = zone_of(WITH(zone_def, it.limits.agents_max = 3, it.limits.changes_frames = 4));
+  SCOPED_WORLD other = zone_world(2);
   muster_agent agents[4];
   for (int i = 0; i < 4; i++) agents[i] = spawn_at(&other, 10.0 * i);
   spawn_at(&small, 1);
-  run_frame(&small);
-  run_frame(&other);
+  run_both(&small, &other, 1);
   uint64_t cursor = 0;
   uint32_t count;
   muster_change changes[8];
   muster_frame_changes(small.world, MUSTER_CHANGE_ALL, &cursor, changes, 8, &count);
-  zone_bytes bytes = packed(&other, agents, 4);
+  SCOPED(zone_bytes_forget) zone_bytes bytes = ghosts_of(&other, agents, 4), fewer = ghosts_of(&other, agents, 1);
   cr_assert_eq(muster_ghosts_set(small.world, 2, bytes.bytes, bytes.count, true), MUSTER_E_FULL);
   cr_assert_eq(zone_status(&small).ghosts, 2, "those that found room are there");
   run_frame(&small);
   muster_frame_changes(small.world, MUSTER_CHANGE_ALL, &cursor, changes, 8, &count);
   for (uint32_t i = 0; i < count; i++) cr_assert_eq(muster_agent_zone(changes[i].agent), 1);
-  free(bytes.bytes);
-  bytes = packed(&other, agents, 1);
-  cr_assert_eq(muster_ghosts_set(small.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
-  muster_agent_def one = muster_agent_def_default();
-  one.type = small.type;
+  cr_assert_eq(muster_ghosts_set(small.world, 2, fewer.bytes, fewer.count, true), MUSTER_OK);
+  muster_agent_def one = WITH(muster_agent_def, it.type = small.type);
   cr_assert_not(muster_agent_is_null(muster_agent_spawn(small.world, &one)), "there is room again");
   cr_assert(muster_agent_is_null(muster_agent_spawn(small.world, &one)));
   run_frames(&small, 2);
-  free(bytes.bytes);
-  little_world_destroy(&small);
-  little_world_destroy(&other);
 }
 
 /* Asks once more who stands outside, and whether each changed: at once, or the next time one by one. */
@@ -268,10 +205,8 @@ static uint32_t outside_changed(const little_world *here, const muster_agent *cr
   muster_agent ids[8];
   muster_position places[8];
   bool changed[8];
-  muster_view view = muster_view_default();
+  muster_view view = WITH(muster_view, it.x0 = it.y0 = -1000, it.x1 = it.y1 = -900);
   uint32_t cursor = 0, bits = 0, found = 0, page = times++ % 2 ? 8 : 1;
-  view.x0 = view.y0 = -1000;
-  view.x1 = view.y1 = -900;
   while (cursor != MUSTER_VIEW_END && found < 8)
     found += muster_agents_outside(here->world, &view, ids + found, places + found, changed + found,
                                    page < 8 - found ? page : 8 - found, &cursor);
@@ -284,26 +219,19 @@ static uint32_t outside_changed(const little_world *here, const muster_agent *cr
 }
 
 Test(zone_ghosts, the_host_learns_which_agents_changed) {
-  little_world here = zone_world(1), other = zone_world(2);
+  SCOPED_WORLD here = zone_world(1), other = zone_world(2);
   muster_agent crowd[3];
   for (uint32_t i = 0; i < 2; i++) crowd[i] = spawn_at(&here, 10.0 * i);
   crowd[2] = spawn_at(&other, 50);
-  run_frames(&here, 1);
-  run_frames(&other, 1);
+  run_both(&here, &other, 1);
   cr_expect_eq(outside_changed(&here, crowd, 2), 3, "they came");
   cr_expect_eq(outside_changed(&here, crowd, 2), 0);
-  muster_position place = {12, 1, 0};
-  cr_assert_eq(muster_agents_move(here.world, &crowd[1], &place, 1), 1);
+  cr_assert_eq(muster_agents_move(here.world, &crowd[1], &(muster_position){12, 1, 0}, 1), 1);
   cr_expect_eq(outside_changed(&here, crowd, 2), 2, "one was moved by the host");
   run_frames(&here, 8);
   cr_expect_eq(outside_changed(&here, crowd, 2), 3, "all have published");
-  zone_bytes bytes = {0};
-  depart(&other, crowd[2], 1, &bytes);
-  arrive(&here, &bytes, crowd[2]);
-  free(bytes.bytes);
+  cross(&other, &here, crowd[2]);
   cr_expect_eq(outside_changed(&here, crowd, 3), 4, "one came from another zone");
-  little_world_destroy(&here);
-  little_world_destroy(&other);
 }
 
 static muster_atom_result leap(muster_update *update) {
@@ -311,40 +239,23 @@ static muster_atom_result leap(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* An agent that moves is noted for the next frame, and leaves before that; its index is a ghost's when the world is
- * saved. */
+/* An agent that moved is noted for the next frame, and leaves before it: its index is a ghost's in the snapshot. */
 Test(zone_ghosts, are_saved_where_an_agent_left_that_had_moved) {
-  static const muster_atom atom = {.run = leap};
-  muster_world_def one = zone_world_def(1), two = zone_world_def(2);
-  one.limits.agents_max = 1;
-  muster_type_def type = walker_type();
-  type.atoms = &atom;
-  type.period_ns = FRAME_NS;
-  little_world here = zone_world_of(1, &one, &type), again = zone_world_of(1, &one, &type);
-  little_world other = zone_world_of(1, &two, &type);
+  muster_world_def one = WITH(zone_def, it.limits.agents_max = 1), two = zone_world_def(2);
+  muster_type_def type = CHANGED(walker_type(), it.atoms = atom_of(leap, 0), it.period_ns = FRAME_NS);
+  SCOPED_WORLD here = zone_world_of(1, &one, &type), again = zone_world_of(1, &one, &type);
+  SCOPED_WORLD other = zone_world_of(1, &two, &type);
   muster_agent leaper = spawn_at(&here, 0), walker = spawn_at(&other, 7);
-  run_frames(&here, 4);
-  run_frames(&other, 4);
+  run_both(&here, &other, 4);
   cross(&here, &other, leaper);
-  zone_bytes bytes = packed(&other, &walker, 1);
-  show(&here, 2, &bytes, true);
+  mirror(&other, &here, &walker, 1);
   cr_assert(muster_agent_is_ghost(here.world, walker));
-  saved_world saved = save_world(here.world);
-  cr_assert_eq(load_world(again.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  copy_world(&here, &again);
   cr_assert(muster_agent_is_ghost(again.world, walker));
-  again.now_ns = here.now_ns;
-  run_frame(&here);
-  run_frame(&again);
-  saved_world next = save_world(here.world), same = save_world(again.world);
+  run_both(&here, &again, 1);
+  SCOPED(saved_world_forget) saved_world next = save_world(here.world), same = save_world(again.world);
   cr_assert_eq(next.count, same.count);
   cr_expect_eq(memcmp(next.bytes, same.bytes, next.count), 0);
-  free(bytes.bytes);
-  free(saved.bytes);
-  free(next.bytes);
-  free(same.bytes);
-  little_world_destroy(&here);
-  little_world_destroy(&again);
-  little_world_destroy(&other);
 }
 
 struct stranger {
@@ -356,7 +267,7 @@ static muster_atom_result look_for_strangers(muster_update *update) {
   struct stranger *stranger = update->type_user;
   const muster_agent none[] = {{0}, muster_agent_make(0, 1), muster_agent_make(5, 9), {stranger->ghost.value + 1}};
   muster_position position = {77, 77, 77};
-  for (uint32_t i = 0; i < sizeof none / sizeof *none; i++) {
+  for (uint32_t i = 0; i < COUNT_OF(none); i++) {
     cr_expect_not(muster_update_position_of(update, none[i], &position), "id %u", i);
     cr_expect_eq(position.x, 77, "id %u", i);
     cr_expect_null(muster_update_published_of(update, none[i]), "id %u", i);
@@ -370,23 +281,12 @@ static muster_atom_result look_for_strangers(muster_update *update) {
 
 /* Whoever is nowhere is not taken for the ghost that has the first place of all. */
 Test(zone_ghosts, are_not_who_is_nowhere) {
-  static const muster_atom look = {look_for_strangers, MUSTER_ROLE_BEHAVIOUR, 1000};
-  little_world here = zone_world(1), other = zone_world(2);
+  SCOPED_WORLD here = careless(zone_world(1)), other = zone_world(2);
   struct stranger stranger = {.ghost = spawn_at(&other, 40)};
-  run_frames(&here, 4);
-  run_frames(&other, 4);
-  zone_bytes bytes = packed(&other, &stranger.ghost, 1);
-  show(&here, 2, &bytes, true);
+  run_both(&here, &other, 4);
+  mirror(&other, &here, &stranger.ghost, 1);
   cr_assert(zone_ids_is_ghost(here.world->agents.zone, 0), "it has the first place");
-  muster_type_def looker = type_with(&look, 1);
-  looker.user = &stranger;
-  looker.period_ns = looker.period_max_ns = FRAME_NS;
-  register_type(&here, &looker);
-  spawn_at(&here, 10);
-  run_frames(&here, 4);
+  add_type(&here, CHANGED(due_every(FRAME_NS, type_running(look_for_strangers, 1000)), it.user = &stranger));
+  spawn_and_run(&here, 10, 4);
   cr_assert_gt(stranger.asked, 0);
-  free(bytes.bytes);
-  here.provokes_idle = true;
-  little_world_destroy(&here);
-  little_world_destroy(&other);
 }

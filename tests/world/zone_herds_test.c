@@ -1,62 +1,42 @@
 /* Folded herds cross whole, with the time that they owe and their named members. */
 #include "support/herd_world.h"
-#include "support/recording.h"
-#include "support/snapshots.h"
 #include "support/zones.h"
+#include "world/fixture.h"
 
-static const muster_atom walking = {walk_on, MUSTER_ROLE_BEHAVIOUR, 1000};
-
-static muster_herd_type_def herd_def(void) {
-  muster_herd_type_def herd = muster_herd_type_def_default();
-  herd.run_block = walk_block_on;
-  herd.herds_max = 64;
-  herd.unfolded_max = 16;
-  return herd;
-}
-
-static herd_world herd_zone(uint32_t number, uint32_t workers) {
-  muster_world_def def = zone_world_def(number);
-  muster_type_def deer = deer_def(&walking);
-  muster_herd_type_def herd = herd_def();
-  return herd_world_of(workers, &def, &herd, &deer);
-}
-
-/* The first zone as a record has it: types of herds are registered once the replay knows its snapshot. */
-static herd_world herd_zone_replays(const struct recorded *run, uint32_t workers) {
-  muster_world_def def = zone_world_def(1);
-  muster_type_def deer = deer_def(&walking);
-  muster_herd_type_def herd = herd_def();
-  herd_world herds = {.little = zone_world_of(workers, &def, &deer)};
-  recorded_replay(run, herds.little.world);
-  herd.totals = 1;
-  herd.member = herds.little.type;
+/* It replays a record, or null: types of herds are registered once the replay knows its snapshot. */
+static herd_world herd_zone_that_replays(const struct recorded *run, uint32_t number, uint32_t workers) {
+  herd_world herds = {.little = typed_world(workers, zone_world_def(number), deer_def(atom_of(walk_on, 1000)))};
+  if (run) recorded_replay(run, herds.little.world);
+  muster_herd_type_def herd = WITH(muster_herd_type_def, it.run_block = walk_block_on, it.herds_max = 64,
+                                   it.unfolded_max = 16, it.totals = 1, it.member = herds.little.type);
   herds.type = muster_herd_type_register(herds.little.world, &herd);
   cr_assert_neq(herds.type.index, 0, "%s", muster_last_error());
   return herds;
 }
 
+static herd_world herd_zone(uint32_t number) {
+  return herd_zone_that_replays(NULL, number, 1);
+}
+
 static zone_bytes herd_departs(const herd_world *from, muster_herd herd, uint32_t to) {
   zone_bytes bytes = {0};
-  muster_result result = muster_herd_depart(from->little.world, herd, to, zone_put, &bytes);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_herd_depart(from->little.world, herd, to, zone_put, &bytes));
   return bytes;
 }
 
 static muster_herd herd_arrives(const herd_world *at, zone_bytes *bytes) {
   muster_herd herd = {0};
-  muster_result result = muster_herd_arrive(at->little.world, bytes->bytes, bytes->count, &herd);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_herd_arrive(at->little.world, bytes->bytes, bytes->count, &herd));
   free(bytes->bytes);
   return herd;
 }
 
 Test(zone_herds, cross_whole_with_all_their_time) {
-  herd_world a = herd_zone(1, 1), b = herd_zone(2, 1), whole = herd_zone(1, 1);
+  SCOPED(herd_world_destroy) herd_world a = herd_zone(1), b = herd_zone(2), whole = herd_zone(1);
   muster_herd herd = add_herd(&a, 100, 200, 32), same = add_herd(&whole, 100, 200, 32);
   herd_world *at = &a;
   for (uint32_t frame = 0; frame < 400; frame++) {
-    run_frame(&a.little);
-    run_frame(&b.little);
+    run_both(&a.little, &b.little, 1);
     run_frame(&whole.little);
     if (frame % 37 != 5) continue;
     herd_world *to = at == &a ? &b : &a;
@@ -65,8 +45,7 @@ Test(zone_herds, cross_whole_with_all_their_time) {
     herd = herd_arrives(to, &bytes);
     at = to;
   }
-  run_frames(&at->little, 300);
-  run_frames(&whole.little, 300);
+  run_both(&at->little, &whole.little, 300);
   muster_herd_info one = herd_info_of(at, herd), other = herd_info_of(&whole, same);
   cr_assert_eq(one.members, other.members);
   double apart_s = ((double)one.last_update_ns - (double)other.last_update_ns) * 1e-9;
@@ -74,24 +53,19 @@ Test(zone_herds, cross_whole_with_all_their_time) {
                      (double)one.totals[0], (double)other.totals[0]);
   cr_assert_float_eq(one.position.x - apart_s, other.position.x, 0.05);
   cr_assert_float_eq(one.velocity_x, other.velocity_x, 1e-6f);
-  herd_world_destroy(&a);
-  herd_world_destroy(&b);
-  herd_world_destroy(&whole);
 }
 
 Test(zone_herds, named_members_cross_with_it_and_keep_their_ids) {
-  herd_world a = herd_zone(1, 1), b = herd_zone(2, 1);
+  SCOPED(herd_world_destroy) herd_world a = herd_zone(1), b = herd_zone(2);
   muster_herd herd = add_herd(&a, 100, 200, 32), other = add_herd(&a, 400, 200, 8);
-  run_frames(&a.little, 5);
-  run_frames(&b.little, 5);
+  run_both(&a.little, &b.little, 5);
   muster_agent one = muster_herd_name(a.little.world, herd, 3), two = muster_herd_name(a.little.world, herd, 7);
   cr_assert_not(muster_agent_is_null(one), "%s", muster_last_error());
   cr_assert_not(muster_agent_is_null(two), "%s", muster_last_error());
   zone_bytes bytes = {0};
   cr_assert_eq(muster_herd_depart(a.little.world, herd, 2, zone_put, &bytes), MUSTER_E_STATE, "it is unfolded");
   cr_assert_eq(muster_agent_depart(a.little.world, one, 2, zone_put, &bytes), MUSTER_E_STATE, "it is a herd's");
-  run_frames(&a.little, 200);
-  run_frames(&b.little, 200);
+  run_both(&a.little, &b.little, 200);
   cr_assert_eq(herd_info_of(&a, herd).leaves, 0, "it has folded");
   *(uint64_t *)info_of(&a.little, one).state = 4711;
   bytes = herd_departs(&a, herd, 2);
@@ -107,18 +81,14 @@ Test(zone_herds, named_members_cross_with_it_and_keep_their_ids) {
   cr_assert(muster_herd_equal(muster_herd_of(b.little.world, two), come));
   run_frames(&b.little, 30);
   cr_assert_eq(hop_of(&b.little, one), 1);
-  herd_world_destroy(&a);
-  herd_world_destroy(&b);
 }
 
 Test(zone_herds, damaged_bytes_are_refused_and_change_nothing) {
-  herd_world a = herd_zone(1, 1), b = herd_zone(2, 1);
+  SCOPED(herd_world_destroy) herd_world a = herd_zone(1), b = herd_zone(2);
   muster_herd herd = add_herd(&a, 100, 200, 32);
-  run_frames(&a.little, 5);
-  run_frames(&b.little, 5);
+  run_both(&a.little, &b.little, 5);
   muster_herd_name(a.little.world, herd, 3);
-  run_frames(&a.little, 200);
-  run_frames(&b.little, 200);
+  run_both(&a.little, &b.little, 200);
   zone_bytes bytes = herd_departs(&a, herd, 2);
   uint64_t hash = muster_world_hash(b.little.world);
   for (size_t i = 0; i < bytes.count; i++) {
@@ -130,11 +100,8 @@ Test(zone_herds, damaged_bytes_are_refused_and_change_nothing) {
   cr_assert_eq(muster_agent_arrive(b.little.world, bytes.bytes, bytes.count, NULL), MUSTER_E_INPUT, "of another kind");
   cr_assert_eq(muster_world_hash(b.little.world), hash);
   herd_arrives(&b, &bytes);
-  herd_world_destroy(&a);
-  herd_world_destroy(&b);
 }
 
-/* Herds go back and forth between two worlds. */
 static void drive_herds(herd_world *a, herd_world *b, uint32_t frame) {
   herd_world *from = frame % 2 ? a : b, *to = frame % 2 ? b : a;
   muster_herd herd = muster_herd_next(from->little.world, (muster_herd){0});
@@ -144,40 +111,26 @@ static void drive_herds(herd_world *a, herd_world *b, uint32_t frame) {
   if (!muster_herd_is_null(herd) &&
       muster_herd_depart(from->little.world, herd, frame % 2 ? 2 : 1, zone_put, &bytes) == MUSTER_OK)
     herd_arrives(to, &bytes);
-  run_frame(&a->little);
-  run_frame(&b->little);
+  run_both(&a->little, &b->little, 1);
 }
 
 Test(zone_herds, records_and_snapshots_repeat_it) {
-  static struct recorded run;
-  herd_world a = herd_zone(1, 1), b = herd_zone(2, 1);
+  SCOPED(recorded_forget) struct recorded run = {0};
+  SCOPED(herd_world_destroy) herd_world a = herd_zone(1), b = herd_zone(2);
   for (uint32_t i = 0; i < 12; i++) add_herd(i % 2 ? &a : &b, 100.0 * i, 50, 16);
   for (uint32_t frame = 0; frame < 20; frame++) drive_herds(&a, &b, frame);
-  for (muster_herd herd = muster_herd_next(a.little.world, (muster_herd){0}); !muster_herd_is_null(herd);
-       herd = muster_herd_next(a.little.world, herd))
+  for (muster_herd herd = {0}; !muster_herd_is_null(herd = muster_herd_next(a.little.world, herd));)
     muster_herd_name(a.little.world, herd, 2);
   for (uint32_t frame = 20; frame < 260; frame++) drive_herds(&a, &b, frame);
   recorded_begin(&run, a.little.world);
   for (uint32_t frame = 260; frame < 330; frame++) {
     drive_herds(&a, &b, frame);
-    muster_frame_report report = muster_frame_report_default();
-    muster_frame_report_read(a.little.world, &report);
-    recorded_note(&run, &a.little, report);
+    recorded_note(&run, &a.little, report_of(&a.little));
   }
   cr_assert_gt(zone_status(&a.little).arrived, 5, "named members came and went");
   recorded_end(&run, a.little.world);
-  herd_world again = herd_zone_replays(&run, 4), loaded = herd_zone(1, 1);
-  for (uint32_t frame = 0; frame < run.frames; frame++) {
-    cr_assert_eq(muster_replay_frame(again.little.world), MUSTER_OK, "frame %u: %s", frame, muster_last_error());
-    cr_assert_eq(muster_world_hash(again.little.world), run.hashes[frame], "frame %u", frame);
-  }
-  saved_world saved = save_world(a.little.world);
-  cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  SCOPED(herd_world_destroy) herd_world again = herd_zone_that_replays(&run, 1, 4), loaded = herd_zone(1);
+  replay_alike(&run, &again.little);
+  copy_world(&a.little, &loaded.little);
   cr_assert_eq(muster_world_hash(loaded.little.world), muster_world_hash(a.little.world));
-  free(saved.bytes);
-  recorded_forget(&run);
-  herd_world_destroy(&a);
-  herd_world_destroy(&b);
-  herd_world_destroy(&again);
-  herd_world_destroy(&loaded);
 }

@@ -1,30 +1,9 @@
 /* Messages find an agent that another zone runs, or that moved on: once, and in order. */
 #include "support/late_frame.h"
-#include "support/snapshots.h"
 #include "support/zone_pair.h"
-
+#include "world/fixture.h"
+#include "world/taken_messages.h"
 #include "world/zone_mail.h"
-
-typedef struct taken_messages {
-  muster_zone_message heads[64];
-  uint64_t follows[64];
-  unsigned char bytes[64][MUSTER_MESSAGE_BYTES_MAX];
-  uint32_t count;
-} taken_messages;
-
-static void keep_message(const muster_zone_message *message, void *user) {
-  taken_messages *taken = user;
-  taken->heads[taken->count] = *message;
-  taken->follows[taken->count] = muster_zone_message_follows(message);
-  if (message->size) memcpy(taken->bytes[taken->count], message->bytes, message->size);
-  taken->count++;
-}
-
-static taken_messages take_messages(const little_world *little) {
-  taken_messages taken = {.count = 0};
-  cr_assert_eq(muster_zone_messages(little->world, keep_message, &taken), taken.count);
-  return taken;
-}
 
 static uint64_t word_of(const taken_messages *taken, uint32_t number) {
   uint64_t word;
@@ -32,24 +11,17 @@ static uint64_t word_of(const taken_messages *taken, uint32_t number) {
   return word;
 }
 
-static muster_result deliver(const little_world *to, const taken_messages *taken, uint32_t number) {
-  muster_zone_message message = taken->heads[number];
-  message.bytes = taken->bytes[number];
-  return muster_zone_deliver_after(to->world, &message, taken->follows[number]);
-}
-
 /* One of two agents crosses to the other zone; the other one, which is returned, writes to it in each update. */
 static muster_agent write_to_one_that_crosses(little_world *from, little_world *to) {
   muster_agent receiver = spawn_at(from, 1), sender = spawn_at(from, 2);
-  run_frame(from);
-  run_frame(to);
+  run_both(from, to, 1);
   mind_of(from, sender)->friend_of = receiver;
   cross(from, to, receiver);
   return sender;
 }
 
 Test(zone_messages, follow_an_agent_that_moved_on) {
-  little_world a = zone_world(1), b = zone_world(2), c = zone_world(3);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2), c = zone_world(3);
   muster_agent receiver = spawn_at(&a, 1), sender = spawn_at(&a, 2);
   for (int i = 0; i < 3; i++) run_frame(i == 0 ? &a : i == 1 ? &b : &c);
   mind_of(&a, sender)->friend_of = receiver;
@@ -69,46 +41,41 @@ Test(zone_messages, follow_an_agent_that_moved_on) {
     if (i > 1) cr_assert_eq(taken.heads[i].sequence, taken.heads[i - 1].sequence + 1);
   }
   cross(&b, &c, receiver);
-  for (uint32_t i = 0; i < taken.count; i++) cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK, "%s", muster_last_error());
+  for (uint32_t i = 0; i < taken.count; i++) assert_ok(deliver(&b, &taken, i));
   taken_messages again = take_messages(&b);
   cr_assert_eq(again.count, taken.count);
   for (uint32_t i = 0; i < again.count; i++) {
     cr_assert_eq(again.heads[i].zone, 3);
     cr_assert_eq(again.heads[i].sequence, taken.heads[i].sequence);
     cr_assert_eq(again.heads[i].sent_ns, taken.heads[i].sent_ns);
-    cr_assert_eq(deliver(&c, &again, i), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(deliver(&c, &again, i));
   }
   cr_assert_eq(info_of(&c, receiver).messages, 4);
   run_frames(&c, 6);
   cr_assert_eq(mind_of(&c, receiver)->messages, 4);
   cr_assert_eq(mind_of(&c, receiver)->last_word, word_of(&taken, 3), "in order");
   cr_assert_eq(zone_status(&b).messages_forwarded, 4);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
-  little_world_destroy(&c);
 }
 
 /* A zone that goes on from its snapshot: what waits for other zones is in it. */
 static void restore(little_world *little, uint32_t zone) {
-  saved_world saved = save_world(little->world);
+  SCOPED(saved_world_forget) saved_world saved = save_world(little->world);
   little_world_destroy(little);
   *little = zone_world(zone);
-  cr_assert_eq(load_world(little->world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  free(saved.bytes);
+  assert_ok(load_world(little->world, saved.bytes, saved.count));
 }
 
 /* Two zones, each of which takes the other for where an agent is, send all that is for it to and fro: so often and no
  * more. Of a host's messages the zone stands in the bits that hops have in common with it. */
 Test(zone_messages, go_on_behind_a_receiver_so_often_and_no_more) {
   enum { ONE = 1, OTHER = 16383 };
-  little_world zones[2] = {zone_world(ONE), zone_world(OTHER)};
+  SCOPED(zones_destroy) little_world zones[2] = {zone_world(ONE), zone_world(OTHER)};
   muster_agent receiver = spawn_at(&zones[0], 1), sender = spawn_at(&zones[1], 2);
-  run_frame(&zones[0]);
-  run_frame(&zones[1]);
+  run_both(&zones[0], &zones[1], 1);
   cross(&zones[0], &zones[1], receiver);
   mind_of(&zones[1], sender)->friend_of = receiver;
   cross(&zones[1], &zones[0], receiver);
-  cr_assert_eq(muster_agent_left(zones[0].world, receiver, 3, OTHER), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_agent_left(zones[0].world, receiver, 3, OTHER));
   uint64_t word = 4711;
   for (int i = 0; i < 2; i++) cr_assert_eq(muster_agent_send(zones[1].world, receiver, &word, sizeof word), MUSTER_OK);
   run_frames(&zones[1], 6);
@@ -129,22 +96,18 @@ Test(zone_messages, go_on_behind_a_receiver_so_often_and_no_more) {
     }
   }
   for (uint32_t i = 0; i < taken.count; i++) {
-    cr_assert_eq(deliver(&zones[0], &taken, i), MUSTER_E_STALE);
-    cr_assert_not_null(strstr(muster_last_error(), "64 times"));
+    assert_refused(deliver(&zones[0], &taken, i), MUSTER_E_STALE, "64 times");
   }
   cr_assert_eq(take_messages(&zones[0]).count, 0);
-  for (int i = 0; i < 2; i++) little_world_destroy(&zones[i]);
 }
 
 /* It comes to whom it is for, and in order, as often as it may have gone on. */
 Test(zone_messages, that_went_on_often_arrive_in_their_order) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   muster_agent receiver = spawn_at(&a, 1);
-  run_frame(&a);
-  run_frame(&b);
+  run_both(&a, &b, 1);
   cross(&a, &b, receiver);
-  for (uint64_t word = 1; word <= 2; word++)
-    cr_assert_eq(muster_agent_send(a.world, receiver, &word, sizeof word), MUSTER_OK);
+  for (uint64_t word = 1; word <= 2; word++) assert_ok(muster_agent_send(a.world, receiver, &word, sizeof word));
   run_frame(&a);
   taken_messages taken = take_messages(&a);
   cr_assert_eq(taken.count, 2);
@@ -162,18 +125,13 @@ Test(zone_messages, that_went_on_often_arrive_in_their_order) {
   cr_assert_eq(zone_status(&b).messages_held, 0);
   run_frames(&b, 6);
   cr_assert_eq(mind_of(&b, receiver)->last_word, 2);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_messages, that_come_twice_are_delivered_once) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   muster_agent receiver = spawn_at(&b, 1), sender = spawn_at(&a, 2);
-  run_frame(&a);
-  run_frame(&b);
-  zone_bytes bytes = {0};
-  cr_assert_eq(muster_ghosts_pack(b.world, &receiver, 1, zone_put, &bytes), MUSTER_OK);
-  cr_assert_eq(muster_ghosts_set(a.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
+  run_both(&a, &b, 1);
+  mirror(&b, &a, &receiver, 1);
   mind_of(&a, sender)->friend_of = receiver;
   run_frames(&a, 12);
   taken_messages taken = take_messages(&a);
@@ -191,13 +149,10 @@ Test(zone_messages, that_come_twice_are_delivered_once) {
   cr_assert_eq(deliver(&b, &taken, 3), MUSTER_E_STALE, "nobody");
   taken.heads[3].sequence = 0;
   cr_assert_eq(deliver(&b, &taken, 3), MUSTER_E_ARGUMENT);
-  free(bytes.bytes);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_messages, a_new_owner_repeats_no_sequence) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   write_to_one_that_crosses(&a, &b);
   run_frames(&a, 6);
   taken_messages before = take_messages(&a);
@@ -208,31 +163,21 @@ Test(zone_messages, a_new_owner_repeats_no_sequence) {
   cr_assert_gt(before.count, 0);
   cr_assert_gt(after.count, 0);
   cr_assert_gt(after.heads[0].sequence, before.heads[before.count - 1].sequence + UINT32_MAX / 2);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_messages, a_full_queue_drops_and_tells_the_sender) {
-  muster_world_def def = zone_world_def(1);
-  muster_type_def type = walker_type();
-  def.limits.sends_per_frame = 4;
-  little_world a = zone_world_of(1, &def, &type), b = zone_world(2);
+  SCOPED_WORLD a = zone_of(WITH(zone_def, it.limits.sends_per_frame = 4)), b = zone_world(2);
   muster_agent sender = write_to_one_that_crosses(&a, &b);
   run_frames(&a, 30);
   muster_zone_status status = zone_status(&a);
   cr_assert_eq(status.messages, 4);
   cr_assert_eq(status.messages_out, 4);
   cr_assert_eq(status.messages_dropped, mind_of(&a, sender)->updates - 4 - (mind_of(&a, sender)->updates > 14));
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_messages, marks_are_bounded_and_the_oldest_goes_first) {
   enum { LEFT = 1200 };
-  muster_world_def def = zone_world_def(1);
-  muster_type_def type = walker_type();
-  def.limits.agents_max = 64;
-  little_world a = zone_world_of(1, &def, &type);
+  SCOPED_WORLD a = zone_of(WITH(zone_def, it.limits.agents_max = 64));
   uint64_t word = 1;
   for (uint32_t i = 1; i <= LEFT; i++)
     cr_assert_eq(muster_agent_left(a.world, (muster_agent){(uint64_t)7 << 50 | i}, 1, 2), MUSTER_OK);
@@ -243,41 +188,31 @@ Test(zone_messages, marks_are_bounded_and_the_oldest_goes_first) {
   cr_assert_eq(muster_agent_send(a.world, (muster_agent){(uint64_t)7 << 50 | LEFT}, &word, 8), MUSTER_OK);
   run_frame(&a);
   cr_assert_eq(take_messages(&a).count, 1);
-  little_world_destroy(&a);
 }
 
 /* Nor are they known for ever: what a world keeps of them, and saves, follows from the last minutes alone. */
 Test(zone_messages, are_known_for_so_many_frames) {
-  little_world a = zone_world(1), b = zone_world(2);
+  SCOPED_WORLD a = zone_world(1), b = zone_world(2);
   write_to_one_that_crosses(&a, &b);
   run_frames(&a, 12);
   taken_messages taken = take_messages(&a);
   run_frames(&b, 4);
-  saved_world before = save_world(b.world);
+  SCOPED(saved_world_forget) saved_world before = save_world(b.world);
   for (uint32_t i = 0; i < taken.count; i++) cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK);
   run_frames(&b, MUSTER_ZONE_KNOWN_FRAMES / 2);
-  saved_world half = save_world(b.world);
+  SCOPED(saved_world_forget) saved_world half = save_world(b.world);
   cr_assert_geq(half.count, before.count + taken.count * 16);
-  little_world restored = zone_world(2);
-  cr_assert_eq(load_world(restored.world, half.bytes, half.count), MUSTER_OK, "%s", muster_last_error());
+  SCOPED_WORLD restored = zone_world(2);
+  assert_ok(load_world(restored.world, half.bytes, half.count));
   restored.now_ns = b.now_ns;
   run_frames(&restored, MUSTER_ZONE_KNOWN_FRAMES / 2);
   cr_assert_eq(deliver(&restored, &taken, 0), MUSTER_E_STALE);
   run_frames(&restored, 1);
-  saved_world end = save_world(restored.world);
+  SCOPED(saved_world_forget) saved_world end = save_world(restored.world);
   cr_assert_eq(end.count, before.count, "%zu bytes, and %zu before", end.count, before.count);
-  cr_assert_eq(deliver(&restored, &taken, 0), MUSTER_OK, "%s", muster_last_error());
-  free(before.bytes);
-  free(half.bytes);
-  free(end.bytes);
-  little_world_destroy(&restored);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
+  assert_ok(deliver(&restored, &taken, 0));
 }
 
-/* ------------------------------------------------------------------------------------------------- a late commit */
-
-/* An update that reads its messages and lasts longer than its frame. */
 static muster_atom_result read_late(muster_update *update) {
   walker_mind *mind = update->state;
   muster_message messages[8];
@@ -286,21 +221,11 @@ static muster_atom_result read_late(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world late_zone(void) {
-  static const muster_atom atom = {read_late, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_world_def def = zone_world_def(2);
-  muster_type_def type = walker_type();
-  def.clock.kind = MUSTER_CLOCK_WALL;
-  type.atoms = &atom;
-  type.atom_count = 1;
-  type.period_ns = type.period_max_ns = FRAME_NS;
-  type.elasticity = 0;
-  return zone_world_of(1, &def, &type);
-}
-
 Test(zone_messages, that_come_before_an_update_is_settled_stay_for_the_next_one) {
   enum { CROWD = 200 };
-  little_world b = late_zone();
+  SCOPED_WORLD b = typed_world(1, WITH(zone_def, it.zone.number = 2, it.clock.kind = MUSTER_CLOCK_WALL),
+                               CHANGED(walker_type(), it.atoms = atom_of(read_late, 0), it.atom_count = 1,
+                                       it.period_ns = it.period_max_ns = FRAME_NS, it.elasticity = 0));
   muster_agent agents[CROWD];
   const uint64_t word = 7;
   for (uint64_t i = 0; i < CROWD; i++) agents[i] = spawn_at(&b, (double)i);
@@ -309,10 +234,8 @@ Test(zone_messages, that_come_before_an_update_is_settled_stay_for_the_next_one)
   for (uint64_t i = 0; i < CROWD; i++) {
     const muster_zone_message message = {
         .to = agents[i], .sequence = ((uint64_t)1 << 50) + i + 1, .size = sizeof word, .bytes = &word};
-    cr_assert_eq(muster_zone_deliver(b.world, &message), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(muster_zone_deliver(b.world, &message));
   }
   for (int i = 0; i < 3; i++) run_frame_with(&b, 1000000000);
-  for (uint64_t i = 0; i < CROWD; i++)
-    cr_assert_eq(mind_of(&b, agents[i])->messages, 1, "agent %lu of %d", i, (int)CROWD);
-  little_world_destroy(&b);
+  for (uint64_t i = 0; i < CROWD; i++) cr_assert_eq(mind_of(&b, agents[i])->messages, 1, "agent %lu of %d", i, CROWD);
 }

@@ -1,7 +1,8 @@
 /* Each message reaches its receiver once, and behind those that its sender sent it before: while senders and receivers
  * cross at random, by ways of different lengths, and worlds are restored. */
-#include "support/snapshots.h"
 #include "support/zones.h"
+#include "world/fixture.h"
+#include "world/taken_messages.h"
 
 #include <muster/random.h>
 #include <sys/queue.h>
@@ -74,16 +75,12 @@ static muster_atom_result write_letters(muster_update *update) {
 }
 
 static little_world land_zone_with(uint32_t number, uint32_t box, uint32_t period_frames) {
-  static const muster_atom atom = {write_letters, MUSTER_ROLE_BEHAVIOUR, 2000};
   muster_world_def def = zone_world_def(number);
-  muster_type_def type = type_with(&atom, 1);
-  type.name = "writer";
-  type.state_bytes = sizeof(writer);
-  type.period_ns = (uint64_t)period_frames * FRAME_NS;
-  if (type.period_max_ns < type.period_ns) type.period_max_ns = type.period_ns;
-  type.messages.waiting_max = box;
-  type.messages.bytes_max = sizeof(letter);
-  type.messages.sends_max = 2;
+  uint64_t period_ns = (uint64_t)period_frames * FRAME_NS;
+  muster_type_def type =
+      CHANGED(type_running(write_letters, 2000), it.name = "writer", it.state_bytes = sizeof(writer),
+              it.period_ns = period_ns, it.period_max_ns = it.period_max_ns < period_ns ? period_ns : it.period_max_ns,
+              it.messages.waiting_max = box, it.messages.bytes_max = sizeof(letter), it.messages.sends_max = 2);
   return zone_world_of(1, &def, &type);
 }
 
@@ -180,12 +177,7 @@ static void cross_at_random(land *all, uint32_t number) {
 /* One zone is shown all that stand in another one: so who sends next finds a shorter way. */
 static void show_at_random(land *all) {
   uint32_t from = land_random(all, ZONES), to = land_random(all, ZONES);
-  zone_bytes bytes = {0};
-  if (from == to) return;
-  cr_assert_eq(muster_ghosts_pack(all->zones[from].world, all->writers, WRITERS, zone_put, &bytes), MUSTER_OK);
-  cr_assert_eq(muster_ghosts_set(all->zones[to].world, from + 1, bytes.bytes, bytes.count, true), MUSTER_OK, "%s",
-               muster_last_error());
-  free(bytes.bytes);
+  if (from != to) mirror(&all->zones[from], &all->zones[to], all->writers, WRITERS);
 }
 
 static void write_as_host(land *all) {
@@ -194,20 +186,11 @@ static void write_as_host(land *all) {
   all->sent[zone][to] += muster_agent_send(all->zones[zone].world, all->writers[to], &it, sizeof it) == MUSTER_OK;
 }
 
-/* A world goes on from its snapshot. */
 static void restore_one(land *all) {
   little_world *old = &all->zones[land_random(all, ZONES)], new = land_zone((uint32_t)(old - all->zones) + 1);
-  saved_world saved = save_world(old->world);
-  cr_assert_eq(load_world(new.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  cr_assert_eq(muster_world_hash(new.world), muster_world_hash(old->world));
-  saved_world again = save_world(new.world);
-  cr_assert_eq(again.count, saved.count);
-  cr_assert_eq(memcmp(again.bytes, saved.bytes, saved.count), 0);
-  new.now_ns = old->now_ns;
+  copy_exactly(old, &new);
   little_world_destroy(old);
   *old = new;
-  free(saved.bytes);
-  free(again.bytes);
   all->restored++;
 }
 
@@ -226,20 +209,11 @@ static void land_frame(land *all, bool quiet) {
   }
 }
 
-static void land_close(land *all) {
-  for (uint32_t i = 0; i < ZONES; i++) {
-    muster_zone_status status = zone_status(&all->zones[i]);
-    cr_assert_eq(status.messages_held + status.messages_unordered + status.messages_dropped, 0);
-    little_world_destroy(&all->zones[i]);
-  }
-}
-
 static void expect_order(const land *all, uint64_t seed) {
   for (uint32_t i = 0; i < WRITERS; i++) {
     const writer *own = land_writer(all, i);
     cr_assert_not_null(own);
-    cr_assert_eq(own->early, 0, "seed %lu, writer %u: %u letters came before others of their sender", seed, i,
-                 own->early);
+    cr_assert_eq(own->early, 0, "seed %lu, writer %u: %u letters came before their turn", seed, i, own->early);
     cr_assert_eq(own->twice, 0, "seed %lu, writer %u: %u letters came twice or late", seed, i, own->twice);
     for (uint32_t j = 0; j < SENDERS; j++) {
       uint32_t sent = j < WRITERS ? land_writer(all, j)->sent[i] : all->sent[j - WRITERS][i];
@@ -261,7 +235,11 @@ static void run_land(uint64_t seed, uint32_t longest) {
   cr_assert_gt(all.crossed, FRAMES / 12, "%u", all.crossed);
   cr_assert_gt(all.held, 0, "seed %lu: no message came early", seed);
   cr_assert_gt(all.restored, 3);
-  land_close(&all);
+  for (uint32_t i = 0; i < ZONES; i++) {
+    muster_zone_status status = zone_status(&all.zones[i]);
+    cr_assert_eq(status.messages_held + status.messages_unordered + status.messages_dropped, 0);
+    little_world_destroy(&all.zones[i]);
+  }
 }
 
 Test(zone_order, holds_while_both_cross_at_random) {
@@ -272,52 +250,33 @@ Test(zone_order, holds_while_both_cross_at_random) {
 
 enum { LETTERS = 12 };
 
-typedef struct taken_letters {
-  uint32_t count;
-  muster_zone_message messages[LETTERS];
-  uint64_t follows[LETTERS];
-  unsigned char letters[LETTERS][MUSTER_MESSAGE_BYTES_MAX];
-} taken_letters;
-
-static void keep_letter(const muster_zone_message *message, void *user) {
-  taken_letters *taken = user;
-  memcpy(taken->letters[taken->count], message->bytes, message->size);
-  taken->messages[taken->count] = *message;
-  taken->follows[taken->count] = muster_zone_message_follows(message);
-  taken->messages[taken->count].bytes = taken->letters[taken->count];
-  taken->count++;
-}
-
 /* The host of one zone writes `count` letters to an agent in the other one. */
-static void letters_of_host(little_world *from, muster_agent to, uint32_t count, taken_letters *taken) {
-  taken->count = 0;
+static taken_messages letters_of_host(little_world *from, muster_agent to, uint32_t count) {
   for (uint32_t i = 1; i <= count; i++) {
     const letter it = {WRITERS, i};
-    cr_assert_eq(muster_agent_send(from->world, to, &it, sizeof it), MUSTER_OK, "%s", muster_last_error());
+    assert_ok(muster_agent_send(from->world, to, &it, sizeof it));
   }
   run_frame(from);
-  muster_zone_messages(from->world, keep_letter, taken);
-  cr_assert_eq(taken->count, count);
-  for (uint32_t i = 1; i < count; i++) cr_assert_eq(taken->follows[i], taken->messages[i - 1].sequence);
-  cr_assert_eq(taken->follows[0], 0);
+  taken_messages taken = take_messages(from);
+  cr_assert_eq(taken.count, count);
+  for (uint32_t i = 1; i < count; i++) cr_assert_eq(taken.follows[i], taken.heads[i - 1].sequence);
+  cr_assert_eq(taken.follows[0], 0);
+  return taken;
 }
 
-/* An agent that crossed from one zone to the other, to which the first one's host wrote four letters: all but the first
- * have come. */
-static muster_agent hold_three_back(little_world *from, little_world *to, taken_letters *taken) {
+/* An agent that crossed, and four letters to it of the first zone's host: all but the first have come. */
+static muster_agent hold_three_back(little_world *from, little_world *to, taken_messages *taken) {
   muster_agent one = spawn_at(from, 1);
-  run_frame(from);
-  run_frame(to);
+  run_both(from, to, 1);
   cross(from, to, one);
-  letters_of_host(from, one, 4, taken);
-  for (uint32_t i = 3; i > 0; i--)
-    cr_assert_eq(muster_zone_deliver_after(to->world, &taken->messages[i], taken->follows[i]), MUSTER_OK);
+  *taken = letters_of_host(from, one, 4);
+  for (uint32_t i = 3; i > 0; i--) cr_assert_eq(deliver(to, taken, i), MUSTER_OK);
   return one;
 }
 
 Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
-  little_world a = land_zone(1), b = land_zone(2);
-  taken_letters taken;
+  SCOPED_WORLD a = land_zone(1), b = land_zone(2);
+  taken_messages taken;
   muster_agent one = hold_three_back(&a, &b, &taken);
   run_frames(&b, MUSTER_ZONE_ORDER_FRAMES);
   cr_assert_eq(zone_status(&b).messages_held, 3, "for so many");
@@ -329,92 +288,70 @@ Test(zone_order, waits_no_longer_than_so_many_frames_for_what_was_lost) {
   cr_assert_gt(zone_status(&b).messages_unordered, 0);
   cr_assert_eq(own->got[WRITERS], 4);
   cr_assert_eq(own->early, 1, "from 0 to 2, and in order from there");
-  cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[0], taken.follows[0]), MUSTER_OK,
-               "it was late, and not lost");
+  cr_assert_eq(deliver(&b, &taken, 0), MUSTER_OK, "it was late, and not lost");
   run_frames(&b, 4);
   cr_assert_eq(own->twice, 1);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 /* They were sent to the first zone, and are held back there; what they wait for finds the agent in the last one. */
 Test(zone_order, what_is_held_back_crosses_with_its_receiver) {
-  little_world a = land_zone(1), b = land_zone(2), c = land_zone(3);
-  taken_letters taken;
+  SCOPED_WORLD a = land_zone(1), b = land_zone(2), c = land_zone(3);
+  taken_messages taken;
   muster_agent one = hold_three_back(&a, &b, &taken);
   run_frame(&c);
   cross(&b, &c, one);
   cr_assert_eq(zone_status(&b).messages_held, 0);
   cr_assert_eq(zone_status(&c).messages_held, 3);
   run_frames(&c, 4);
-  cr_assert_eq(muster_zone_deliver_after(c.world, &taken.messages[0], taken.follows[0]), MUSTER_OK);
+  cr_assert_eq(deliver(&c, &taken, 0), MUSTER_OK);
   run_frames(&c, 4);
   const writer *own = info_of(&c, one).state;
   cr_assert_eq(own->got[WRITERS], 4);
   cr_assert_eq(own->early + own->twice, 0);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
-  little_world_destroy(&c);
 }
 
 Test(zone_order, what_finds_no_room_is_held_back_no_longer) {
-  muster_world_def def = zone_world_def(2);
-  muster_type_def type = walker_type();
-  def.limits.sends_per_frame = 4;
-  little_world a = zone_world(1), b = zone_world_of(1, &def, &type);
+  SCOPED_WORLD a = zone_world(1), b = zone_of(WITH(zone_def, it.zone.number = 2, it.limits.sends_per_frame = 4));
   muster_agent one = spawn_at(&a, 1);
-  run_frame(&a);
-  run_frame(&b);
+  run_both(&a, &b, 1);
   cross(&a, &b, one);
-  taken_letters taken;
-  letters_of_host(&a, one, 7, &taken);
-  for (uint32_t i = 1; i < 6; i++)
-    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[i], taken.follows[i]), MUSTER_OK);
+  taken_messages taken = letters_of_host(&a, one, 7);
+  for (uint32_t i = 1; i < 6; i++) cr_assert_eq(deliver(&b, &taken, i), MUSTER_OK);
   cr_assert_eq(zone_status(&b).messages_held, 0, "the first of five went, and the others follow it");
   cr_assert_eq(info_of(&b, one).messages, 5);
   cr_assert_eq(zone_status(&b).messages_unordered, 1);
-  cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[6], taken.follows[6]), MUSTER_OK);
+  cr_assert_eq(deliver(&b, &taken, 6), MUSTER_OK);
   cr_assert_eq(info_of(&b, one).messages, 6);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 Test(zone_order, who_is_gone_is_waited_for_no_more) {
-  little_world a = land_zone(1), b = land_zone(2);
-  taken_letters taken;
+  SCOPED_WORLD a = land_zone(1), b = land_zone(2);
+  taken_messages taken;
   muster_agent one = hold_three_back(&a, &b, &taken);
   cr_assert_eq(muster_agent_remove(b.world, one), MUSTER_OK);
   run_frame(&b);
   cr_assert_eq(zone_status(&b).messages_held, 0);
-  cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[0], taken.follows[0]), MUSTER_E_STALE);
+  cr_assert_eq(deliver(&b, &taken, 0), MUSTER_E_STALE);
   run_frames(&b, 3);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
 }
 
 /* Four fit into the box; the rest waits behind them, crosses, and is restored. */
 Test(zone_order, what_was_held_back_comes_as_the_box_has_room) {
   enum { SMALL = 4 };
-  little_world a = land_zone(1), b = land_zone_with(2, SMALL, 3), c = land_zone_with(3, SMALL, 3);
-  taken_letters taken;
+  SCOPED_WORLD a = land_zone(1), b = land_zone_with(2, SMALL, 3);
+  SCOPED_WORLD c = land_zone_with(3, SMALL, 3), restored = land_zone_with(3, SMALL, 3);
   muster_agent one = spawn_at(&b, 1);
-  run_frame(&a);
-  run_frame(&b);
+  run_both(&a, &b, 1);
   run_frame(&c);
   cr_assert_eq(muster_agent_left(a.world, one, 1, 2), MUSTER_OK);
-  letters_of_host(&a, one, LETTERS, &taken);
-  for (uint32_t i = 1; i <= LETTERS; i++) {
-    uint32_t which = i % LETTERS; /* the first one last */
-    cr_assert_eq(muster_zone_deliver_after(b.world, &taken.messages[which], taken.follows[which]), MUSTER_OK);
-  }
+  taken_messages taken = letters_of_host(&a, one, LETTERS);
+  for (uint32_t i = 1; i <= LETTERS; i++) /* the first one last */
+    cr_assert_eq(deliver(&b, &taken, i % LETTERS), MUSTER_OK);
   cr_assert_eq(info_of(&b, one).messages, SMALL);
   cr_assert_eq(zone_status(&b).messages_held, LETTERS - SMALL);
   cross(&b, &c, one);
   cr_assert_eq(zone_status(&c).messages_held, LETTERS - SMALL);
-  saved_world saved = save_world(c.world);
-  little_world restored = land_zone_with(3, SMALL, 3);
-  cr_assert_eq(load_world(restored.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
-  restored.now_ns = c.now_ns;
+  copy_world(&c, &restored);
   little_world *both[] = {&c, &restored};
   for (int i = 0; i < 2; i++) {
     run_frames(both[i], 16);
@@ -424,11 +361,6 @@ Test(zone_order, what_was_held_back_comes_as_the_box_has_room) {
     cr_assert_eq(zone_status(both[i]).messages_held, 0);
     cr_assert_eq(zone_status(both[i]).messages_unordered, 0);
   }
-  free(saved.bytes);
-  little_world_destroy(&restored);
-  little_world_destroy(&a);
-  little_world_destroy(&b);
-  little_world_destroy(&c);
 }
 
 /* A letter of a zone's host, by its number; it follows the one before it, if it tells that. */
@@ -436,8 +368,7 @@ static void deliver_letter(const little_world *to, uint64_t host, muster_agent o
   const letter it = {WRITERS, number};
   uint64_t sequence = (host << 50) + number;
   const muster_zone_message message = {.to = one, .sequence = sequence, .size = sizeof it, .bytes = &it};
-  muster_result result = muster_zone_deliver_after(to->world, &message, follows && number > 1 ? sequence - 1 : 0);
-  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_zone_deliver_after(to->world, &message, follows && number > 1 ? sequence - 1 : 0));
 }
 
 /* A burst, as a zone takes it that stood still: all of it comes, if it is no more than may wait; also of a host whose
@@ -446,9 +377,8 @@ Test(zone_order, what_finds_the_box_full_waits_for_room) {
   enum { SMALL = 4, MOST = SMALL + MUSTER_ZONE_WAITING_MAX, LOST = 3 };
   for (uint32_t way = 0; way < 4; way++) {
     uint32_t more = way % 2 * LOST;
-    little_world b = land_zone_with(2, SMALL, 3);
-    muster_agent one = spawn_at(&b, 1);
-    run_frame(&b);
+    SCOPED_WORLD b = land_zone_with(2, SMALL, 3);
+    muster_agent one = spawn_and_run(&b, 1, 1);
     for (uint32_t i = 1; i <= MOST + more; i++) deliver_letter(&b, 1, one, i, way < 2);
     cr_assert_eq(zone_status(&b).messages_held, MUSTER_ZONE_WAITING_MAX);
     run_frames(&b, MOST);
@@ -457,7 +387,6 @@ Test(zone_order, what_finds_the_box_full_waits_for_room) {
     cr_assert_eq(own->got[WRITERS], MOST + more);
     cr_assert_eq(own->early, more > 0, "those that waited longest were lost, all at one place");
     cr_assert_eq(own->twice, 0);
-    little_world_destroy(&b);
   }
 }
 
@@ -466,10 +395,9 @@ Test(zone_order, what_finds_the_box_full_waits_for_room) {
 Test(zone_order, what_waits_for_room_waits_on) {
   enum { SMALL = 4, ALL = 3 * SMALL, LOST = 3, PERIOD = 2 * MUSTER_ZONE_ORDER_FRAMES };
   for (uint32_t lost = 0; lost <= LOST; lost += LOST) {
-    little_world b = land_zone_with(2, SMALL, PERIOD);
+    SCOPED_WORLD b = land_zone_with(2, SMALL, PERIOD);
     const letter last = {WRITERS, ALL + 1};
-    muster_agent one = spawn_at(&b, 1);
-    run_frame(&b);
+    muster_agent one = spawn_and_run(&b, 1, 1);
     for (uint32_t i = 1; i <= ALL; i++)
       if (i != lost) deliver_letter(&b, 2, one, i, true);
     run_frames(&b, MUSTER_ZONE_ORDER_FRAMES + 8);
@@ -483,6 +411,5 @@ Test(zone_order, what_waits_for_room_waits_on) {
     cr_assert_eq(own->got[WRITERS], ALL + 1);
     cr_assert_eq(own->early, lost > 0, "none was lost but the one that never came");
     cr_assert_eq(own->twice, 0);
-    little_world_destroy(&b);
   }
 }

@@ -1,9 +1,9 @@
 /* Which birth spaces a zone names; and ids that rest, and come back. */
 #include "support/zones.h"
+#include "world/fixture.h"
 
 enum { ROOM = 64 };
 
-/* Looks; how many it names. */
 static uint32_t look(const little_world *little, uint32_t spaces[ROOM]) {
   uint32_t count = muster_zone_spaces(little->world, spaces, ROOM);
   cr_assert_leq(count, (uint32_t)ROOM);
@@ -18,7 +18,7 @@ static bool names(const little_world *little, uint32_t zone, uint32_t epoch) {
 }
 
 static void begin_epoch(const little_world *little, uint32_t epoch) {
-  cr_assert_eq(muster_zone_set_epoch(little->world, epoch), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_zone_set_epoch(little->world, epoch));
 }
 
 static void remove_now(little_world *little, muster_agent agent) {
@@ -27,7 +27,7 @@ static void remove_now(little_world *little, muster_agent agent) {
 }
 
 Test(zone_spaces, of_those_who_live_and_the_one_in_force_are_named) {
-  little_world little = zone_world(1);
+  SCOPED_WORLD little = zone_world(1);
   uint32_t spaces[ROOM];
   cr_assert_eq(look(&little, spaces), 1);
   cr_expect_eq(spaces[0], 1u << 14 | 1u);
@@ -45,46 +45,37 @@ Test(zone_spaces, of_those_who_live_and_the_one_in_force_are_named) {
   cr_expect(names(&little, 1, 1) && names(&little, 1, 4));
   remove_now(&little, first);
   cr_expect_eq(look(&little, spaces), 1);
-  little_world_destroy(&little);
 }
 
 Test(zone_spaces, of_those_who_came_and_went_are_named_once_more) {
-  little_world one = zone_world(1), two = zone_world(2);
+  SCOPED_WORLD one = zone_world(1), two = zone_world(2);
   uint32_t spaces[ROOM];
   begin_epoch(&two, 5);
   muster_agent agent = spawn_at(&two, 1);
-  run_frame(&one);
-  run_frame(&two);
+  run_both(&one, &two, 1);
   cr_assert_eq(look(&one, spaces), 1);
   cross(&two, &one, agent);
   remove_now(&one, agent);
   cr_expect(names(&one, 2, 5), "it was here since the last look");
   cr_expect(!names(&one, 2, 5), "and is not any more");
   cr_expect(names(&two, 2, 5), "the mark says where it went");
-  little_world_destroy(&one);
-  little_world_destroy(&two);
 }
 
 Test(zone_spaces, of_marks_and_ghosts_and_observers_are_named) {
-  little_world one = zone_world(1), two = zone_world(2);
+  SCOPED_WORLD one = zone_world(1), two = zone_world(2);
   muster_agent leaves = spawn_at(&one, 1), seen;
   begin_epoch(&two, 6);
   seen = spawn_at(&two, 2);
-  run_frame(&one);
-  run_frame(&two);
+  run_both(&one, &two, 1);
   cross(&one, &two, leaves);
   begin_epoch(&one, 2);
   cr_expect(names(&one, 1, 1), "the mark of one that left");
-  zone_bytes bytes = {0};
-  cr_assert_eq(muster_ghosts_pack(two.world, &seen, 1, zone_put, &bytes), MUSTER_OK);
-  cr_assert_eq(muster_ghosts_set(one.world, 2, bytes.bytes, bytes.count, true), MUSTER_OK);
+  mirror(&two, &one, &seen, 1);
   cr_expect(names(&one, 2, 6), "a ghost");
   cr_assert_eq(muster_ghosts_set(one.world, 2, NULL, 0, true), MUSTER_OK);
   cr_expect(!names(&one, 2, 6));
-  free(bytes.bytes);
   begin_epoch(&one, 3);
-  muster_observer_def def = muster_observer_def_default();
-  muster_observer observer = muster_observer_add(one.world, &def);
+  muster_observer observer = observe_at(&one, 0);
   run_frame(&one);
   begin_epoch(&one, 7);
   cr_expect(names(&one, 1, 3));
@@ -92,27 +83,23 @@ Test(zone_spaces, of_marks_and_ghosts_and_observers_are_named) {
   cr_assert_eq(muster_observer_remove(one.world, observer), MUSTER_OK);
   run_frame(&one);
   cr_expect(!names(&one, 1, 3));
-  little_world_destroy(&one);
-  little_world_destroy(&two);
 }
 
 Test(zone_spaces, of_senders_of_messages_are_named_while_these_are_known) {
-  little_world little = zone_world(1);
+  SCOPED_WORLD little = zone_world(1);
   muster_agent agent = spawn_at(&little, 1), sender = {(uint64_t)2 << 50 | (uint64_t)8 << 36 | 5};
   run_frame(&little);
-  const muster_zone_message message = {.from = sender, .to = agent, .sequence = 1};
-  cr_assert_eq(muster_zone_deliver(little.world, &message), MUSTER_OK, "%s", muster_last_error());
+  assert_ok(muster_zone_deliver(little.world, &(muster_zone_message){.from = sender, .to = agent, .sequence = 1}));
   cr_expect(names(&little, 2, 8));
   run_frame(&little);
   cr_expect(names(&little, 2, 8), "it is known, so that it does not come twice");
   for (uint32_t i = 0; i <= MUSTER_ZONE_KNOWN_FRAMES; i++) run_frame(&little);
   names(&little, 2, 8);
   cr_expect(!names(&little, 2, 8));
-  little_world_destroy(&little);
 }
 
 Test(zone_spaces, are_refused_where_there_is_no_zone_and_told_as_many_as_fit) {
-  little_world none = little_world_create(1, NULL), one = zone_world(1);
+  SCOPED_WORLD none = little_world_create(1, NULL), one = zone_world(1);
   uint32_t space = 77;
   cr_expect_eq(muster_zone_spaces(none.world, &space, 1), 0);
   cr_expect_eq(muster_last_result(), MUSTER_E_STATE);
@@ -120,19 +107,13 @@ Test(zone_spaces, are_refused_where_there_is_no_zone_and_told_as_many_as_fit) {
   begin_epoch(&one, 2);
   cr_expect_eq(muster_zone_spaces(one.world, NULL, 0), 2);
   cr_expect_eq(space, 77);
-  little_world_destroy(&none);
-  little_world_destroy(&one);
 }
 
 /* Births fill a small zone's ids 524,288 times; each who is born is gone with the next frame. */
 Test(zone_spaces, ids_that_rest_say_so_and_come_back) {
   enum { IDS = 8, BIRTHS = IDS * 65536 };
-  muster_world_def def = zone_world_def(1);
-  muster_type_def type = walker_type();
-  def.limits.agents_max = IDS;
-  little_world little = zone_world_of(1, &def, &type);
-  muster_agent_def one = muster_agent_def_default();
-  one.type = little.type;
+  SCOPED_WORLD little = zone_of(WITH(zone_def, it.limits.agents_max = IDS));
+  muster_agent_def one = WITH(muster_agent_def, it.type = little.type);
   for (uint32_t born = 0; born < BIRTHS; born += IDS) {
     for (uint32_t i = 0; i < IDS; i++) {
       muster_agent agent = muster_agent_spawn(little.world, &one);
@@ -154,5 +135,4 @@ Test(zone_spaces, ids_that_rest_say_so_and_come_back) {
     cr_assert_not(muster_agent_is_null(muster_agent_spawn(little.world, &one)), "%s", muster_last_error());
   cr_assert(muster_agent_is_null(muster_agent_spawn(little.world, &one)));
   cr_expect(strstr(muster_last_error(), "each id of agents_max = 8 is an agent's"), "%s", muster_last_error());
-  little_world_destroy(&little);
 }

@@ -1,10 +1,8 @@
 /* Any thread may ask about ids, spawn and send, while agents and ghosts come and go. */
-#include "support/sanitized.h"
 #include "support/zone_pair.h"
+#include "world/fixture.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 enum { ROUNDS = UNDER_THREAD_SANITIZER ? 40 : 600, HAMMERS = 3, SPAWNS = 30 };
 
@@ -15,8 +13,7 @@ static _Atomic uint64_t answers;
 
 static void *hammer(void *argument) {
   uint32_t random = (uint32_t)(uintptr_t)argument, spawned = 0;
-  muster_agent_def def = muster_agent_def_default();
-  def.type = hammered.zones[0].type;
+  muster_agent_def def = WITH(muster_agent_def, it.type = hammered.zones[0].type);
   while (!atomic_load(&over)) {
     random = random * 1664525u + 1013904223u;
     muster_world *world = hammered.zones[random >> 16 & 1].world;
@@ -37,8 +34,7 @@ Test(zone_threads, any_thread_asks_while_agents_cross) {
   pthread_t threads[HAMMERS];
   hammered = zone_pair_of(2);
   zone_pair_populate(&hammered);
-  run_frame(&hammered.zones[0]);
-  run_frame(&hammered.zones[1]);
+  run_both(&hammered.zones[0], &hammered.zones[1], 1);
   for (uint32_t i = 0; i < PAIR_AGENTS; i++) known[i] = nth_agent(&hammered.zones[0], i);
   for (uintptr_t i = 0; i < HAMMERS; i++) pthread_create(&threads[i], NULL, hammer, (void *)(i + 1));
   for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -47,8 +43,7 @@ Test(zone_threads, any_thread_asks_while_agents_cross) {
       if (round % 3 == zone) pair_show(&hammered, zone);
       pair_carry(&hammered, zone);
     }
-    run_frame(&hammered.zones[0]);
-    run_frame(&hammered.zones[1]);
+    run_both(&hammered.zones[0], &hammered.zones[1], 1);
   }
   atomic_store(&over, true);
   for (uint32_t i = 0; i < HAMMERS; i++) pthread_join(threads[i], NULL);

@@ -1,40 +1,28 @@
 /* What a majority keeps, and what is told, with real NATS servers that know nothing of each other. */
-#include "broker_lab.h"
+#include "broker_here.h"
 
 #include "service/zones/servers.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MESSAGES = 100, WINDOW = 32, KILLS = 6 }; /* so many messages between two kills, at least */
 
-static struct lab here;
-
-static void end(void) {
-  if (here.servers) lab_end(&here);
-}
-
-TestSuite(broker_copies, .fini = end, .timeout = 300);
-
-static struct broker *start(uint32_t nats, uint32_t answer_ms) {
-  lab_start(&here, &(brokers_options){.nats = nats, .etcd = 1});
-  broker_settings settings = lab_settings(&here, "a");
-  if (answer_ms) settings.answer_ms = answer_ms;
-  return lab_open(&here, 0, &settings, true);
-}
+TestSuite(broker_copies, .fini = end_here, .timeout = 300);
 
 /* A broker itself is content with a majority. */
-static void await_servers(uint32_t count) {
+static bool have_servers(uint32_t count) {
   for (uint32_t place = 0; place < LAB_BROKERS_MAX; place++) {
     const struct broker *broker = here.all[place].broker;
-    for (uint32_t ready = 0; broker && ready < count;) {
-      uv_run(&here.loop, UV_RUN_ONCE);
-      ready = 0;
-      for (uint32_t i = 0; i < broker->server_count; i++) ready += server_is_ready(&broker->servers[i]);
-    }
+    uint32_t ready = 0;
+    for (uint32_t i = 0; broker && i < broker->server_count; i++) ready += server_is_ready(&broker->servers[i]);
+    if (broker && ready < count) return false;
   }
+  return true;
+}
+
+static struct broker *start(uint32_t nats) {
+  start_here(nats, 1);
+  struct broker *broker = open_as(0, "a");
+  LAB_AWAIT(&here, have_servers(nats));
+  return broker;
 }
 
 /* What is above 2^32 is the epoch's: the lower half alone would be another version. */
@@ -46,10 +34,7 @@ static lab_answer keep(struct broker *broker, uint64_t version, uint32_t number,
   lab_answer answer = {0};
   muster_result result = broker_keep(broker, BROKER_JOURNAL, "zone-1", version_of(version), number, words,
                                      strlen(words), lab_done, &answer);
-  if (result != MUSTER_OK) return (lab_answer){.done = true, .result = result};
-  cr_assert(!answer.done, "it is done from inside the call");
-  LAB_AWAIT(&here, answer.done);
-  return answer;
+  return result == MUSTER_OK ? call_here(result, &answer) : (lab_answer){.done = true, .result = result};
 }
 
 typedef struct found {
@@ -67,9 +52,7 @@ static void note_found(muster_result result, const void *bytes, size_t count, vo
 
 static found find(struct broker *broker, uint64_t version, uint32_t number) {
   found of = {0};
-  cr_assert_eq(broker_find(broker, BROKER_JOURNAL, "zone-1", version_of(version), number, note_found, &of), MUSTER_OK,
-               "%s", muster_last_error());
-  LAB_AWAIT(&here, of.answer.done);
+  call_here(broker_find(broker, BROKER_JOURNAL, "zone-1", version_of(version), number, note_found, &of), &of.answer);
   return of;
 }
 
@@ -81,8 +64,7 @@ static found find(struct broker *broker, uint64_t version, uint32_t number) {
   } while (0)
 
 Test(broker_copies, what_is_kept_is_found) {
-  struct broker *broker = start(3, 0);
-  await_servers(3);
+  struct broker *broker = start(3);
   cr_expect_eq(find(broker, 1, 1).answer.result, MUSTER_E_STALE);
   cr_expect_eq(keep(broker, 1, 1, "one").result, MUSTER_OK);
   cr_expect_eq(keep(broker, 1, 2, "two").result, MUSTER_OK);
@@ -96,29 +78,39 @@ Test(broker_copies, what_is_kept_is_found) {
   EXPECT_FOUND(broker, 2, 1, "");
 }
 
+/* Waits until all three servers are there again; starts one of them again first. */
+static void await_all(void) {
+  brokers_await(here.servers);
+  uv_run(&here.loop, UV_RUN_ONCE); /* that one was lost is known only then */
+  LAB_AWAIT(&here, have_servers(3));
+}
+
+static void revive(uint32_t which) {
+  brokers_revive(here.servers, BROKERS_NATS, which);
+  await_all();
+}
+
 /* What two servers have is found by whoever asks any two. */
 Test(broker_copies, any_majority_has_it) {
-  struct broker *broker = start(3, 0);
-  await_servers(3);
+  struct broker *broker = start(3);
   for (uint32_t dead = 0; dead < 3; dead++) {
     brokers_kill(here.servers, BROKERS_NATS, dead);
     cr_expect_eq(keep(broker, 1, dead + 1, "kept").result, MUSTER_OK);
-    brokers_revive(here.servers, BROKERS_NATS, dead);
-    brokers_await(here.servers);
-    await_servers(3);
+    revive(dead);
     uint32_t other = (dead + 1) % 3;
     brokers_kill(here.servers, BROKERS_NATS, other);
     EXPECT_FOUND(broker, 1, dead + 1, "kept");
     cr_expect_eq(find(broker, 1, dead + 100).answer.result, MUSTER_E_STALE, "a majority has none");
-    brokers_revive(here.servers, BROKERS_NATS, other);
-    brokers_await(here.servers);
-    await_servers(3);
+    revive(other);
   }
 }
 
 Test(broker_copies, a_minority_keeps_nothing) {
-  struct broker *broker = start(3, 1000);
-  await_servers(3);
+  start_here(3, 1);
+  broker_settings settings = lab_settings(&here, "a");
+  settings.answer_ms = 1000;
+  struct broker *broker = lab_open(&here, 0, &settings, true);
+  LAB_AWAIT(&here, have_servers(3));
   cr_expect_eq(keep(broker, 1, 1, "one").result, MUSTER_OK);
   brokers_pause(here.servers, BROKERS_NATS, 0);
   cr_expect_eq(keep(broker, 1, 2, "two").result, MUSTER_OK, "one that says nothing is not waited for");
@@ -155,8 +147,7 @@ struct writer {
 static void note_kept(muster_result result, void *user);
 
 static void write_one(written *one) {
-  char words[16];
-  snprintf(words, sizeof words, "%u", one->number);
+  const char *words = formed("%u", one->number);
   muster_result result = broker_keep(one->of->broker, BROKER_JOURNAL, "zone-1", (zone_place){1, 1}, one->number, words,
                                      strlen(words), note_kept, one);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
@@ -176,9 +167,8 @@ static void note_kept(muster_result result, void *user) {
 }
 
 Test(broker_copies, nothing_is_lost_through_kills) {
-  struct broker *broker = start(3, 0);
+  struct broker *broker = start(3);
   writer of = {.broker = broker};
-  await_servers(3);
   for (uint32_t i = 0; i < WINDOW; i++) {
     of.under_way[i] = (written){.of = &of, .number = ++of.next};
     write_one(&of.under_way[i]);
@@ -189,25 +179,20 @@ Test(broker_copies, nothing_is_lost_through_kills) {
     brokers_kill(here.servers, BROKERS_NATS, kill % 3);
     before = of.kept;
     LAB_AWAIT(&here, of.kept > before + MESSAGES);
-    brokers_revive(here.servers, BROKERS_NATS, kill % 3);
-    brokers_await(here.servers);
-    await_servers(3);
+    revive(kill % 3);
   }
   of.ends = true;
   LAB_AWAIT(&here, of.kept == of.next);
   brokers_kill(here.servers, BROKERS_NATS, 0);
   for (uint32_t number = 1; number <= of.next; number++) {
-    char words[16];
-    snprintf(words, sizeof words, "%u", number);
-    EXPECT_FOUND(broker, 1, number, words);
+    EXPECT_FOUND(broker, 1, number, formed("%u", number));
   }
   cr_log_info("%u messages, %u failures", of.next, of.failures);
 }
 
 Test(broker_copies, a_removal_takes_what_was_there_before) {
-  struct broker *broker = start(3, 0);
+  struct broker *broker = start(3);
   broker_ends ends;
-  await_servers(3);
   cr_assert_eq(keep(broker, 1, 1, "old").result, MUSTER_OK);
   cr_assert_eq(keep(broker, 1, 2, "old").result, MUSTER_OK);
   for (uint32_t i = 0; i < 3; i++) LAB_AWAIT(&here, broker->servers[i].last[BROKER_JOURNAL] == 2);
@@ -221,15 +206,13 @@ Test(broker_copies, a_removal_takes_what_was_there_before) {
 
 /* One that comes back without its disk counts from 1 again: what was known of it must not remove what is new. */
 Test(broker_copies, a_removal_spares_a_server_that_lost_its_disk) {
-  struct broker *broker = start(1, 0);
+  struct broker *broker = start(1);
   broker_ends ends;
-  char command[256];
   for (uint32_t i = 1; i <= 20; i++) cr_assert_eq(keep(broker, 1, i, "old").result, MUSTER_OK);
   broker_read_ends(broker, &ends);
   brokers_kill(here.servers, BROKERS_NATS, 0);
   LAB_AWAIT(&here, !here.all[0].nats);
-  snprintf(command, sizeof command, "rm -r %s/jetstream", brokers_folder(here.servers, BROKERS_NATS, 0));
-  cr_assert_eq(system(command), 0);
+  cr_assert_eq(system(formed("rm -r %s/jetstream", brokers_folder(here.servers, BROKERS_NATS, 0))), 0);
   brokers_revive(here.servers, BROKERS_NATS, 0);
   LAB_AWAIT(&here, here.all[0].nats);
   cr_assert_eq(keep(broker, 2, 1, "new").result, MUSTER_OK);
@@ -245,10 +228,8 @@ static void note_told(const void *bytes, size_t count, void *user) {
 
 /* Each telling goes over one server: so when one dies, some are lost, until the connection has broken. */
 Test(broker_copies, what_is_told_comes_to_those_that_listen) {
-  struct broker *broker = start(3, 0);
-  broker_settings settings = lab_settings(&here, "b");
-  struct broker *other = lab_open(&here, 1, &settings, true);
-  await_servers(3);
+  struct broker *broker = start(3), *other = open_as(1, "b");
+  LAB_AWAIT(&here, have_servers(3));
   uint32_t told = 0, elsewhere = 0, turn = 0;
   broker_listener *listener = broker_listen(broker, "muster.large.ghosts.*.2", note_told, &told);
   broker_listener *stranger = broker_listen(broker, "muster.large.ghosts.*.3", note_told, &elsewhere);
@@ -260,8 +241,7 @@ Test(broker_copies, what_is_told_comes_to_those_that_listen) {
       uv_run(&here.loop, UV_RUN_ONCE);
     }
     if (dead < 3) brokers_revive(here.servers, BROKERS_NATS, dead);
-    brokers_await(here.servers);
-    await_servers(3);
+    await_all();
   }
   cr_expect_eq(elsewhere, 0);
   broker_stop_listening(listener);
@@ -269,7 +249,7 @@ Test(broker_copies, what_is_told_comes_to_those_that_listen) {
 }
 
 Test(broker_copies, servers_may_come_later) {
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
+  start_here(1, 1);
   broker_settings settings = lab_settings(&here, "a");
   settings.answer_ms = 500;
   brokers_kill(here.servers, BROKERS_NATS, 0);
@@ -289,7 +269,7 @@ Test(broker_copies, servers_may_come_later) {
 Test(broker_copies, too_much_is_refused_and_all_is_done_at_the_end) {
   static char bytes[BROKER_MESSAGE_BYTES_MAX];
   static lab_answer answers[1000];
-  struct broker *broker = start(1, 0);
+  struct broker *broker = start(1);
   uint32_t taken = 0;
   brokers_pause(here.servers, BROKERS_NATS, 0);
   muster_result result = MUSTER_OK;
@@ -305,7 +285,7 @@ Test(broker_copies, too_much_is_refused_and_all_is_done_at_the_end) {
 }
 
 Test(broker_copies, too_many_servers_are_refused) {
-  start(1, 0);
+  start_here(1, 1);
   broker_settings bad = lab_settings(&here, "a");
   snprintf(bad.nats, sizeof bad.nats,
            "nats://a:1,nats://b:1,nats://c:1,nats://d:1,nats://e:1,nats://f:1,nats://g:1,nats://h:1");

@@ -1,14 +1,7 @@
 /* What crosses between zones, with real etcd servers: in order, and from the owner of a zone alone. */
-#include "broker_lab.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "broker_here.h"
 
 enum { SEEN_MAX = 4096, LARGE = BROKER_CROSSING_BYTES_MAX };
-
-static struct lab here;
 
 /* What a reading gave. */
 typedef struct seen {
@@ -23,16 +16,7 @@ typedef struct seen {
 
 static seen all;
 
-static void end(void) {
-  if (here.servers) lab_end(&here);
-}
-
-TestSuite(broker_crossings, .fini = end, .timeout = 300);
-
-static struct broker *open_as(uint32_t place, const char *node) {
-  broker_settings settings = lab_settings(&here, node);
-  return lab_open(&here, place, &settings, true);
-}
+TestSuite(broker_crossings, .fini = end_here, .timeout = 300);
 
 static void see(uint32_t from, zone_place place, const void *bytes, size_t count, void *user) {
   seen *to = user;
@@ -50,18 +34,9 @@ static void see_end(muster_result result, void *user) {
   to->result = result;
 }
 
-static muster_result cross_bytes(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
-                                 const void *bytes, size_t count) {
-  lab_answer answer = {0};
-  const broker_message message = {to, number, bytes, count};
-  cr_assert_eq(broker_cross(broker, lease, &message, 1, lab_done, &answer), MUSTER_OK, "%s", muster_last_error());
-  LAB_AWAIT(&here, answer.done);
-  return answer.result;
-}
-
-static muster_result cross(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number,
-                           const char *text) {
-  return cross_bytes(broker, lease, to, number, text, strlen(text));
+/* What crosses says its number. */
+static muster_result cross_number(struct broker *broker, const broker_lease *lease, uint32_t to, uint32_t number) {
+  return cross(broker, lease, to, number, formed("%u", number));
 }
 
 static void read_all(struct broker *broker, uint32_t from, uint32_t to, zone_place behind) {
@@ -71,22 +46,11 @@ static void read_all(struct broker *broker, uint32_t from, uint32_t to, zone_pla
   cr_assert_eq(all.result, MUSTER_OK, "%s", muster_last_error());
 }
 
-static broker_lease take(struct broker *broker, uint32_t zone) {
-  lab_answer answer = lab_take(&here, broker, zone, true);
-  cr_assert_eq(answer.result, MUSTER_OK, "%s", answer.reason);
-  return answer.lease;
-}
-
 Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
   static char large[LARGE];
-  char text[16];
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
   struct broker *a = open_as(0, "a");
   broker_lease lease = take(a, 2);
-  for (uint32_t i = 1; i <= 50; i++) {
-    snprintf(text, sizeof text, "m%u", i);
-    cr_assert_eq(cross(a, &lease, 12, i, text), MUSTER_OK);
-  }
+  for (uint32_t i = 1; i <= 50; i++) cr_assert_eq(cross_number(a, &lease, 12, i), MUSTER_OK);
   cr_assert_eq(cross(a, &lease, 1, 1, "another pair"), MUSTER_OK);
   memset(large, 'x', sizeof large);
   cr_assert_eq(cross_bytes(a, &lease, 12, 51, large, sizeof large), MUSTER_OK, "%s", muster_last_error());
@@ -96,7 +60,7 @@ Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
   read_all(a, 2, 12, (zone_place){0});
   cr_assert_eq(all.count, 52);
   for (uint32_t i = 0; i < 50; i++) {
-    snprintf(text, sizeof text, "m%u", i + 1);
+    const char *text = formed("%u", i + 1);
     cr_expect(place_equal(all.places[i], (zone_place){lease.epoch, i + 1}));
     cr_expect_str_eq(all.texts[i], text);
   }
@@ -109,32 +73,27 @@ Test(broker_crossings, come_in_order_whatever_their_number_and_size) {
 
 Test(broker_crossings, of_one_transaction_are_all_there_or_none) {
   broker_message messages[BROKER_CROSSINGS_MAX + 1];
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
   struct broker *a = open_as(0, "a");
   broker_lease lease = take(a, 2), next;
   for (uint32_t i = 0; i <= BROKER_CROSSINGS_MAX; i++) messages[i] = (broker_message){3 + i % 2, 1 + i / 2, "text", 4};
   cr_expect_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX + 1, lab_done, NULL), MUSTER_E_ARGUMENT);
-  lab_answer answer = {0};
-  cr_assert_eq(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  cr_assert_eq(answer.result, MUSTER_OK, "%s", answer.reason);
+  lab_answer answer = {0}, late = {0};
+  call_here(broker_cross(a, &lease, messages, BROKER_CROSSINGS_MAX, lab_done, &answer), &answer);
+  EXPECT_RESULT(answer, MUSTER_OK);
   read_all(a, 2, 3, (zone_place){0});
   cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
   read_all(a, 2, 4, (zone_place){0});
   cr_expect_eq(all.count, BROKER_CROSSINGS_MAX / 2);
   next = take(a, 2);
-  answer.done = false;
   messages[0].number = messages[1].number = 1000;
-  cr_assert_eq(broker_cross(a, &lease, messages, 2, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  cr_expect_eq(answer.result, MUSTER_E_STATE);
+  call_here(broker_cross(a, &lease, messages, 2, lab_done, &late), &late);
+  cr_expect_eq(late.result, MUSTER_E_STATE);
   cr_expect_eq(next.epoch, lease.epoch + 1);
   read_all(a, 2, 3, (zone_place){lease.epoch, BROKER_CROSSINGS_MAX / 2});
   cr_expect_eq(all.count, 0);
 }
 
 Test(broker_crossings, are_of_the_owner_alone) {
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   broker_lease first = take(a, 7);
   cr_assert_eq(cross(a, &first, 8, 1, "one"), MUSTER_OK);
@@ -152,14 +111,10 @@ Test(broker_crossings, are_of_the_owner_alone) {
             place_equal(all.places[1], (zone_place){second.epoch, 1}));
   cr_expect_str_eq(all.texts[1], "two");
 
-  lab_answer answer = {0};
-  cr_assert_eq(broker_forget(b, &second, 8, (zone_place){9, 9}, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
+  forget(b, &second, 8, (zone_place){9, 9});
   read_all(b, 7, 8, (zone_place){0});
   cr_expect_eq(all.count, 2, "an owner of before lets nothing be forgotten");
-  answer.done = false;
-  cr_assert_eq(broker_forget(b, &third, 8, (zone_place){1, 1}, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
+  forget(b, &third, 8, (zone_place){1, 1});
   read_all(b, 7, 8, (zone_place){0});
   cr_expect(all.count == 1 && place_equal(all.places[0], (zone_place){second.epoch, 1}));
 }
@@ -182,14 +137,10 @@ static const char *read_note(struct broker *broker, uint32_t zone) {
 }
 
 static muster_result note(struct broker *broker, const broker_lease *lease, const char *text) {
-  lab_answer answer = {0};
-  cr_assert_eq(broker_note_stored(broker, lease, text, strlen(text), NULL, 0, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  return answer.result;
+  return CALL_HERE(broker_note_stored, broker, lease, text, strlen(text), NULL, 0).result;
 }
 
 Test(broker_crossings, so_is_the_note_of_what_is_stored) {
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   broker_lease first = take(a, 7);
   cr_expect_str_eq(read_note(b, 7), "");
@@ -219,43 +170,39 @@ static uint32_t count_new(const seen *what, uint32_t from) {
 
 Test(broker_crossings, arrive_without_gaps_while_leaders_die) {
   enum { EACH = 60, DEATHS = 3 };
-  char text[16];
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 3});
+  start_here(1, 3);
   struct broker *a = open_as(0, "a");
   broker_lease one = take(a, 1), two = take(a, 2);
   memset(&all, 0, sizeof all);
   broker_arrivals *arrivals = broker_await_arrivals(a, 5, (broker_sender[]){{1, {0}}, {2, {0}}}, 2, see, &all);
   cr_assert_not_null(arrivals);
   for (uint32_t i = 1; i <= EACH; i++) {
-    snprintf(text, sizeof text, "%u", i);
-    while (cross(a, &one, 5, i, text) != MUSTER_OK) continue;
-    while (cross(a, &two, 5, i, text) != MUSTER_OK) continue;
+    while (cross_number(a, &one, 5, i) != MUSTER_OK) continue;
+    while (cross_number(a, &two, 5, i) != MUSTER_OK) continue;
     int leader = i % (EACH / DEATHS) == 10 ? brokers_etcd_leader(here.servers) : -1;
-    if (leader >= 0) brokers_kill(here.servers, BROKERS_ETCD, (uint32_t)leader);
-    if (leader >= 0) brokers_revive(here.servers, BROKERS_ETCD, (uint32_t)leader);
+    if (leader < 0) continue;
+    brokers_kill(here.servers, BROKERS_ETCD, (uint32_t)leader);
+    brokers_revive(here.servers, BROKERS_ETCD, (uint32_t)leader);
   }
   LAB_AWAIT(&here, count_new(&all, 1) == EACH && count_new(&all, 2) == EACH);
   broker_stop_arrivals(arrivals);
 }
 
 Test(broker_crossings, arrive_from_those_that_are_named_behind_what_is_known) {
-  char text[16];
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
   struct broker *a = open_as(0, "a");
   broker_lease one = take(a, 1), two = take(a, 2), three = take(a, 3);
   for (uint32_t i = 1; i <= 40; i++) {
-    snprintf(text, sizeof text, "%u", i);
-    cr_assert_eq(cross(a, &one, 5, i, text), MUSTER_OK);
-    cr_assert_eq(cross(a, &two, 5, i, text), MUSTER_OK);
-    cr_assert_eq(cross(a, &three, 5, i, text), MUSTER_OK);
+    cr_assert_eq(cross_number(a, &one, 5, i), MUSTER_OK);
+    cr_assert_eq(cross_number(a, &two, 5, i), MUSTER_OK);
+    cr_assert_eq(cross_number(a, &three, 5, i), MUSTER_OK);
     cr_assert_eq(cross(a, &two, 6, i, "to another"), MUSTER_OK);
   }
   memset(&all, 0, sizeof all);
   const broker_sender senders[] = {{3, {0}}, {1, {one.epoch, 25}}};
   broker_arrivals *arrivals = broker_await_arrivals(a, 5, senders, 2, see, &all);
   LAB_AWAIT(&here, all.count >= 55);
-  cr_assert_eq(cross(a, &one, 5, 41, "41"), MUSTER_OK);
-  cr_assert_eq(cross(a, &two, 5, 41, "41"), MUSTER_OK);
+  cr_assert_eq(cross_number(a, &one, 5, 41), MUSTER_OK);
+  cr_assert_eq(cross_number(a, &two, 5, 41), MUSTER_OK);
   broker_lease again = take(a, 3);
   cr_assert_eq(cross(a, &again, 5, 1, "anew"), MUSTER_OK);
   LAB_AWAIT(&here, all.count >= 57);

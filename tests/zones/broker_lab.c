@@ -1,13 +1,6 @@
 #include "broker_lab.h"
-#include "support/skip.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 void lab_start(struct lab *lab, const brokers_options *options) {
-  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   memset(lab, 0, sizeof *lab);
   lab->servers = brokers_start(options);
   snprintf(lab->password, sizeof lab->password, "/tmp/muster-broker-test-XXXXXX");
@@ -21,8 +14,8 @@ void lab_start(struct lab *lab, const brokers_options *options) {
 broker_settings lab_settings(const struct lab *lab, const char *node) {
   broker_settings settings = {.answer_ms = 20000, .world = "large", .nats_user = BROKERS_USER};
   snprintf(settings.node, sizeof settings.node, "%s", node);
-  snprintf(settings.nats, sizeof settings.nats, "%s", brokers_nats(lab->servers));
-  snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_etcd(lab->servers));
+  snprintf(settings.nats, sizeof settings.nats, "%s", brokers_urls(lab->servers, BROKERS_NATS));
+  snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_urls(lab->servers, BROKERS_ETCD));
   snprintf(settings.nats_password_file, sizeof settings.nats_password_file, "%s", lab->password);
   return settings;
 }
@@ -57,10 +50,14 @@ void lab_close(struct lab *lab, uint32_t place) {
   of->broker = NULL;
 }
 
-void lab_end(struct lab *lab) {
+void lab_leave(struct lab *lab) {
   for (uint32_t place = 0; place < LAB_BROKERS_MAX; place++) lab_close(lab, place);
   uv_run(&lab->loop, UV_RUN_DEFAULT); /* what is closed is let go */
   cr_expect_eq(uv_loop_close(&lab->loop), 0, "a handle is left open");
+}
+
+void lab_end(struct lab *lab) {
+  lab_leave(lab);
   unlink(lab->password);
   brokers_end(lab->servers);
 }
@@ -81,8 +78,7 @@ void lab_taken(muster_result result, const broker_lease *lease, void *user) {
   note_answer(user, result);
 }
 
-/* Waits for the answer of a call that was let in. */
-static lab_answer await_answer(struct lab *lab, muster_result called, lab_answer *answer) {
+lab_answer lab_await(struct lab *lab, muster_result called, lab_answer *answer) {
   cr_assert_eq(called, MUSTER_OK, "%s", muster_last_error());
   cr_assert(!answer->done, "it is done from inside the call");
   LAB_AWAIT(lab, answer->done);
@@ -91,15 +87,15 @@ static lab_answer await_answer(struct lab *lab, muster_result called, lab_answer
 
 lab_answer lab_take(struct lab *lab, struct broker *broker, uint32_t zone, bool own_again) {
   lab_answer answer = {0};
-  return await_answer(lab, broker_lease_take(broker, zone, own_again, 0, 0, lab_taken, &answer), &answer);
+  return lab_await(lab, broker_lease_take(broker, zone, own_again, 0, 0, lab_taken, &answer), &answer);
 }
 
 lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease *lease) {
   lab_answer answer = {0};
-  return await_answer(lab, broker_lease_renew(broker, lease, lab_done, &answer), &answer);
+  return lab_await(lab, broker_lease_renew(broker, lease, lab_done, &answer), &answer);
 }
 
 lab_answer lab_release(struct lab *lab, struct broker *broker, const broker_lease *lease) {
   lab_answer answer = {0};
-  return await_answer(lab, broker_lease_release(broker, lease, NULL, lab_done, &answer), &answer);
+  return lab_await(lab, broker_lease_release(broker, lease, NULL, lab_done, &answer), &answer);
 }

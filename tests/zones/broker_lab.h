@@ -34,7 +34,8 @@ struct broker *lab_open(struct lab *lab, uint32_t place, const broker_settings *
 
 void lab_close(struct lab *lab, uint32_t place);
 
-/* Closes all brokers, the loop and the servers. */
+/* Closes all brokers and the loop; and the servers, too. */
+void lab_leave(struct lab *lab);
 void lab_end(struct lab *lab);
 
 /* Runs the loop until the expression is true. */
@@ -50,6 +51,9 @@ typedef struct lab_answer {
 
 void lab_done(muster_result result, void *user);                             /* user: a lab_answer */
 void lab_taken(muster_result result, const broker_lease *lease, void *user); /* the same */
+
+/* Waits for the answer of a call, which must have been let in. */
+lab_answer lab_await(struct lab *lab, muster_result called, lab_answer *answer);
 
 lab_answer lab_take(struct lab *lab, struct broker *broker, uint32_t zone, bool own_again);
 lab_answer lab_renew(struct lab *lab, struct broker *broker, const broker_lease *lease);

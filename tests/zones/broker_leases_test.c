@@ -1,43 +1,17 @@
 /* Leases and the clock, with real etcd servers. */
-#include "broker_lab.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "broker_here.h"
 
 enum { FIGHTS = 200 };
 
-static struct lab here;
-
-static void end(void) {
-  if (here.servers) lab_end(&here);
-}
-
-TestSuite(broker_leases, .fini = end, .timeout = 300);
-
-static void start(uint32_t etcd, bool users) {
-  lab_start(&here, &(brokers_options){.nats = 1, .etcd = etcd, .etcd_users = users});
-}
-
-static struct broker *open_as(uint32_t place, const char *node) {
-  broker_settings settings = lab_settings(&here, node);
-  return lab_open(&here, place, &settings, true);
-}
-
-#define EXPECT_RESULT(answer, expected)                                                                                \
-  cr_assert_eq((answer).result, expected, "%s: %s", muster_result_name((answer).result), (answer).reason)
+TestSuite(broker_leases, .fini = end_here, .timeout = 300);
 
 Test(broker_leases, each_take_has_a_new_epoch) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
-  lab_answer first = lab_take(&here, a, 7, false);
-  EXPECT_RESULT(first, MUSTER_OK);
-  cr_expect(first.lease.zone == 7 && first.lease.epoch == 1 && first.lease.revision != 0);
-  cr_expect_str_eq(first.lease.owner, "a");
-  cr_expect_str_eq(first.lease.last_owner, "");
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+  broker_lease first = take_free(a, 7);
+  cr_expect(first.zone == 7 && first.epoch == 1 && first.revision != 0);
+  cr_expect_str_eq(first.owner, "a");
+  cr_expect_str_eq(first.last_owner, "");
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_OK);
 
   lab_answer refused = lab_take(&here, b, 7, true);
   EXPECT_RESULT(refused, MUSTER_E_STATE);
@@ -45,39 +19,33 @@ Test(broker_leases, each_take_has_a_new_epoch) {
   cr_expect_eq(refused.lease.epoch, 1);
   EXPECT_RESULT(lab_take(&here, a, 7, false), MUSTER_E_STATE);
 
-  lab_answer again = lab_take(&here, a, 7, true);
-  EXPECT_RESULT(again, MUSTER_OK);
-  cr_expect_eq(again.lease.epoch, 2);
-  cr_expect_str_eq(again.lease.last_owner, "a");
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
-  EXPECT_RESULT(lab_renew(&here, a, &again.lease), MUSTER_OK);
+  broker_lease again = take(a, 7);
+  cr_expect_eq(again.epoch, 2);
+  cr_expect_str_eq(again.last_owner, "a");
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_E_STATE);
+  EXPECT_RESULT(lab_renew(&here, a, &again), MUSTER_OK);
 
-  EXPECT_RESULT(lab_release(&here, a, &again.lease), MUSTER_OK);
-  EXPECT_RESULT(lab_release(&here, a, &again.lease), MUSTER_OK);
-  EXPECT_RESULT(lab_renew(&here, a, &again.lease), MUSTER_E_STATE);
-  lab_answer other = lab_take(&here, b, 7, false);
-  EXPECT_RESULT(other, MUSTER_OK);
-  cr_expect_eq(other.lease.epoch, 3);
-  cr_expect_str_eq(other.lease.last_owner, "a");
+  EXPECT_RESULT(lab_release(&here, a, &again), MUSTER_OK);
+  EXPECT_RESULT(lab_release(&here, a, &again), MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &again), MUSTER_E_STATE);
+  broker_lease other = take_free(b, 7);
+  cr_expect_eq(other.epoch, 3);
+  cr_expect_str_eq(other.last_owner, "a");
   EXPECT_RESULT(lab_take(&here, b, 8, false), MUSTER_OK);
   cr_expect_eq(broker_lease_take(a, BROKER_ZONE_MAX + 1, false, 0, 0, lab_taken, NULL), MUSTER_E_ARGUMENT);
 }
 
 static lab_answer take_over(struct broker *broker, uint32_t zone, int64_t silent) {
   lab_answer answer = {0};
-  cr_assert_eq(broker_lease_take(broker, zone, false, silent, 0, lab_taken, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  return answer;
+  return call_here(broker_lease_take(broker, zone, false, silent, 0, lab_taken, &answer), &answer);
 }
 
 Test(broker_leases, one_that_was_not_renewed_is_taken_over) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
-  lab_answer first = lab_take(&here, a, 1, false);
-  EXPECT_RESULT(first, MUSTER_OK);
+  broker_lease first = take_free(a, 1);
   lab_answer seen = lab_take(&here, b, 1, false);
   EXPECT_RESULT(seen, MUSTER_E_STATE);
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_OK);
   lab_answer renewed = take_over(b, 1, seen.lease.revision);
   EXPECT_RESULT(renewed, MUSTER_E_STATE);
   cr_expect_neq(renewed.lease.revision, seen.lease.revision, "a renewal is seen");
@@ -85,36 +53,26 @@ Test(broker_leases, one_that_was_not_renewed_is_taken_over) {
   EXPECT_RESULT(next, MUSTER_OK);
   cr_expect_eq(next.lease.epoch, 2);
   cr_expect_str_eq(next.lease.last_owner, "a");
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
-  EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_E_STATE);
+  EXPECT_RESULT(lab_release(&here, a, &first), MUSTER_OK);
   EXPECT_RESULT(lab_renew(&here, b, &next.lease), MUSTER_OK);
 }
 
-static lab_answer give(struct broker *broker, const broker_lease *lease, const char *node) {
-  lab_answer answer = {0};
-  cr_assert_eq(broker_lease_give(broker, lease, node, NULL, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  return answer;
-}
-
 Test(broker_leases, one_that_is_given_is_taken_by_that_node_at_once_and_by_others_when_it_is_silent) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b"), *c = open_as(2, "c");
-  lab_answer first = lab_take(&here, a, 1, false);
-  EXPECT_RESULT(first, MUSTER_OK);
-  EXPECT_RESULT(give(a, &first.lease, "b"), MUSTER_OK);
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_E_STATE);
-  EXPECT_RESULT(give(a, &first.lease, "c"), MUSTER_E_STATE);
+  broker_lease first = take_free(a, 1);
+  EXPECT_RESULT(give(a, &first, "b", NULL), MUSTER_OK);
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_E_STATE);
+  EXPECT_RESULT(give(a, &first, "c", NULL), MUSTER_E_STATE);
   lab_answer refused = lab_take(&here, c, 1, true);
   EXPECT_RESULT(refused, MUSTER_E_STATE);
   cr_expect_str_eq(refused.lease.owner, "b");
   EXPECT_RESULT(lab_take(&here, a, 1, true), MUSTER_E_STATE);
-  lab_answer second = lab_take(&here, b, 1, true);
-  EXPECT_RESULT(second, MUSTER_OK);
-  cr_expect_eq(second.lease.epoch, 2);
-  cr_expect_str_eq(second.lease.last_owner, "a", "it reads what a has left");
+  broker_lease second = take(b, 1);
+  cr_expect_eq(second.epoch, 2);
+  cr_expect_str_eq(second.last_owner, "a", "it reads what a has left");
 
-  EXPECT_RESULT(give(b, &second.lease, "a"), MUSTER_OK);
+  EXPECT_RESULT(give(b, &second, "a", NULL), MUSTER_OK);
   lab_answer seen = lab_take(&here, c, 1, false);
   EXPECT_RESULT(seen, MUSTER_E_STATE);
   lab_answer third = take_over(c, 1, seen.lease.revision);
@@ -126,7 +84,7 @@ Test(broker_leases, one_that_is_given_is_taken_by_that_node_at_once_and_by_other
 
 /* The owner renews while the other is about to take it over: one of them has it. */
 Test(broker_leases, a_renewal_and_a_takeover_exclude_each_other) {
-  start(3, false);
+  start_here(1, 3);
   struct broker *nodes[2] = {open_as(0, "a"), open_as(1, "b")};
   lab_answer has = lab_take(&here, nodes[0], 1, false);
   uint32_t owner = 0, renewals = 0;
@@ -151,7 +109,7 @@ Test(broker_leases, a_renewal_and_a_takeover_exclude_each_other) {
 }
 
 Test(broker_leases, of_two_that_fight_one_wins) {
-  start(3, false);
+  start_here(1, 3);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   uint32_t won_by_a = 0;
   for (uint32_t fight = 1; fight <= FIGHTS; fight++) {
@@ -187,11 +145,11 @@ static void await_read(uint32_t door, uint64_t to, uint64_t from) {
  * again, and the epoch has been used. Each node has a loop of its own, so that the first waits. */
 Test(broker_leases, an_epoch_that_was_given_back_meanwhile_is_not_put_again) {
   enum { ROUNDS = 5, TRIES = 100 };
-  start(1, false);
+  start_here(1, 1);
   struct lab other = here;
   uint32_t door = brokers_open_door(here.servers), rounds = 0;
   broker_settings settings = lab_settings(&here, "a");
-  snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_door_etcd(here.servers, door));
+  snprintf(settings.etcd, sizeof settings.etcd, "%s", brokers_door(here.servers, door, BROKERS_ETCD));
   cr_assert_eq(uv_loop_init(&other.loop), 0);
   struct broker *a = lab_open(&here, 0, &settings, true);
   settings = lab_settings(&other, "b");
@@ -213,34 +171,32 @@ Test(broker_leases, an_epoch_that_was_given_back_meanwhile_is_not_put_again) {
     EXPECT_RESULT(lab_release(&here, a, &of_a.lease), MUSTER_OK);
   }
   cr_assert_eq(rounds, ROUNDS);
-  lab_close(&other, 0);
-  uv_run(&other.loop, UV_RUN_DEFAULT);
-  cr_expect_eq(uv_loop_close(&other.loop), 0);
+  lab_leave(&other);
+}
+
+/* Renews again and again, until etcd answers. */
+static void renew_once_answered(struct broker *broker, const broker_lease *lease) {
+  lab_answer renewed = {.result = MUSTER_E_SYSTEM};
+  while (renewed.result == MUSTER_E_SYSTEM) renewed = lab_renew(&here, broker, lease);
+  EXPECT_RESULT(renewed, MUSTER_OK);
 }
 
 /* Renewals go on while the leader of etcd is killed; with two of three gone nothing is renewed. */
 Test(broker_leases, renewals_outlive_a_server) {
-  start(3, false);
+  start_here(1, 3);
   struct broker *a = open_as(0, "a");
-  lab_answer lease = lab_take(&here, a, 3, false), renewed;
-  EXPECT_RESULT(lease, MUSTER_OK);
+  broker_lease lease = take_free(a, 3);
   uint32_t leader = (uint32_t)brokers_etcd_leader(here.servers);
   brokers_kill(here.servers, BROKERS_ETCD, leader);
-  do {
-    renewed = lab_renew(&here, a, &lease.lease);
-  } while (renewed.result == MUSTER_E_SYSTEM);
-  EXPECT_RESULT(renewed, MUSTER_OK);
+  renew_once_answered(a, &lease);
   brokers_kill(here.servers, BROKERS_ETCD, (leader + 1) % 3);
-  renewed = lab_renew(&here, a, &lease.lease);
+  lab_answer renewed = lab_renew(&here, a, &lease);
   EXPECT_RESULT(renewed, MUSTER_E_SYSTEM);
   cr_expect(strstr(renewed.reason, "http://127.0.0.1:"), "which server is told: %s", renewed.reason);
   LAB_AWAIT(&here, !here.all[0].etcd);
   brokers_revive(here.servers, BROKERS_ETCD, leader);
   LAB_AWAIT(&here, here.all[0].etcd);
-  do {
-    renewed = lab_renew(&here, a, &lease.lease);
-  } while (renewed.result == MUSTER_E_SYSTEM);
-  EXPECT_RESULT(renewed, MUSTER_OK);
+  renew_once_answered(a, &lease);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names */
@@ -272,7 +228,6 @@ static broker_name name_of(uint64_t folder, uint32_t run, const char *host) {
 }
 
 Test(broker_leases, a_name_is_one_daemons_until_it_is_silent) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *also_a = open_as(1, "a"), *b = open_as(2, "b");
   broker_name first = name_of(7, 1, "one"), second = name_of(8, 5, "two"), later = name_of(7, 2, "one");
   cr_expect_eq(have_name(a, &first, 0).result, MUSTER_OK);
@@ -292,42 +247,34 @@ Test(broker_leases, a_name_is_one_daemons_until_it_is_silent) {
 
   cr_expect_eq(have_name(a, &second, copied.other.revision).result, MUSTER_OK, "it was silent");
   cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_E_STATE);
-  lab_answer released = {0};
-  cr_assert_eq(broker_name_release(also_a, &later, lab_done, &released), MUSTER_OK);
-  LAB_AWAIT(&here, released.done);
+  lab_answer released = {0}, again = {0};
+  call_here(broker_name_release(also_a, &later, lab_done, &released), &released);
   cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_E_STATE, "what is another's is not given back");
-  released = (lab_answer){0};
-  cr_assert_eq(broker_name_release(a, &second, lab_done, &released), MUSTER_OK);
-  LAB_AWAIT(&here, released.done);
+  call_here(broker_name_release(a, &second, lab_done, &again), &again);
   cr_expect_eq(have_name(also_a, &later, 0).result, MUSTER_OK);
 }
 
 Test(broker_leases, a_lease_is_of_one_incarnation_and_of_those_that_follow_it) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *other_a = open_as(1, "a"), *b = open_as(2, "b");
   broker_set_incarnation(a, (incarnation){7, 1});
   broker_set_incarnation(other_a, (incarnation){8, 1});
   broker_set_incarnation(b, (incarnation){9, 1});
-  lab_answer first = lab_take(&here, a, 1, true);
-  EXPECT_RESULT(first, MUSTER_OK);
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
+  broker_lease first = take(a, 1);
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_OK);
   lab_answer refused = lab_take(&here, other_a, 1, true);
   EXPECT_RESULT(refused, MUSTER_E_STATE);
   cr_expect(incarnation_equal(refused.lease.owned_by, (incarnation){7, 1}));
-  lab_answer again = lab_take(&here, a, 1, true);
-  EXPECT_RESULT(again, MUSTER_OK);
+  broker_lease again = take(a, 1);
   broker_set_incarnation(a, (incarnation){7, 2}); /* after kill -9 */
-  lab_answer next = lab_take(&here, a, 1, true);
-  EXPECT_RESULT(next, MUSTER_OK);
-  cr_expect_eq(next.lease.epoch, 3);
-  cr_expect(incarnation_equal(next.lease.last_owned_by, (incarnation){7, 1}), "its files may be the newest");
-  EXPECT_RESULT(lab_renew(&here, a, &again.lease), MUSTER_E_STATE);
+  broker_lease next = take(a, 1);
+  cr_expect_eq(next.epoch, 3);
+  cr_expect(incarnation_equal(next.last_owned_by, (incarnation){7, 1}), "its files may be the newest");
+  EXPECT_RESULT(lab_renew(&here, a, &again), MUSTER_E_STATE);
 
-  EXPECT_RESULT(give(a, &next.lease, "b"), MUSTER_OK);
-  lab_answer given = lab_take(&here, b, 1, true);
-  EXPECT_RESULT(given, MUSTER_OK);
-  cr_expect(incarnation_equal(given.lease.owned_by, (incarnation){9, 1}));
-  EXPECT_RESULT(give(b, &given.lease, "a"), MUSTER_OK);
+  EXPECT_RESULT(give(a, &next, "b", NULL), MUSTER_OK);
+  broker_lease given = take(b, 1);
+  cr_expect(incarnation_equal(given.owned_by, (incarnation){9, 1}));
+  EXPECT_RESULT(give(b, &given, "a", NULL), MUSTER_OK);
   EXPECT_RESULT(lab_take(&here, other_a, 1, true), MUSTER_OK);
 }
 
@@ -351,7 +298,6 @@ static void end_of_view(muster_result result, void *user) {
 }
 
 Test(broker_leases, all_zones_are_seen_in_order) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   EXPECT_RESULT(lab_take(&here, a, 10, false), MUSTER_OK);
   EXPECT_RESULT(lab_take(&here, b, 2, false), MUSTER_OK);
@@ -391,45 +337,34 @@ static void expect_clock(struct broker *broker, const char *text) {
 }
 
 static muster_result put_clock(struct broker *broker, const broker_lease *lease, const char *text, bool is_new) {
-  lab_answer answer = {0};
-  cr_assert_eq(broker_clock_put(broker, lease, text, is_new, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  return answer.result;
+  return CALL_HERE(broker_clock_put, broker, lease, text, is_new).result;
 }
 
 Test(broker_leases, land_time_is_noted_by_its_leader_alone) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   expect_clock(a, "");
-  lab_answer first = lab_take(&here, a, BROKER_BALANCER, false);
-  EXPECT_RESULT(first, MUSTER_OK);
-  cr_expect_eq(put_clock(a, &first.lease, "17 3 boot", true), MUSTER_OK);
-  cr_expect_eq(put_clock(a, &first.lease, "18 4 boot", true), MUSTER_E_STATE, "it is there");
-  cr_expect_eq(put_clock(a, &first.lease, "18 4 boot", false), MUSTER_OK);
+  broker_lease first = take_free(a, BROKER_BALANCER);
+  cr_expect_eq(put_clock(a, &first, "17 3 boot", true), MUSTER_OK);
+  cr_expect_eq(put_clock(a, &first, "18 4 boot", true), MUSTER_E_STATE, "it is there");
+  cr_expect_eq(put_clock(a, &first, "18 4 boot", false), MUSTER_OK);
   expect_clock(b, "18 4 boot");
-  EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
-  lab_answer next = lab_take(&here, b, BROKER_BALANCER, false);
-  EXPECT_RESULT(next, MUSTER_OK);
-  cr_expect_eq(put_clock(b, &next.lease, "19 5 other", false), MUSTER_OK);
-  cr_expect_eq(put_clock(a, &first.lease, "11 1 boot", false), MUSTER_E_STATE, "it leads no more");
+  EXPECT_RESULT(lab_release(&here, a, &first), MUSTER_OK);
+  broker_lease next = take_free(b, BROKER_BALANCER);
+  cr_expect_eq(put_clock(b, &next, "19 5 other", false), MUSTER_OK);
+  cr_expect_eq(put_clock(a, &first, "11 1 boot", false), MUSTER_E_STATE, "it leads no more");
   expect_clock(a, "19 5 other");
 }
 
 Test(broker_leases, etcd_is_asked_with_a_name) {
-  start(1, true);
+  lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1, .etcd_users = true});
   broker_settings settings = lab_settings(&here, "a");
   snprintf(settings.etcd_user, sizeof settings.etcd_user, "%s", BROKERS_USER);
   memcpy(settings.etcd_password_file, settings.nats_password_file, sizeof settings.etcd_password_file);
   struct broker *a = lab_open(&here, 0, &settings, true);
-  lab_answer lease = lab_take(&here, a, 1, false);
-  EXPECT_RESULT(lease, MUSTER_OK);
+  broker_lease lease = take_free(a, 1);
   brokers_kill(here.servers, BROKERS_ETCD, 0); /* it forgets the tokens that it gave */
   brokers_revive(here.servers, BROKERS_ETCD, 0);
-  lab_answer renewed;
-  do {
-    renewed = lab_renew(&here, a, &lease.lease);
-  } while (renewed.result == MUSTER_E_SYSTEM);
-  EXPECT_RESULT(renewed, MUSTER_OK);
+  renew_once_answered(a, &lease);
 
   settings = lab_settings(&here, "b"); /* without a name */
   struct broker *b = lab_open(&here, 1, &settings, false);
@@ -438,50 +373,35 @@ Test(broker_leases, etcd_is_asked_with_a_name) {
 }
 
 Test(broker_leases, settings_are_checked) {
-  start(1, false);
-  broker_settings good = lab_settings(&here, "a"), bad = good;
-  snprintf(bad.world, sizeof bad.world, "a.b");
-  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
-  cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
-  bad = good;
-  snprintf(bad.etcd, sizeof bad.etcd, "127.0.0.1:2379");
-  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
-  cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
-  bad = good;
-  snprintf(bad.nats_password_file, sizeof bad.nats_password_file, "/nowhere/password");
-  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
-  cr_expect_eq(muster_last_result(), MUSTER_E_INPUT);
+  start_here(1, 1);
+  broker_settings good = lab_settings(&here, "a"), bad[] = {good, good, good, good};
+  snprintf(bad[0].world, sizeof bad->world, "a.b");
+  snprintf(bad[1].etcd, sizeof bad->etcd, "127.0.0.1:2379");
+  bad[2].nats[0] = '\0';
+  snprintf(bad[3].nats_password_file, sizeof bad->nats_password_file, "/nowhere/password");
+  for (int i = 0; i < 4; i++) {
+    cr_expect_null(broker_open(&here.loop, &bad[i], NULL, NULL));
+    cr_expect_eq(muster_last_result(), i < 3 ? MUSTER_E_ARGUMENT : MUSTER_E_INPUT, "settings %d", i);
+  }
   cr_expect(strstr(muster_last_error(), "/nowhere/password"), "%s", muster_last_error());
-  bad = good;
-  bad.nats[0] = '\0';
-  cr_expect_null(broker_open(&here.loop, &bad, NULL, NULL));
-  cr_expect_eq(muster_last_result(), MUSTER_E_ARGUMENT);
 }
 
-/* As if all epochs but none had been given: "9223372036854775807 a" under this key. Both are in base64. */
-static void use_up_epochs(const char *key) {
-  char body[128];
-  snprintf(body, sizeof body, "{\"key\": \"%s\", \"value\": \"OTIyMzM3MjAzNjg1NDc3NTgwNyBh\"}", key);
-  brokers_answer answer = brokers_ask(here.servers, BROKERS_ETCD, 0, "/v3/kv/put", NULL, body);
-  cr_assert_eq(answer.status, 200, "%s", answer.body);
-  free(answer.body);
-}
+/* As if all epochs but none had been given: muster/large/zone/9/epoch = 9223372036854775807 a. */
+static const char no_epoch_left[] =
+    "{\"key\": \"bXVzdGVyL2xhcmdlL3pvbmUvOS9lcG9jaA==\", \"value\": \"OTIyMzM3MjAzNjg1NDc3NTgwNyBh\"}";
 
 /* A list of zones does not have it. */
 Test(broker_leases, that_of_the_balancer_is_no_zones) {
-  start(1, false);
   struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
-  lab_answer first = lab_take(&here, a, BROKER_BALANCER, false);
-  EXPECT_RESULT(first, MUSTER_OK);
+  broker_lease first = take_free(a, BROKER_BALANCER);
   EXPECT_RESULT(lab_take(&here, b, BROKER_BALANCER, true), MUSTER_E_STATE);
-  EXPECT_RESULT(lab_renew(&here, a, &first.lease), MUSTER_OK);
-  EXPECT_RESULT(lab_release(&here, a, &first.lease), MUSTER_OK);
-  use_up_epochs("bXVzdGVyL2xhcmdlL3pvbmUvOS9lcG9jaA=="); /* muster/large/zone/9/epoch */
+  EXPECT_RESULT(lab_renew(&here, a, &first), MUSTER_OK);
+  EXPECT_RESULT(lab_release(&here, a, &first), MUSTER_OK);
+  brokers_tell_etcd(here.servers, "/v3/kv/put", no_epoch_left);
   EXPECT_RESULT(lab_take(&here, b, 9, false), MUSTER_E_FULL);
-  lab_answer next = lab_take(&here, b, BROKER_BALANCER, false);
-  EXPECT_RESULT(next, MUSTER_OK);
-  cr_expect_eq(next.lease.epoch, 2);
-  EXPECT_RESULT(lab_renew(&here, b, &next.lease), MUSTER_OK);
+  broker_lease next = take_free(b, BROKER_BALANCER);
+  cr_expect_eq(next.epoch, 2);
+  EXPECT_RESULT(lab_renew(&here, b, &next), MUSTER_OK);
   cr_assert_eq(broker_leases_read(a, note_lease, end_of_view, &view), MUSTER_OK);
   LAB_AWAIT(&here, viewed.done);
   cr_expect_eq(view.count, 1);

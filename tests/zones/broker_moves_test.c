@@ -1,22 +1,7 @@
 /* Orders that zones be moved, with a real etcd. */
-#include "broker_lab.h"
+#include "broker_here.h"
 
-#include <criterion/criterion.h>
-#include <string.h>
-
-static struct lab here;
-
-static void end(void) {
-  if (here.servers) lab_end(&here);
-}
-
-TestSuite(broker_moves, .fini = end, .timeout = 120);
-
-static struct broker *start(uint32_t place, const char *node) {
-  if (!here.servers) lab_start(&here, &(brokers_options){.nats = 1, .etcd = 1});
-  broker_settings settings = lab_settings(&here, node);
-  return lab_open(&here, place, &settings, true);
-}
+TestSuite(broker_moves, .fini = end_here, .timeout = 120);
 
 /* All orders that stand. */
 typedef struct orders_seen {
@@ -38,9 +23,8 @@ static void end_of_seen(muster_result result, void *user) {
 
 static orders_seen look(struct broker *broker) {
   orders_seen seen = {0};
-  cr_assert_eq(broker_moves_read(broker, see_order, end_of_seen, &seen), MUSTER_OK);
-  LAB_AWAIT(&here, seen.answer.done);
-  cr_assert_eq(seen.answer.result, MUSTER_OK, "%s", seen.answer.reason);
+  call_here(broker_moves_read(broker, see_order, end_of_seen, &seen), &seen.answer);
+  EXPECT_RESULT(seen.answer, MUSTER_OK);
   return seen;
 }
 
@@ -51,21 +35,15 @@ static const char *node_of(const orders_seen *seen, uint32_t zone) {
 }
 
 static muster_result order(struct broker *broker, uint32_t zone, const char *node) {
-  lab_answer answer = {0};
-  cr_assert_eq(broker_move_want(broker, zone, node, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  return answer.result;
+  return CALL_HERE(broker_move_want, broker, zone, node).result;
 }
 
 static muster_result end_order(struct broker *broker, const broker_lease *lease, const char *node) {
-  lab_answer answer = {0};
-  cr_assert_eq(broker_move_end(broker, lease, node, lab_done, &answer), MUSTER_OK);
-  LAB_AWAIT(&here, answer.done);
-  return answer.result;
+  return CALL_HERE(broker_move_end, broker, lease, node).result;
 }
 
 Test(broker_moves, the_last_order_counts_and_can_be_taken_back) {
-  struct broker *a = start(0, "a"), *b = start(1, "b");
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
   cr_assert_eq(look(a).count, 0);
   cr_assert_eq(order(a, 7, "b"), MUSTER_OK);
   cr_assert_eq(order(b, 70, "a"), MUSTER_OK);
@@ -82,33 +60,31 @@ Test(broker_moves, the_last_order_counts_and_can_be_taken_back) {
 }
 
 Test(broker_moves, what_names_no_zone_or_no_node_is_refused) {
-  struct broker *a = start(0, "a");
+  struct broker *a = open_as(0, "a");
   const char *const bad[] = {"a b", "a/b", "a.b", "\xc3\xa4", "a-name-of-thirty-two-letters-0001"};
   cr_expect_eq(broker_move_want(a, 0, "b", NULL, NULL), MUSTER_E_ARGUMENT);
   cr_expect_eq(broker_move_want(a, BROKER_ZONE_MAX + 1, "b", NULL, NULL), MUSTER_E_ARGUMENT);
-  for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++)
+  for (uint32_t i = 0; i < COUNT_OF(bad); i++)
     cr_expect_eq(broker_move_want(a, 1, bad[i], NULL, NULL), MUSTER_E_ARGUMENT, "%s", bad[i]);
   cr_expect_eq(look(a).count, 0);
 }
 
 Test(broker_moves, only_the_owner_ends_an_order_and_only_the_one_that_it_knows) {
-  struct broker *a = start(0, "a"), *b = start(1, "b");
-  lab_answer first = lab_take(&here, a, 7, false);
-  cr_assert_eq(first.result, MUSTER_OK);
+  struct broker *a = open_as(0, "a"), *b = open_as(1, "b");
+  broker_lease first = take_free(a, 7);
   cr_assert_eq(order(b, 7, "b"), MUSTER_OK);
-  cr_expect_eq(end_order(a, &first.lease, "c"), MUSTER_E_STATE, "another order stands there");
+  cr_expect_eq(end_order(a, &first, "c"), MUSTER_E_STATE, "another order stands there");
   cr_expect_eq(look(a).count, 1);
-  lab_answer second = lab_take(&here, a, 7, true);
-  cr_assert_eq(second.result, MUSTER_OK);
-  cr_expect_eq(end_order(a, &first.lease, "b"), MUSTER_E_STATE, "it is of an epoch that is over");
+  broker_lease second = take(a, 7);
+  cr_expect_eq(end_order(a, &first, "b"), MUSTER_E_STATE, "it is of an epoch that is over");
   cr_expect_eq(look(a).count, 1);
-  cr_expect_eq(end_order(a, &second.lease, "b"), MUSTER_OK);
+  cr_expect_eq(end_order(a, &second, "b"), MUSTER_OK);
   cr_expect_eq(look(a).count, 0);
 }
 
 /* Other keys of the cluster, and those of another one, are no orders. */
 Test(broker_moves, leases_and_other_clusters_are_no_orders) {
-  struct broker *a = start(0, "a");
+  struct broker *a = open_as(0, "a");
   broker_settings other = lab_settings(&here, "a");
   snprintf(other.world, sizeof other.world, "large2");
   struct broker *b = lab_open(&here, 1, &other, true);

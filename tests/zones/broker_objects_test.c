@@ -1,36 +1,27 @@
 /* Objects, with real NATS servers. */
-#include "broker_lab.h"
+#include "broker_here.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { PART = 512 * 1024, LARGE = 50 << 20 };
 
-static struct lab here;
 static char folder[64] = "/tmp/muster-objects-test-XXXXXX";
 static char source[96], target[96];
 
 static void end(void) {
-  char command[128];
   if (!here.servers) return;
   lab_end(&here);
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  cr_expect_eq(system(command), 0);
+  cr_expect_eq(system(formed("rm -r %s", folder)), 0);
 }
 
 TestSuite(broker_objects, .fini = end, .timeout = 300);
 
 static struct broker *start(uint32_t nats) {
-  lab_start(&here, &(brokers_options){.nats = nats, .etcd = 1});
+  start_here(nats, 1);
   cr_assert_not_null(mkdtemp(folder));
   snprintf(source, sizeof source, "%s/source", folder);
   snprintf(target, sizeof target, "%s/target", folder);
-  broker_settings settings = lab_settings(&here, "a");
-  return lab_open(&here, 0, &settings, true);
+  return open_as(0, "a");
 }
 
 /* A file of that many bytes, whose words depend on where they are and on `salt`. */
@@ -71,32 +62,25 @@ static void note_object(muster_result result, const broker_object *object, void 
 
 static stored store(struct broker *broker, const char *name, uint64_t version) {
   stored of = {0};
-  cr_assert_eq(broker_store(broker, name, (zone_place){1, version}, source, note_object, &of), MUSTER_OK, "%s",
-               muster_last_error());
-  cr_assert(!of.answer.done);
-  LAB_AWAIT(&here, of.answer.done);
+  call_here(broker_store(broker, name, (zone_place){1, version}, source, note_object, &of), &of.answer);
   return of;
 }
 
 static broker_object stored_well(struct broker *broker, const char *name, uint64_t version) {
   stored of = store(broker, name, version);
-  cr_assert_eq(of.answer.result, MUSTER_OK, "%s", of.answer.reason);
+  EXPECT_RESULT(of.answer, MUSTER_OK);
   cr_assert(place_equal(of.object.version, (zone_place){1, version}));
   return of.object;
 }
 
 static lab_answer fetch(struct broker *broker, const char *name, const broker_object *object) {
   stored of = {0};
-  cr_assert_eq(broker_fetch(broker, name, object, target, note_object, &of), MUSTER_OK, "%s", muster_last_error());
-  cr_assert(!of.answer.done);
-  LAB_AWAIT(&here, of.answer.done);
-  return of.answer;
+  return call_here(broker_fetch(broker, name, object, target, note_object, &of), &of.answer);
 }
 
 #define EXPECT_FETCHED(broker, name, object, bytes, salt)                                                              \
   do {                                                                                                                 \
-    lab_answer of_ = fetch(broker, name, object);                                                                      \
-    cr_assert_eq(of_.result, MUSTER_OK, "%s", of_.reason);                                                             \
+    EXPECT_RESULT(fetch(broker, name, object), MUSTER_OK);                                                             \
     cr_expect(is_target_of(bytes, salt));                                                                              \
   } while (0)
 
@@ -145,9 +129,7 @@ Test(broker_objects, what_is_damaged_is_not_taken) {
   other.bytes++;
   cr_expect_eq(fetch(broker, "zone-1", &other).result, MUSTER_E_INPUT);
   cr_expect_neq(access(target, F_OK), 0, "there is no file, and no part of one");
-  char part[128];
-  snprintf(part, sizeof part, "%s.fetching", target);
-  cr_expect_neq(access(part, F_OK), 0);
+  cr_expect_neq(access(formed("%s.fetching", target), F_OK), 0);
   EXPECT_FETCHED(broker, "zone-1", &object, PART + 5, 1);
 }
 
@@ -164,8 +146,7 @@ Test(broker_objects, what_is_older_is_removed) {
   lab_close(&here, 0);
   cr_assert(cut.answer.done);
   cr_expect_eq(cut.answer.result, MUSTER_E_SYSTEM);
-  broker_settings settings = lab_settings(&here, "b");
-  broker = lab_open(&here, 0, &settings, true);
+  broker = open_as(0, "b");
   EXPECT_FETCHED(broker, "zone-1", &whole, PART + 1, 1);
   write_source(PART, 3);
   stored_well(broker, "zone-1", 3);

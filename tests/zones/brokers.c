@@ -1,20 +1,13 @@
 #include "brokers_parts.h"
 
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { TEXT_BYTES = 4096, ATTEMPTS = 5 };
 
@@ -34,7 +27,7 @@ static uint16_t find_port(void) {
   return ntohs(address.sin_port);
 }
 
-static void append(char *text, size_t bytes, const char *form, ...) {
+void append_text(char *text, size_t bytes, const char *form, ...) {
   size_t length = strlen(text);
   va_list values;
   va_start(values, form);
@@ -46,32 +39,30 @@ static void append(char *text, size_t bytes, const char *form, ...) {
 /* ------------------------------------------------------------------------------------------------------ nats-server */
 
 static void write_conf(const broker_process *broker, const char *text) {
-  char path[BROKERS_PATH_BYTES + 16];
-  snprintf(path, sizeof path, "%s/conf", broker->folder);
-  FILE *file = fopen(path, "we");
+  FILE *file = fopen(formed("%s/conf", broker->folder), "we");
   cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 static void write_nats(const brokers *all, uint32_t which) {
   const broker_process *broker = &all->of[BROKERS_NATS][which];
   char text[TEXT_BYTES] = "";
-  append(text, sizeof text,
-         "server_name: n%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
-         "jetstream { store_dir: \"%s\", max_mem: 64MB, max_file: 1000TB%s }\n"
-         "accounts {\n  MUSTER { jetstream: enabled, users: [ { user: \"%s\", password: \"%s\" } ] }\n"
-         "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n",
-         which, broker->port, broker->web, broker->folder, all->options.leaves ? ", domain: hub" : "", BROKERS_USER,
-         BROKERS_PASSWORD, BROKERS_PASSWORD);
+  append_text(text, sizeof text,
+              "server_name: n%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
+              "jetstream { store_dir: \"%s\", max_mem: 64MB, max_file: 1000TB%s }\n"
+              "accounts {\n  MUSTER { jetstream: enabled, users: [ { user: \"%s\", password: \"%s\" } ] }\n"
+              "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n",
+              which, broker->port, broker->web, broker->folder, all->options.leaves ? ", domain: hub" : "",
+              BROKERS_USER, BROKERS_PASSWORD, BROKERS_PASSWORD);
   if (all->options.cluster) {
-    append(text, sizeof text,
-           "cluster {\n  name: tests\n  listen: \"127.0.0.1:%u\"\n  advertise: \"127.0.0.1:%u\"\n"
-           "  no_advertise: true\n  routes: [",
-           broker->peers, broker->advertised);
+    append_text(text, sizeof text,
+                "cluster {\n  name: tests\n  listen: \"127.0.0.1:%u\"\n  advertise: \"127.0.0.1:%u\"\n"
+                "  no_advertise: true\n  routes: [",
+                broker->peers, broker->advertised);
     for (uint32_t i = 0; i < all->counts[BROKERS_NATS]; i++)
-      append(text, sizeof text, "%s\"nats://127.0.0.1:%u\"", i ? ", " : " ", all->of[BROKERS_NATS][i].advertised);
-    append(text, sizeof text, " ]\n}\n");
+      append_text(text, sizeof text, "%s\"nats://127.0.0.1:%u\"", i ? ", " : " ", all->of[BROKERS_NATS][i].advertised);
+    append_text(text, sizeof text, " ]\n}\n");
   }
-  if (all->options.leaves) append(text, sizeof text, "leafnodes { listen: \"127.0.0.1:%u\" }\n", broker->peers);
+  if (all->options.leaves) append_text(text, sizeof text, "leafnodes { listen: \"127.0.0.1:%u\" }\n", broker->peers);
   write_conf(broker, text);
 }
 
@@ -79,34 +70,28 @@ static void write_nats(const brokers *all, uint32_t which) {
 static void write_leaf(const brokers *all, uint32_t which) {
   const broker_process *broker = &all->of[BROKERS_LEAVES][which];
   char text[TEXT_BYTES] = "";
-  append(text, sizeof text,
-         "server_name: l%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
-         "accounts {\n  MUSTER { users: [ { user: \"%s\", password: \"%s\" } ],\n"
-         "    mappings: { \"$JS.API.>\": \"$JS.hub.API.>\" } }\n"
-         "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n"
-         "leafnodes { remotes: [ { url: \"nats-leaf://%s:%s@127.0.0.1:%u\", account: MUSTER } ] }\n",
-         which, broker->port, broker->web, BROKERS_USER, BROKERS_PASSWORD, BROKERS_PASSWORD, BROKERS_USER,
-         BROKERS_PASSWORD, all->of[BROKERS_NATS][which].peers);
+  append_text(text, sizeof text,
+              "server_name: l%u\nlisten: \"127.0.0.1:%u\"\nhttp: \"127.0.0.1:%u\"\n"
+              "accounts {\n  MUSTER { users: [ { user: \"%s\", password: \"%s\" } ],\n"
+              "    mappings: { \"$JS.API.>\": \"$JS.hub.API.>\" } }\n"
+              "  SYSTEM { users: [ { user: \"system\", password: \"%s-too\" } ] }\n}\nsystem_account: SYSTEM\n"
+              "leafnodes { remotes: [ { url: \"nats-leaf://%s:%s@127.0.0.1:%u\", account: MUSTER } ] }\n",
+              which, broker->port, broker->web, BROKERS_USER, BROKERS_PASSWORD, BROKERS_PASSWORD, BROKERS_USER,
+              BROKERS_PASSWORD, all->of[BROKERS_NATS][which].peers);
   write_conf(broker, text);
-}
-
-static void run_nats(const broker_process *broker) {
-  char conf[BROKERS_PATH_BYTES + 16];
-  snprintf(conf, sizeof conf, "%s/conf", broker->folder);
-  execlp("nats-server", "nats-server", "-c", conf, (char *)NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- etcd */
 
 static void run_etcd(const brokers *all, uint32_t which) {
   const broker_process *broker = &all->of[BROKERS_ETCD][which];
-  char name[8], data[BROKERS_PATH_BYTES + 16], peers[64], advertised[64], members[BROKERS_URLS_BYTES] = "";
-  snprintf(name, sizeof name, "e%u", which);
-  snprintf(data, sizeof data, "%s/data", broker->folder);
-  snprintf(peers, sizeof peers, "http://127.0.0.1:%u", broker->peers);
-  snprintf(advertised, sizeof advertised, "http://127.0.0.1:%u", broker->advertised);
+  const char *name = formed("e%u", which), *data = formed("%s/data", broker->folder);
+  const char *peers = formed("http://127.0.0.1:%u", broker->peers);
+  const char *advertised = formed("http://127.0.0.1:%u", broker->advertised);
+  char members[BROKERS_URLS_BYTES] = "";
   for (uint32_t i = 0; i < all->counts[BROKERS_ETCD]; i++)
-    append(members, sizeof members, "%se%u=http://127.0.0.1:%u", i ? "," : "", i, all->of[BROKERS_ETCD][i].advertised);
+    append_text(members, sizeof members, "%se%u=http://127.0.0.1:%u", i ? "," : "", i,
+                all->of[BROKERS_ETCD][i].advertised);
   const char *const keeps[] = {all->options.short_history ? "1m" : "0", all->options.short_history ? "2" : "5",
                                all->options.short_history ? "1000" : "100000"};
   execlp("etcd", "etcd", "--auto-compaction-mode", "periodic", "--auto-compaction-retention", keeps[0], "--max-wals",
@@ -121,16 +106,14 @@ static void run_etcd(const brokers *all, uint32_t which) {
 /* In the new process, which is killed when the test ends, in whatever way. */
 static void become_broker(const brokers *all, brokers_kind kind, uint32_t which) {
   const broker_process *broker = &all->of[kind][which];
-  char log[BROKERS_PATH_BYTES + 16];
-  snprintf(log, sizeof log, "%s/log", broker->folder);
-  int descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  int descriptor = open(formed("%s/log", broker->folder), O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (descriptor < 0 || dup2(descriptor, STDERR_FILENO) < 0 || dup2(descriptor, STDOUT_FILENO) < 0) _exit(125);
   close(descriptor);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (kind == BROKERS_ETCD)
     run_etcd(all, which);
   else
-    run_nats(broker);
+    execlp("nats-server", "nats-server", "-c", formed("%s/conf", broker->folder), (char *)NULL);
   _exit(127);
 }
 
@@ -178,7 +161,7 @@ static void prepare_broker(brokers *all, brokers_kind kind, uint32_t which) {
                            : broker->peers;
   snprintf(broker->folder, sizeof broker->folder, "%.64s/%s%u", all->folder, words[kind], which);
   snprintf(broker->url, sizeof broker->url, "%s://127.0.0.1:%u", kind == BROKERS_ETCD ? "http" : "nats", broker->port);
-  append(all->urls[kind], BROKERS_URLS_BYTES, "%s%s", which ? "," : "", broker->url);
+  append_text(all->urls[kind], BROKERS_URLS_BYTES, "%s%s", which ? "," : "", broker->url);
   cr_assert_eq(mkdir(broker->folder, 0700), 0);
 }
 
@@ -209,6 +192,7 @@ static bool try_brokers(brokers *all) {
 }
 
 brokers *brokers_start(const brokers_options *options) {
+  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   brokers *all = calloc(1, sizeof *all);
   cr_assert_not_null(all);
   all->options = *options;

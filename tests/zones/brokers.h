@@ -1,8 +1,8 @@
-/* brokers.h - real nats-servers with JetStream and real etcd members on loopback, for one test.
+/* brokers.h - real nats-servers with JetStream and real etcd members on loopback, for one test. All that the tests of
+ * zones include stands here, too.
  *
- *     if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
- *     brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3});    all are ready
- *     const char *nats = brokers_nats(all), *etcd = brokers_etcd(all);           URLs, with commas between them
+ *     brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3});    all are ready; or the test is skipped
+ *     const char *urls = brokers_urls(all, BROKERS_NATS);                        with commas between them
  *     brokers_kill(all, BROKERS_NATS, brokers_stream_leader(all, "ORDERS"));
  *     brokers_revive(all, ...);                                                  with what it had on disk
  *     brokers_end(all);
@@ -17,9 +17,20 @@
 #ifndef BROKERS_H
 #define BROKERS_H
 
+#include "support/skip.h"
+#include "support/with.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define BROKERS_USER     "muster"
 #define BROKERS_PASSWORD "a-password-of-tests"
@@ -43,7 +54,7 @@ typedef struct brokers brokers;
 /* Whether nats-server and etcd can be started here. */
 bool brokers_are_installed(void);
 
-/* Starts them and waits until they are ready. */
+/* Starts them and waits until they are ready; skips the test where none can be started. */
 brokers *brokers_start(const brokers_options *options);
 
 /* Ends them by SIGKILL and removes their folder. */
@@ -53,8 +64,7 @@ void brokers_end(brokers *all);
 void brokers_await(const brokers *all);
 
 /* URLs of all of a kind, straight to them: nats://127.0.0.1:PORT,... and http://127.0.0.1:PORT,... */
-const char *brokers_nats(const brokers *all);
-const char *brokers_etcd(const brokers *all);
+const char *brokers_urls(const brokers *all, brokers_kind kind);
 
 /* The same of one, without a comma. */
 const char *brokers_url(const brokers *all, brokers_kind kind, uint32_t which);
@@ -78,16 +88,14 @@ int brokers_etcd_leader(const brokers *all);
 
 /* ------------------------------------------------------------------------------------------------------- partitions */
 
-/* Cuts two brokers of a kind from each other, and heals that. Needs `between`. */
-void brokers_cut(brokers *all, brokers_kind kind, uint32_t a, uint32_t b, bool is_cut);
+/* Cuts a broker from the others of its kind, and heals that. Needs `between`. */
+void brokers_cut_off(brokers *all, brokers_kind kind, uint32_t which, bool is_cut);
 
 /* Opens a client's own way to all brokers, a door, and returns its number, from 0. Doors stay open. */
 uint32_t brokers_open_door(brokers *all);
 
-/* URLs of a door. */
-const char *brokers_door_nats(const brokers *all, uint32_t door);
-const char *brokers_door_etcd(const brokers *all, uint32_t door);
-const char *brokers_door_leaves(const brokers *all, uint32_t door);
+/* URLs of a door, to all of a kind. */
+const char *brokers_door(const brokers *all, uint32_t door, brokers_kind kind);
 
 /* Cuts a door's client from one broker, or from all of a kind, and heals that. */
 void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut);
@@ -111,7 +119,33 @@ brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which
 /* The process of a broker; 0 = it does not run. */
 pid_t brokers_process(const brokers *all, brokers_kind kind, uint32_t which);
 
+/* POST of a path at the first member of etcd, which must take it. */
+void brokers_tell_etcd(const brokers *all, const char *path, const char *body);
+
 /* Where a broker's folder with its log "log" is. */
 const char *brokers_folder(const brokers *all, brokers_kind kind, uint32_t which);
+
+/* -------------------------------------------------------------------------------------------------------- and besides
+ */
+
+/* Adds to a text of so many bytes, in printf's manner; it must fit. */
+void append_text(char *text, size_t bytes, const char *form, ...) __attribute__((format(printf, 3, 4)));
+
+/* Sorts them. */
+static inline int compare_reals(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static inline double median_of(double *values, size_t count) {
+  qsort(values, count, sizeof *values, compare_reals);
+  return count ? values[count / 2] : (double)NAN;
+}
+
+/* A number of the environment, by which a long run differs from that of each push. */
+static inline uint64_t from_environment(const char *name, uint64_t otherwise) {
+  const char *given = getenv(name);
+  return given ? strtoull(given, NULL, 10) : otherwise;
+}
 
 #endif

@@ -1,23 +1,15 @@
 /* What brokers say of themselves, and the ways to them. */
 #include "brokers_parts.h"
 
-#include <criterion/criterion.h>
 #include <curl/curl.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
 enum { PATIENCE_MS = 120000, GLANCE_MS = 50, ANSWER_MS = 1000 };
 
-const char *brokers_nats(const brokers *all) {
-  return all->urls[BROKERS_NATS];
-}
-
-const char *brokers_etcd(const brokers *all) {
-  return all->urls[BROKERS_ETCD];
+const char *brokers_urls(const brokers *all, brokers_kind kind) {
+  return all->urls[kind];
 }
 
 const char *brokers_url(const brokers *all, brokers_kind kind, uint32_t which) {
@@ -52,15 +44,13 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *user) {
 
 static brokers_answer ask_within(long ms, const brokers *all, brokers_kind kind, uint32_t which, const char *path,
                                  const char *token, const char *body) {
-  char url[512], header[256];
   growing text = {.bytes = calloc(1, 1)};
   brokers_answer answer = {0};
   struct curl_slist *headers = NULL;
   CURL *curl = curl_easy_init();
   cr_assert(curl && text.bytes);
-  snprintf(url, sizeof url, "http://127.0.0.1:%u%s", all->of[kind][which].web, path);
-  snprintf(header, sizeof header, "Authorization: %s", token ? token : "");
-  if (token) headers = curl_slist_append(headers, header);
+  const char *url = formed("http://127.0.0.1:%u%s", all->of[kind][which].web, path);
+  if (token) headers = curl_slist_append(headers, formed("Authorization: %s", token ? token : ""));
   curl_easy_setopt(curl, CURLOPT_URL, url);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, ms);
@@ -80,13 +70,18 @@ brokers_answer brokers_ask(const brokers *all, brokers_kind kind, uint32_t which
   return ask_within(PATIENCE_MS, all, kind, which, path, token, body);
 }
 
+void brokers_tell_etcd(const brokers *all, const char *path, const char *body) {
+  brokers_answer answer = brokers_ask(all, BROKERS_ETCD, 0, path, NULL, body);
+  cr_assert_eq(answer.status, 200, "%s: %ld: %s", path, answer.status, answer.body);
+  free(answer.body);
+}
+
 /* The same as a document with all numbers as reals, since nats-server says 2^64 - 1 where it has no limit. The caller
  * releases it; null = no answer, or one that refuses. */
-static json_t *ask_broker(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *token,
-                          const char *body) {
+static json_t *ask_broker(const brokers *all, brokers_kind kind, uint32_t which, const char *path, const char *body) {
   json_error_t error;
   if (all->of[kind][which].process == 0 || all->of[kind][which].is_paused) return NULL;
-  brokers_answer answer = ask_within(ANSWER_MS, all, kind, which, path, token, body);
+  brokers_answer answer = ask_within(ANSWER_MS, all, kind, which, path, NULL, body);
   json_t *document = answer.status == 200 ? json_loads(answer.body, JSON_DECODE_INT_AS_REAL, &error) : NULL;
   free(answer.body);
   return document;
@@ -121,12 +116,8 @@ static json_t *find_stream(json_t *jsz, const char *stream) {
 
 /* Which broker a nats-server takes for the leader of a stream, or of all (null); -1 = it knows of none. */
 static int leader_seen(const brokers *all, uint32_t which, const char *stream) {
-  json_t *jsz = ask_broker(all, BROKERS_NATS, which, "/jsz?accounts=true&streams=true", NULL, NULL);
-  json_t *leader =
-      stream ? member_of(find_stream(jsz, stream), "cluster.leader") : member_of(jsz, "meta_cluster.leader");
-  int found = named(leader);
-  json_decref(jsz);
-  return found;
+  json_auto_t *jsz = ask_broker(all, BROKERS_NATS, which, "/jsz?accounts=true&streams=true", NULL);
+  return named(stream ? member_of(find_stream(jsz, stream), "cluster.leader") : member_of(jsz, "meta_cluster.leader"));
 }
 
 /* Who has more than half of the votes. */
@@ -158,12 +149,11 @@ int brokers_etcd_leader(const brokers *all) {
   uint32_t votes[BROKERS_MAX] = {0}, count = all->counts[BROKERS_ETCD];
   char ids[BROKERS_MAX][32] = {0}, leaders[BROKERS_MAX][32] = {0};
   for (uint32_t i = 0; i < count; i++) {
-    json_t *status = ask_broker(all, BROKERS_ETCD, i, "/v3/maintenance/status", NULL, "{}");
+    json_auto_t *status = ask_broker(all, BROKERS_ETCD, i, "/v3/maintenance/status", "{}");
     const char *id = json_string_value(member_of(status, "header.member_id"));
     const char *leader = json_string_value(member_of(status, "leader"));
     snprintf(ids[i], sizeof ids[i], "%s", id ? id : "");
     snprintf(leaders[i], sizeof leaders[i], "%s", leader ? leader : "");
-    json_decref(status);
   }
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t j = 0; j < count; j++) votes[j] += *ids[j] && strcmp(leaders[i], ids[j]) == 0;
@@ -172,20 +162,12 @@ int brokers_etcd_leader(const brokers *all) {
 
 /* ------------------------------------------------------------------------------------------------------------ ready */
 
-static bool nats_is_ready(const brokers *all, brokers_kind kind, uint32_t which) {
-  json_t *health = ask_broker(all, kind, which, "/healthz", NULL, NULL);
-  const char *status = json_string_value(json_object_get(health, "status"));
-  bool good = status && strcmp(status, "ok") == 0;
-  json_decref(health);
-  return good && (!all->options.cluster || leader_seen(all, which, NULL) >= 0);
-}
-
-static bool etcd_is_ready(const brokers *all, uint32_t which) {
-  json_t *health = ask_broker(all, BROKERS_ETCD, which, "/health", NULL, NULL);
-  const char *status = json_string_value(json_object_get(health, "health"));
-  bool good = status && strcmp(status, "true") == 0;
-  json_decref(health);
-  return good;
+static bool is_ready(const brokers *all, brokers_kind kind, uint32_t which) {
+  bool is_etcd = kind == BROKERS_ETCD;
+  json_auto_t *health = ask_broker(all, kind, which, is_etcd ? "/health" : "/healthz", NULL);
+  const char *status = json_string_value(json_object_get(health, is_etcd ? "health" : "status"));
+  if (!status || strcmp(status, is_etcd ? "true" : "ok") != 0) return false;
+  return is_etcd || !all->options.cluster || leader_seen(all, which, NULL) >= 0;
 }
 
 /* The meta leader knows how many servers are in the cluster; before all are, no stream can have that many replicas. */
@@ -193,17 +175,15 @@ static bool nats_is_whole(const brokers *all) {
   int leader = brokers_meta_leader(all);
   if (!all->options.cluster) return true;
   if (leader < 0) return false;
-  json_t *jsz = ask_broker(all, BROKERS_NATS, (uint32_t)leader, "/jsz", NULL, NULL);
-  bool whole = json_number_value(member_of(jsz, "meta_cluster.cluster_size")) == all->counts[BROKERS_NATS];
-  json_decref(jsz);
-  return whole;
+  json_auto_t *jsz = ask_broker(all, BROKERS_NATS, (uint32_t)leader, "/jsz", NULL);
+  return json_number_value(member_of(jsz, "meta_cluster.cluster_size")) == all->counts[BROKERS_NATS];
 }
 
 static bool are_ready(const brokers *all) {
   for (brokers_kind kind = 0; kind < BROKERS_KINDS; kind++)
     for (uint32_t i = 0; i < all->counts[kind]; i++) {
-      if (all->of[kind][i].process == 0 || all->of[kind][i].is_paused) continue;
-      if (kind == BROKERS_ETCD ? !etcd_is_ready(all, i) : !nats_is_ready(all, kind, i)) return false;
+      bool is_away = all->of[kind][i].process == 0 || all->of[kind][i].is_paused;
+      if (!is_away && !is_ready(all, kind, i)) return false;
     }
   return nats_is_whole(all) && (all->counts[BROKERS_ETCD] == 0 || brokers_etcd_leader(all) >= 0);
 }
@@ -248,20 +228,19 @@ void brokers_name_users(const brokers *all) {
       {"user/grant", "{\"user\": \"" BROKERS_USER "\", \"role\": \"keys\"}"},
       {"enable", "{}"},
   };
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    char path[64];
-    snprintf(path, sizeof path, "/v3/auth/%s", steps[i][0]);
-    brokers_answer answer = brokers_ask(all, BROKERS_ETCD, 0, path, NULL, steps[i][1]);
-    cr_assert_eq(answer.status, 200, "%s: %ld: %s", path, answer.status, answer.body);
-    free(answer.body);
+  for (size_t i = 0; i < COUNT_OF(steps); i++) {
+    brokers_tell_etcd(all, formed("/v3/auth/%s", steps[i][0]), steps[i][1]);
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ways */
 
-void brokers_cut(brokers *all, brokers_kind kind, uint32_t a, uint32_t b, bool is_cut) {
-  cr_assert(all->options.between, "nothing lies between the brokers");
-  proxy_cut(&all->ways, party_of_broker(kind, a), party_of_broker(kind, b), is_cut);
+void brokers_cut_off(brokers *all, brokers_kind kind, uint32_t which, bool is_cut) {
+  for (uint32_t i = 0; i < all->counts[kind]; i++) {
+    if (i == which) continue;
+    cr_assert(all->options.between, "nothing lies between the brokers");
+    proxy_cut(&all->ways, party_of_broker(kind, which), party_of_broker(kind, i), is_cut);
+  }
 }
 
 uint32_t brokers_open_door(brokers *all) {
@@ -269,25 +248,15 @@ uint32_t brokers_open_door(brokers *all) {
   cr_assert(number < BROKERS_DOORS_MAX);
   for (brokers_kind kind = 0; kind < BROKERS_KINDS; kind++)
     for (uint32_t i = 0; i < all->counts[kind]; i++) {
-      char *urls = all->doors[number].urls[kind];
-      size_t length = strlen(urls);
       uint16_t port = proxy_listen(&all->ways, all->of[kind][i].port, party_of_broker(kind, i), party_of_door(number));
-      snprintf(urls + length, BROKERS_URLS_BYTES - length, "%s%s://127.0.0.1:%u", i ? "," : "",
-               kind == BROKERS_ETCD ? "http" : "nats", port);
+      append_text(all->doors[number][kind], BROKERS_URLS_BYTES, "%s%s://127.0.0.1:%u", i ? "," : "",
+                  kind == BROKERS_ETCD ? "http" : "nats", port);
     }
   return number;
 }
 
-const char *brokers_door_nats(const brokers *all, uint32_t door) {
-  return all->doors[door].urls[BROKERS_NATS];
-}
-
-const char *brokers_door_etcd(const brokers *all, uint32_t door) {
-  return all->doors[door].urls[BROKERS_ETCD];
-}
-
-const char *brokers_door_leaves(const brokers *all, uint32_t door) {
-  return all->doors[door].urls[BROKERS_LEAVES];
+const char *brokers_door(const brokers *all, uint32_t door, brokers_kind kind) {
+  return all->doors[door][kind];
 }
 
 void brokers_cut_door(brokers *all, uint32_t door, brokers_kind kind, uint32_t which, bool is_cut) {

@@ -16,17 +16,13 @@ typedef struct broker_process {
   bool is_paused;
 } broker_process;
 
-typedef struct brokers_door {
-  char urls[BROKERS_KINDS][BROKERS_URLS_BYTES];
-} brokers_door;
-
 struct brokers {
   brokers_options options;
   char folder[BROKERS_PATH_BYTES];
   uint32_t counts[BROKERS_KINDS];
   broker_process of[BROKERS_KINDS][BROKERS_MAX];
   char urls[BROKERS_KINDS][BROKERS_URLS_BYTES];
-  brokers_door doors[BROKERS_DOORS_MAX];
+  char doors[BROKERS_DOORS_MAX][BROKERS_KINDS][BROKERS_URLS_BYTES]; /* URLs */
   uint32_t door_count;
   proxy ways;
 };

@@ -1,17 +1,10 @@
 /* The brokers of the tests themselves: ready when they say so, let in nobody without a name, and can be cut. */
 #include "brokers.h"
-#include "support/skip.h"
 
-#include <criterion/criterion.h>
 #include <nats/nats.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 TestSuite(brokers, .timeout = 240);
-
-static const brokers_options one = {.nats = 1, .etcd = 1},
-                             three = {.nats = 3, .etcd = 3, .cluster = true, .between = true};
 
 static natsStatus connect_with(const char *urls, const char *user, const char *password, natsConnection **made) {
   natsOptions *options = NULL;
@@ -37,17 +30,12 @@ static long put_key(const brokers *all, uint32_t which, const char *token) {
   return answer.status;
 }
 
-static void need_brokers(void) {
-  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
-}
-
 Test(brokers, let_in_nobody_without_a_name) {
-  need_brokers();
   brokers *all = brokers_start(&(brokers_options){.nats = 1, .etcd = 1, .etcd_users = true});
   natsConnection *connection = NULL;
-  cr_expect_neq(connect_with(brokers_nats(all), NULL, NULL, &connection), NATS_OK);
-  cr_expect_neq(connect_with(brokers_nats(all), BROKERS_USER, "another", &connection), NATS_OK);
-  cr_expect_eq(connect_with(brokers_nats(all), BROKERS_USER, BROKERS_PASSWORD, &connection), NATS_OK);
+  cr_expect_neq(connect_with(brokers_urls(all, BROKERS_NATS), NULL, NULL, &connection), NATS_OK);
+  cr_expect_neq(connect_with(brokers_urls(all, BROKERS_NATS), BROKERS_USER, "another", &connection), NATS_OK);
+  cr_expect_eq(connect_with(brokers_urls(all, BROKERS_NATS), BROKERS_USER, BROKERS_PASSWORD, &connection), NATS_OK);
   natsConnection_Destroy(connection);
   cr_expect_neq(put_key(all, 0, NULL), 200);
   brokers_answer answer = brokers_ask(all, BROKERS_ETCD, 0, "/v3/auth/authenticate", NULL,
@@ -67,17 +55,14 @@ static void await_leader_but(const brokers *all, int but, int (*leader)(const br
 }
 
 Test(brokers, have_another_leader_when_theirs_is_killed_or_cut_off) {
-  need_brokers();
-  brokers *all = brokers_start(&three);
+  brokers *all = brokers_start(&(brokers_options){.nats = 3, .etcd = 3, .cluster = true, .between = true});
   int leader = brokers_etcd_leader(all);
   cr_assert(leader >= 0);
-  for (uint32_t i = 0; i < 3; i++)
-    if ((int)i != leader) brokers_cut(all, BROKERS_ETCD, (uint32_t)leader, i, true);
+  brokers_cut_off(all, BROKERS_ETCD, (uint32_t)leader, true);
   cr_expect_neq(put_key(all, (uint32_t)leader, NULL), 200, "it does not know that it is cut off");
   await_leader_but(all, leader, brokers_etcd_leader);
   cr_expect_eq(put_key(all, (uint32_t)brokers_etcd_leader(all), NULL), 200);
-  for (uint32_t i = 0; i < 3; i++)
-    if ((int)i != leader) brokers_cut(all, BROKERS_ETCD, (uint32_t)leader, i, false);
+  brokers_cut_off(all, BROKERS_ETCD, (uint32_t)leader, false);
   brokers_await(all);
 
   leader = brokers_meta_leader(all);
@@ -95,14 +80,13 @@ Test(brokers, have_another_leader_when_theirs_is_killed_or_cut_off) {
 }
 
 Test(brokers, hold_back_what_a_door_that_is_cut_sends) {
-  need_brokers();
-  brokers *all = brokers_start(&one);
+  brokers *all = brokers_start(&(brokers_options){.nats = 1, .etcd = 1});
   natsConnection *inside = NULL, *outside = NULL;
   natsSubscription *heard = NULL;
   natsMsg *message = NULL;
   uint32_t door = brokers_open_door(all);
-  cr_assert_eq(connect_with(brokers_door_nats(all, door), BROKERS_USER, BROKERS_PASSWORD, &outside), NATS_OK);
-  cr_assert_eq(connect_with(brokers_nats(all), BROKERS_USER, BROKERS_PASSWORD, &inside), NATS_OK);
+  cr_assert_eq(connect_with(brokers_door(all, door, BROKERS_NATS), BROKERS_USER, BROKERS_PASSWORD, &outside), NATS_OK);
+  cr_assert_eq(connect_with(brokers_urls(all, BROKERS_NATS), BROKERS_USER, BROKERS_PASSWORD, &inside), NATS_OK);
   cr_assert_eq(natsConnection_SubscribeSync(&heard, inside, "told"), NATS_OK);
   cr_assert_eq(natsConnection_Flush(inside), NATS_OK);
   brokers_cut_door_whole(all, door, true);

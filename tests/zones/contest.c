@@ -1,20 +1,8 @@
 #include "contest.h"
-#include "support/skip.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum {
-  ANSWER_MS = 3000,
-  ADD_TRIES = 20 /* of some seconds each */,
-  WRONG_LAST_SEQUENCE = 10071,
-  SUBJECT_BYTES = 64,
-  TEXT_BYTES = 96
-};
+enum { ANSWER_MS = 3000, ADD_TRIES = 20 /* of some seconds each */, WRONG_LAST_SEQUENCE = 10071 };
 
 /* ------------------------------------------------------------------------------------------------------ connections */
 
@@ -22,7 +10,6 @@ static void connect_writer(contest *race, uint32_t which, uint32_t broker) {
   contest_writer *made = &race->writers[which];
   natsOptions *options = NULL;
   const char *urls[BROKERS_MAX];
-  char subject[SUBJECT_BYTES + 2];
   for (uint32_t i = 0; i < BROKERS_MAX; i++) urls[i] = brokers_url(race->all, BROKERS_NATS, (broker + i) % BROKERS_MAX);
   cr_assert_eq(natsOptions_Create(&options), NATS_OK);
   cr_assert_eq(natsOptions_SetServers(options, urls, BROKERS_MAX), NATS_OK);
@@ -34,8 +21,7 @@ static void connect_writer(contest *race, uint32_t which, uint32_t broker) {
   cr_assert_eq(natsConnection_Connect(&made->connection, options), NATS_OK);
   natsOptions_Destroy(options);
   snprintf(made->inbox, sizeof made->inbox, "race.answers.%u", which);
-  snprintf(subject, sizeof subject, "%s.*", made->inbox);
-  cr_assert_eq(natsConnection_SubscribeSync(&made->answers, made->connection, subject), NATS_OK);
+  cr_assert_eq(natsConnection_SubscribeSync(&made->answers, made->connection, formed("%s.*", made->inbox)), NATS_OK);
   cr_assert_eq(natsConnection_Flush(made->connection), NATS_OK);
 }
 
@@ -60,7 +46,6 @@ void contest_move(contest *race, uint32_t first, uint32_t second) {
 
 void contest_open(contest *race, const char *stream, const char *subject, bool between) {
   *race = (contest){.stream = stream, .subject = subject};
-  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   race->all = brokers_start(&(brokers_options){.nats = BROKERS_MAX, .cluster = true, .between = between});
   connect_writers(race, 0, 1);
 }
@@ -81,8 +66,8 @@ void contest_add_stream(contest *race) {
   stream.Subjects = &race->subject;
   stream.SubjectsLen = 1;
   stream.Replicas = BROKERS_MAX;
-  natsStatus status =
-      NATS_ERR; /* again for as long as they agree on nobody who leads it; the same once more is no error */
+  /* Again for as long as they agree on nobody who leads it; the same once more is no error. */
+  natsStatus status = NATS_ERR;
   for (uint32_t i = 0; i < ADD_TRIES && status != NATS_OK; i++)
     status = js_AddStream(NULL, race->context, &stream, NULL, NULL);
   cr_assert_eq(status, NATS_OK, "%s", natsStatus_GetText(status));
@@ -92,12 +77,12 @@ void contest_add_stream(contest *race) {
 
 void contest_ask(contest *race, const said *what) {
   contest_writer *from = &race->writers[what->writer];
-  char text[TEXT_BYTES], expected[32], reply[SUBJECT_BYTES + 24];
   natsMsg *message = NULL;
-  snprintf(text, sizeof text, "%u %u %u %" PRIu64, what->epoch, what->number, what->writer, what->race);
-  snprintf(expected, sizeof expected, "%" PRIu64, race->last);
-  snprintf(reply, sizeof reply, "%s.%" PRIu64, from->inbox, what->race);
-  cr_assert_eq(natsMsg_Create(&message, race->subject, reply, text, (int)strlen(text)), NATS_OK);
+  const char *text = formed("%u %u %u %" PRIu64, what->epoch, what->number, what->writer, what->race);
+  const char *expected = formed("%" PRIu64, race->last);
+  cr_assert_eq(
+      natsMsg_Create(&message, race->subject, formed("%s.%" PRIu64, from->inbox, what->race), text, (int)strlen(text)),
+      NATS_OK);
   if (race->expects) cr_assert_eq(natsMsgHeader_Set(message, "Nats-Expected-Last-Subject-Sequence", expected), NATS_OK);
   natsConnection_PublishMsg(from->connection, message); /* that is waited for below, or nothing comes */
   natsMsg_Destroy(message);
@@ -113,10 +98,9 @@ static race_answer read_answer(const char *text, uint64_t *sequence) {
 
 /* The answer of this race; what an earlier one was not answered in time is passed over. */
 race_answer contest_await(contest *race, const said *what, uint64_t *sequence) {
-  char wanted[SUBJECT_BYTES + 24];
   race_answer answer = RACE_NONE;
   *sequence = 0;
-  snprintf(wanted, sizeof wanted, "%s.%" PRIu64, race->writers[what->writer].inbox, what->race);
+  const char *wanted = formed("%s.%" PRIu64, race->writers[what->writer].inbox, what->race);
   for (natsMsg *message = NULL; answer == RACE_NONE; natsMsg_Destroy(message)) {
     if (natsSubscription_NextMsg(&message, race->writers[what->writer].answers, ANSWER_MS) != NATS_OK) return RACE_NONE;
     if (strcmp(natsMsg_GetSubject(message), wanted) == 0) answer = read_answer(natsMsg_GetData(message), sequence);
@@ -126,7 +110,6 @@ race_answer contest_await(contest *race, const said *what, uint64_t *sequence) {
 
 /* ----------------------------------------------------------------------------------------------------------- a race */
 
-/* One race of two messages; true when the first writer's is known to be stored. */
 bool contest_run(contest *race, const said said_by[2]) {
   race_answer answers[2];
   uint64_t sequences[2];

@@ -10,16 +10,14 @@
 
 #include <nats/nats.h>
 
-enum {
-  CONTEST_HISTORY = 64, /* so many of the last messages are looked at after a death */
-  CONTEST_PATIENCE = 300,
-  CONTEST_PAUSE_MS = 200
-};
+/* CONTEST_HISTORY: so many of the last messages are looked at after a death. */
+enum { CONTEST_HISTORY = 64, CONTEST_PATIENCE = 300, CONTEST_PAUSE_MS = 200 };
+enum { CONTEST_SUBJECT_BYTES = 64, CONTEST_TEXT_BYTES = 96 };
 
 typedef struct contest_writer {
   natsConnection *connection;
   natsSubscription *answers;
-  char inbox[64];
+  char inbox[CONTEST_SUBJECT_BYTES];
 } contest_writer;
 
 /* What a message says: the owner's epoch, its number, and who wrote it in which race. */

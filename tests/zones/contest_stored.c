@@ -1,14 +1,6 @@
 /* What was said, as the writers were told and as the replicas have it. */
 #include "contest.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { SUBJECT_BYTES = 64, TEXT_BYTES = 96 };
-
 bool contest_is_same(said a, said b) {
   return a.epoch == b.epoch && a.number == b.number && a.writer == b.writer && a.race == b.race;
 }
@@ -30,9 +22,8 @@ said contest_noted(const said_by_sequence *notes, uint64_t sequence) {
 }
 
 static said read_said(const natsMsg *message) {
-  char text[TEXT_BYTES];
   said what = {0};
-  snprintf(text, sizeof text, "%.*s", natsMsg_GetDataLength(message), natsMsg_GetData(message));
+  const char *text = formed("%.*s", natsMsg_GetDataLength(message), natsMsg_GetData(message));
   cr_assert_eq(sscanf(text, "%u %u %u %" SCNu64, &what.epoch, &what.number, &what.writer, &what.race), 4, "%s", text);
   return what;
 }
@@ -45,7 +36,6 @@ static bool is_to_try_again(natsStatus status, int *tries) {
   return true;
 }
 
-/* The subject's last message. */
 said contest_look_at_last(contest *race) {
   natsMsg *message = NULL;
   jsErrCode error = 0;
@@ -83,7 +73,6 @@ void contest_count_forgotten(contest *race) {
   }
 }
 
-/* Gives a reader what comes from a sequence on. */
 natsSubscription *contest_read_from(contest *race, uint64_t sequence) {
   natsSubscription *made = NULL;
   natsStatus status = NATS_ERR;
@@ -99,7 +88,6 @@ natsSubscription *contest_read_from(contest *race, uint64_t sequence) {
   return made;
 }
 
-/* The next message of a reader; NATS_TIMEOUT when there is none. */
 natsStatus contest_read_next(natsSubscription *reader, int64_t wait_ms, uint64_t *sequence, said *what) {
   natsMsg *message = NULL;
   jsMsgMetaData *about = NULL;
@@ -113,7 +101,6 @@ natsStatus contest_read_next(natsSubscription *reader, int64_t wait_ms, uint64_t
   return NATS_OK;
 }
 
-/* Takes what the reader that listens has been given; after a death it listens anew. */
 void contest_listen(contest *race, bool anew) {
   uint64_t sequence = 0, waiting = 0;
   said what = {0};
@@ -149,13 +136,12 @@ static said_by_sequence read_replica(contest *race) {
 /* Has another replica lead the stream, maybe. */
 static void change_leader(contest *race) {
   natsMsg *answer = NULL;
-  char subject[SUBJECT_BYTES];
-  snprintf(subject, sizeof subject, "$JS.API.STREAM.LEADER.STEPDOWN.%s", race->stream);
-  cr_assert_eq(natsConnection_RequestString(&answer, race->writers[0].connection, subject, "", 10000), NATS_OK);
+  cr_assert_eq(natsConnection_RequestString(&answer, race->writers[0].connection,
+                                            formed("$JS.API.STREAM.LEADER.STEPDOWN.%s", race->stream), "", 10000),
+               NATS_OK);
   natsMsg_Destroy(answer);
 }
 
-/* Reads all three replicas, each while it leads. */
 void contest_read_replicas(contest *race, said_by_sequence replicas[BROKERS_MAX]) {
   uint32_t count = 0;
   for (int tries = 0; tries < CONTEST_PATIENCE && count < BROKERS_MAX; tries++) {

@@ -6,6 +6,8 @@
  * Each run looks whether the figure can be trusted: agents cross both ways, and none is lost. A run of the size that a
  * figure needs takes MUSTER_COST_AGENTS, MUSTER_COST_FRAMES and, for worlds with journals, MUSTER_COST_JOURNAL; it
  * prints the figure, and judges it. Other programs disturb it least when it runs as chrt -f 20. */
+#include "brokers.h"
+
 #include "service/frames.h"
 #include "service/hosting.h"
 #include "service/service.h"
@@ -15,14 +17,9 @@
 
 #include "base/clock.h"
 
-#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 TestSuite(cost, .timeout = 3600);
 
@@ -58,11 +55,6 @@ static cost_place places[PLACES];
 static struct settings all;
 static char folder[] = "/tmp/muster-cost-XXXXXX";
 static const char *const names[PLACES] = {"alone", "middle", "west", "east", "south", "north"};
-
-static uint64_t number_from(const char *name, uint64_t otherwise) {
-  const char *text = getenv(name);
-  return text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 /* ------------------------------------------------------------------------------------------------------------- land */
 
@@ -233,16 +225,6 @@ static void add_sums(cost_sums *sums, const cost_sums *more) {
 
 /* ---------------------------------------------------------------------------------------------------------- figures */
 
-static int compare_reals(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median_of(double *values, uint32_t count) {
-  qsort(values, count, sizeof *values, compare_reals);
-  return count ? values[count / 2] : NAN;
-}
-
 /* Updates in a millisecond of all that the thread of the frames does for the world. */
 static double pace_of(const cost_sums *sums) {
   return (double)sums->completed * 1e6 / (double)(sums->in_ns + sums->frame_ns + sums->out_ns + sums->journal_ns);
@@ -311,8 +293,8 @@ static void drain(void) {
 
 Test(cost, of_four_neighbours) {
   static cost_figures figures;
-  uint64_t agents = number_from("MUSTER_COST_AGENTS", 4000), frames = number_from("MUSTER_COST_FRAMES", 0);
-  bool journal = number_from("MUSTER_COST_JOURNAL", 0) != 0;
+  uint64_t agents = from_environment("MUSTER_COST_AGENTS", 4000), frames = from_environment("MUSTER_COST_FRAMES", 0);
+  bool journal = from_environment("MUSTER_COST_JOURNAL", 0) != 0;
   zone_published before, after;
   cr_assert_not_null(mkdtemp(folder));
   describe_land((uint32_t)agents);

@@ -7,15 +7,13 @@
 #include "service/zones/parcel.h"
 #include "snapshot/crossing.h"
 
-#include <criterion/criterion.h>
 #include <jansson.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 TestSuite(format, .timeout = 900);
 
 enum { GLANCES = 300 };
+
+static daemon_reply reply;
 
 /* With a change of any of these FORMAT_MOST is to be raised, and the older format stays: see format.h. What stands in
  * memory as it is told has its size beside it. */
@@ -37,7 +35,7 @@ Test(format, is_a_number_that_the_build_knows) {
   cr_expect_eq(format_check("2"), MUSTER_OK);
   cr_expect_eq(format_check(NULL), MUSTER_OK, "a cluster that has not begun");
   static const char *const others[] = {"0", "1", "3", "20", "", "two", "2 ", "-2"};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
     cr_expect_eq(format_check(others[i]), MUSTER_E_INPUT, "%s", others[i]);
     cr_expect(strstr(muster_last_error(), "format"), "%s", muster_last_error());
   }
@@ -57,18 +55,15 @@ static void change_build(land *all, uint32_t node, const char *program) {
 
 /* What a node says of a zone that it does not run. */
 static void read_words(const land *all, uint32_t node, uint32_t zone, char words[256]) {
-  static daemon_reply reply;
-  json_error_t error;
   size_t i;
   json_t *entry;
   *words = '\0';
   daemon_ask(&all->nodes[node], "GET", "/v1/zones", NULL, &reply);
-  json_t *document = json_loads(reply.body, 0, &error);
+  json_auto_t *document = json_loads(reply.body, 0, NULL);
   json_array_foreach(json_object_get(document, "zones"), i, entry) {
     const char *own = json_string_value(json_object_get(entry, "words"));
     if (json_integer_value(json_object_get(entry, "zone")) == zone + 1) snprintf(words, 256, "%s", own ? own : "");
   }
-  json_decref(document);
 }
 
 static void await_words(land *all, uint32_t node, uint32_t zone, const char *wanted) {
@@ -79,14 +74,6 @@ static void await_words(land *all, uint32_t node, uint32_t zone, const char *wan
     if (strstr(words, wanted)) return;
   }
   cr_assert_fail("node %u says of zone %u \"%s\", and not \"%s\"", node, zone + 1, words, wanted);
-}
-
-static void raise_format(const land *all) {
-  /* muster/land/format = 3 */
-  static const char put[] = "{\"key\": \"bXVzdGVyL2xhbmQvZm9ybWF0\", \"value\": \"Mw==\"}";
-  brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, 0, "/v3/kv/put", NULL, put);
-  cr_assert_eq(answer.status, 200, "%s", answer.body);
-  free(answer.body);
 }
 
 /* Old and new nodes side by side, in both directions, until all are new and the format is raised. */
@@ -104,7 +91,8 @@ Test(format, is_raised_when_all_nodes_are_of_the_next_build) {
   land_await_crossings(all, 400);
   change_build(all, 0, next);
   change_build(all, 2, next);
-  raise_format(all);
+  /* muster/land/format = 3 */
+  brokers_tell_etcd(all->brokers, "/v3/kv/put", "{\"key\": \"bXVzdGVyL2xhbmQvZm9ybWF0\", \"value\": \"Mw==\"}");
   land_await_crossings(all, 500);
   change_build(all, 0, NULL);
   for (uint32_t zone = 0; zone < all->zones; zone++) await_words(all, 0, zone, "the cluster has format 3");
@@ -114,51 +102,33 @@ Test(format, is_raised_when_all_nodes_are_of_the_next_build) {
   all->nodes[0].program = next;
   land_revive(all, 0);
   land_await_crossings(all, 700);
-  land_rest(all);
-  ledger_verdict verdict = land_judge(all, stderr);
-  cr_expect(ledger_is_strong(&verdict));
-  land_end(all);
+  land_end_with_all(all);
 }
 
 /* -------------------------------------------------------------------------------------------------------- crossings */
-
-static double zone_figure(land *all, uint32_t zone, const char *name) {
-  static daemon_reply reply;
-  json_error_t error;
-  cr_assert(land_ask(all, zone, "GET", "", NULL, &reply) && reply.status == 200);
-  json_t *document = json_loads(reply.body, 0, &error);
-  double figure = json_number_value(json_object_get(json_object_get(document, "zone"), name));
-  json_decref(document);
-  return figure;
-}
 
 /* How many parcels from zone 2 to zone 3 stand in etcd. */
 static uint64_t count_parcels(const land *all) {
   /* from muster/land/cross/00003/00002/ to the same with 00003 */
   static const char range[] = "{\"key\": \"bXVzdGVyL2xhbmQvY3Jvc3MvMDAwMDMvMDAwMDIv\", \"range_end\": "
                               "\"bXVzdGVyL2xhbmQvY3Jvc3MvMDAwMDMvMDAwMDMv\", \"count_only\": true}";
-  json_error_t error;
   brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, 0, "/v3/kv/range", NULL, range);
-  json_t *document = json_loads(answer.body, 0, &error);
+  json_auto_t *document = json_loads(answer.body, 0, NULL);
   const char *count = json_string_value(json_object_get(document, "count"));
   uint64_t parcels = count ? strtoull(count, NULL, 10) : 0;
-  json_decref(document);
   free(answer.body);
   return parcels;
 }
 
 Test(format, of_a_module_that_is_another_waits_instead_of_being_lost) {
-  land *all = land_start(
-      &(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 60, .speed = 20, .strollers = 12, .odd = 24});
+  land *all = land_start(&(land_options){.agents = 60, .speed = 20, .strollers = 12, .odd = 24});
   daemon_await_log(&all->nodes[2], "what comes from zone 2 waits");
   daemon_await_log(&all->nodes[0], "node c has other settings than this one, a:");
   daemon_await_log(&all->nodes[2], "node a has other settings than this one, c:");
-  while (zone_figure(all, 1, "departed") < 40 || count_parcels(all) < 10) land_watch(all);
-  cr_expect_eq(zone_figure(all, 2, "arrived"), 0);
-  cr_expect_eq(zone_figure(all, 2, "refused"), 0, "they are lost");
-  while (zone_figure(all, 1, "arrived") == 0) land_watch(all); /* those from the other side come */
-  char *log = daemon_log(&all->nodes[0]);
-  cr_expect_null(strstr(log, "node b has other settings"), "they are the same");
-  free(log);
+  while (land_figure(all, 1, "departed") < 40 || count_parcels(all) < 10) land_watch(all);
+  cr_expect_eq(land_figure(all, 2, "arrived"), 0);
+  cr_expect_eq(land_figure(all, 2, "refused"), 0, "they are lost");
+  while (land_figure(all, 1, "arrived") == 0) land_watch(all); /* those from the other side come */
+  cr_expect(!land_has_logged(all, 0, "node b has other settings"), "they are the same");
   land_end(all);
 }

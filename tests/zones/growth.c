@@ -2,13 +2,9 @@
 
 #include "base/clock.h"
 
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { SAMPLES_MAX = 4096, PAIRED_MAX = 400 /* samples of which all pairs are looked at */ };
 
@@ -47,10 +43,8 @@ void growth_close(growth *sizes) {
 
 /* What a process has in memory, in bytes; one that is gone has nothing. */
 static double memory_of(pid_t process) {
-  char path[64];
   unsigned long pages = 0;
-  snprintf(path, sizeof path, "/proc/%d/statm", process);
-  FILE *file = process > 0 ? fopen(path, "re") : NULL;
+  FILE *file = process > 0 ? fopen(formed("/proc/%d/statm", process), "re") : NULL;
   if (!file) return 0;
   if (fscanf(file, "%*u %lu", &pages) != 1) pages = 0;
   fclose(file);
@@ -58,10 +52,8 @@ static double memory_of(pid_t process) {
 }
 
 static double open_files_of(pid_t process) {
-  char path[64];
   double count = 0;
-  snprintf(path, sizeof path, "/proc/%d/fd", process);
-  DIR *folder = process > 0 ? opendir(path) : NULL;
+  DIR *folder = process > 0 ? opendir(formed("/proc/%d/fd", process)) : NULL;
   while (folder && readdir(folder)) count++;
   if (folder) closedir(folder);
   return count;
@@ -69,11 +61,9 @@ static double open_files_of(pid_t process) {
 
 /* Of a process and its children. */
 static double sum_of_processes(pid_t process, double (*figure)(pid_t process)) {
-  char path[96];
   int child;
   double sum = figure(process);
-  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
-  FILE *file = process > 0 ? fopen(path, "re") : NULL;
+  FILE *file = process > 0 ? fopen(formed("/proc/%d/task/%d/children", process, process), "re") : NULL;
   while (file && fscanf(file, "%d", &child) == 1) sum += figure(child);
   if (file) fclose(file);
   return sum;
@@ -131,16 +121,6 @@ void growth_sample(growth *sizes, const land *all) {
 
 /* ---------------------------------------------------------------------------------------------------------- judging */
 
-static int compare_sizes(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count) {
-  qsort(values, count, sizeof *values, compare_sizes);
-  return count ? values[count / 2] : 0;
-}
-
 /* The median of the slopes between all pairs, in bytes a second. */
 static double slope_of(const growth_point *points, uint32_t count, uint32_t which) {
   static double slopes[PAIRED_MAX * PAIRED_MAX / 2];
@@ -150,13 +130,13 @@ static double slope_of(const growth_point *points, uint32_t count, uint32_t whic
   for (uint32_t i = 0; i < count; i += step)
     for (uint32_t j = i + step; j < count; j += step)
       slopes[pairs++] = (points[j].values[which] - points[i].values[which]) / (points[j].at_s - points[i].at_s);
-  return median(slopes, pairs);
+  return median_of(slopes, pairs);
 }
 
 static bool judge_series(const growth_point *points, uint32_t count, double watched_s, uint32_t which, FILE *out) {
   static double values[SAMPLES_MAX];
   for (uint32_t i = 0; i < count; i++) values[i] = points[i].values[which];
-  double middle = median(values, count), grown = slope_of(points, count, which) * watched_s;
+  double middle = median_of(values, count), grown = slope_of(points, count, which) * watched_s;
   double most = fmax(series[which].least, middle * least_part), scale = series[which].scale;
   bool holds = grown <= most;
   fprintf(out, "%-18s %8.1f %s, %+7.2f in %.0f s, at most %.1f%s\n", series[which].name, middle * scale,

@@ -3,10 +3,17 @@
 
 #include "base/random.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
 
 enum { HOURS = 2, SAMPLES = HOURS * 3600 / 10 };
+
+static bool judge(growth *sizes) {
+  FILE *nowhere = fopen("/dev/null", "we");
+  bool holds = growth_judge(sizes, nowhere);
+  fclose(nowhere);
+  growth_close(sizes);
+  return holds;
+}
 
 /* Two hours of sizes around 60 MB with noise of a third, and holes where something had died; one series besides grows
  * by so much in an hour, after so many seconds. */
@@ -22,11 +29,7 @@ static bool judge_made_up(uint32_t grows, double bytes_an_hour, double until_s) 
     values[grows] += bytes_an_hour * fmin(at_s, until_s) / 3600;
     growth_note(sizes, at_s, values);
   }
-  FILE *nowhere = fopen("/dev/null", "we");
-  bool holds = growth_judge(sizes, nowhere);
-  fclose(nowhere);
-  growth_close(sizes);
-  return holds;
+  return judge(sizes);
 }
 
 Test(growth, is_none_where_sizes_go_up_and_down) {
@@ -48,8 +51,5 @@ Test(growth, of_little_does_not_count) {
 Test(growth, of_a_short_time_is_not_judged) {
   growth *sizes = growth_open();
   for (uint32_t i = 0; i < 60; i++) growth_note(sizes, 10.0 * i, (double[GROWTH_SERIES]){1e6 * i});
-  FILE *nowhere = fopen("/dev/null", "we");
-  cr_expect(growth_judge(sizes, nowhere));
-  fclose(nowhere);
-  growth_close(sizes);
+  cr_expect(judge(sizes));
 }

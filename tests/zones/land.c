@@ -1,18 +1,8 @@
 #include "growth.h"
 
 #include "base/clock.h"
-#include "support/skip.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 enum { PATIENCE = 500, PAUSE_US = 200000, LOG_SHOWN = 4000, STILL = 15 /* looks */ };
 
@@ -21,17 +11,6 @@ static const char *const names[LAND_ZONES_MAX] = {"west",      "middle",  "east"
 static daemon_reply land_reply;
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
-
-static void append_text(char *text, size_t bytes, const char *form, ...) __attribute__((format(printf, 3, 4)));
-
-static void append_text(char *text, size_t bytes, const char *form, ...) {
-  size_t length = strlen(text);
-  va_list values;
-  va_start(values, form);
-  int added = vsnprintf(text + length, bytes - length, form, values);
-  va_end(values);
-  cr_assert(added >= 0 && length + (size_t)added < bytes);
-}
 
 const char *land_name(uint32_t zone) {
   return names[zone];
@@ -53,7 +32,7 @@ static void write_module(const land *all, uint32_t node, uint32_t zone, char *te
 /* The last node comes to NATS by leaf nodes, where there are any. */
 static const char *nats_of(const land *all, uint32_t node, uint32_t door) {
   bool by_leaves = all->options.brokers.leaves && node + 1 == LAND_NODES;
-  return by_leaves ? brokers_door_leaves(all->brokers, door) : brokers_door_nats(all->brokers, door);
+  return brokers_door(all->brokers, door, by_leaves ? BROKERS_LEAVES : BROKERS_NATS);
 }
 
 /* Whoever kills processes in a test is not their module: none stays down for it. */
@@ -64,7 +43,7 @@ static void write_node(land *all, uint32_t node, uint32_t door) {
               "etcd = %s\nlease_ttl = %ds\njournal_stream = %s\nborder = %d\nmargin = %d\nghost_hz = %d\n"
               "balance = no\nsnapshot_file = %s/snapshot\nsnapshot_interval = %ds\nworkers = 1\ncrash_limit = 0\n",
               'a' + (int)node, nats_of(all, node, door), BROKERS_USER, all->nodes[node].folder,
-              brokers_door_etcd(all->brokers, door), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
+              brokers_door(all->brokers, door, BROKERS_ETCD), LAND_TTL_S, all->options.journal_stream ? "yes" : "no",
               LAND_BORDER, LAND_MARGIN, LAND_GHOST_HZ, all->nodes[node].folder, LAND_STORE_S);
   const land_options *options = &all->options;
   for (uint32_t i = 0; i < all->zones; i++) {
@@ -91,17 +70,20 @@ static void launch_node(land *all, uint32_t node) {
 }
 
 land *land_start(const land_options *options) {
-  if (!brokers_are_installed()) SKIP_TEST("nats-server and etcd are not installed");
   land *all = calloc(1, sizeof *all);
   cr_assert_not_null(all);
   all->options = *options;
   if (!all->options.hz) all->options.hz = 10;
+  if (options->three)
+    all->options.brokers.nats = all->options.brokers.etcd = BROKERS_MAX;
+  else if (!options->brokers.nats)
+    all->options.brokers = (brokers_options){.nats = 1, .etcd = 1};
   all->node_count = options->nodes ? options->nodes : LAND_NODES;
   cr_assert_leq(all->node_count, LAND_NODES_MAX);
   all->zones = LAND_ZONES * (options->rows ? options->rows : 1);
   cr_assert_leq(all->zones, LAND_ZONES_MAX);
   all->ledger = ledger_open();
-  all->brokers = brokers_start(&options->brokers);
+  all->brokers = brokers_start(&all->options.brokers);
   for (uint32_t i = 0; i < all->node_count; i++) {
     daemon_prepare(&all->nodes[i]);
     write_node(all, i, brokers_open_door(all->brokers));
@@ -129,14 +111,16 @@ void land_revive(land *all, uint32_t node) {
   launch_node(all, node);
 }
 
+void land_kill_or_revive(land *all, uint32_t node, bool is_dead) {
+  (is_dead ? land_kill : land_revive)(all, node);
+}
+
 enum { CHILDREN = 16 };
 
 static uint32_t list_children(int process, int children[CHILDREN]) {
-  char path[96];
   uint32_t count = 0;
   int child;
-  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
-  FILE *file = fopen(path, "re");
+  FILE *file = fopen(formed("/proc/%d/task/%d/children", process, process), "re");
   cr_assert_not_null(file);
   while (count < CHILDREN && fscanf(file, "%d", &child) == 1) children[count++] = child;
   fclose(file);
@@ -168,22 +152,14 @@ void land_cut(land *all, uint32_t node, bool is_cut) {
 
 /* Whether a node can be asked: it runs, and listens; behind a death its socket is still there. */
 static bool node_answers(const land *all, uint32_t node) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (all->nodes[node].process <= 0 || all->paused[node]) return false;
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", all->nodes[node].socket);
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  bool good = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-  close(descriptor);
-  return good;
+  return all->nodes[node].process > 0 && !all->paused[node] && daemon_listens(&all->nodes[node]);
 }
 
 /* Asks a node for what it knows of a zone; whether it runs it, with its epoch and how many have arrived. */
 static bool ask_zone(const land *all, uint32_t node, uint32_t zone, uint32_t *epoch, uint64_t *arrived) {
-  char path[64];
   json_error_t error;
   if (!node_answers(all, node)) return false;
-  snprintf(path, sizeof path, "/v1/worlds/%s", names[zone]);
-  daemon_ask(&all->nodes[node], "GET", path, NULL, &land_reply);
+  daemon_ask(&all->nodes[node], "GET", formed("/v1/worlds/%s", names[zone]), NULL, &land_reply);
   if (land_reply.status != 200) return false;
   json_t *document = json_loads(land_reply.body, 0, &error), *part = json_object_get(document, "zone");
   bool runs = part && !json_is_true(json_object_get(part, "frozen"));
@@ -195,20 +171,28 @@ static bool ask_zone(const land *all, uint32_t node, uint32_t zone, uint32_t *ep
 
 /* Gives a command to a zone at a node; whether it was answered. */
 static bool command_zone(const land *all, uint32_t node, uint32_t zone, const char *command, const char *body) {
-  char path[64];
   if (!node_answers(all, node)) return false;
-  snprintf(path, sizeof path, "/v1/worlds/%s/module/%s", names[zone], command);
-  daemon_ask_bytes(&all->nodes[node], "POST", path, "text/plain", body, strlen(body), &land_reply);
+  daemon_ask_bytes(&all->nodes[node], "POST", formed("/v1/worlds/%s/module/%s", names[zone], command), "text/plain",
+                   body, strlen(body), &land_reply);
   return land_reply.status == 200;
 }
 
 bool land_ask(land *all, uint32_t zone, const char *method, const char *path, const char *body, daemon_reply *reply) {
-  char whole[128];
   int node = land_owner(all, zone);
   if (node < 0) return false;
-  snprintf(whole, sizeof whole, "/v1/worlds/%s%s", names[zone], path);
-  daemon_ask(&all->nodes[node], method, whole, body, reply);
+  daemon_ask(&all->nodes[node], method, formed("/v1/worlds/%s%s", names[zone], path), body, reply);
   return true;
+}
+
+double land_figure(land *all, uint32_t zone, const char *name) {
+  cr_assert(land_ask(all, zone, "GET", "", NULL, &land_reply) && land_reply.status == 200);
+  json_auto_t *document = json_loads(land_reply.body, 0, NULL);
+  return json_number_value(json_object_get(json_object_get(document, "zone"), name));
+}
+
+bool land_has_logged(const land *all, uint32_t node, const char *text) {
+  SCOPED(free_memory) char *log = daemon_log(&all->nodes[node]);
+  return strstr(log, text) != NULL;
 }
 
 int land_owner(land *all, uint32_t zone) {
@@ -221,10 +205,9 @@ int land_owner(land *all, uint32_t zone) {
 
 /* What the books of a zone have since they were read last, or all at the end. */
 static bool read_books(land *all, uint32_t node, uint32_t zone, bool at_end) {
-  char body[32];
   uint64_t next = at_end ? 0 : all->read[zone];
   for (bool is_last = false; !is_last;) {
-    snprintf(body, sizeof body, "%" PRIu64, next);
+    const char *body = formed("%" PRIu64, next);
     if (!command_zone(all, node, zone, "books", body)) return false;
     is_last = ledger_takes_books(all->ledger, zone + 1, land_reply.body, at_end, &next);
   }
@@ -232,16 +215,9 @@ static bool read_books(land *all, uint32_t node, uint32_t zone, bool at_end) {
   return true;
 }
 
-/* Takes what nodes tell the service manager, which this test is: unread, it would stop them. */
-static void drain_notices(const land *all) {
-  char notice[1024];
-  for (uint32_t i = 0; i < all->node_count; i++)
-    while (recv(all->nodes[i].notices, notice, sizeof notice, 0) > 0) continue;
-}
-
 static bool watch_zone(land *all, uint32_t zone) {
   bool seen = false;
-  drain_notices(all);
+  for (uint32_t i = 0; i < all->node_count; i++) daemon_drop_notices(&all->nodes[i]);
   for (uint32_t node = 0; node < all->node_count; node++) {
     uint32_t epoch = 0;
     uint64_t arrived = 0;
@@ -279,20 +255,22 @@ static void give_up(const land *all, const char *why) {
   cr_assert(false, "%s", why);
 }
 
-void land_watch(land *all) {
+/* How many zones are there. */
+static uint32_t watch_all(land *all) {
+  uint32_t count = 0;
   if (all->sizes) growth_sample(all->sizes, all);
-  for (uint32_t zone = 0; zone < all->zones; zone++) watch_zone(all, zone);
+  for (uint32_t zone = 0; zone < all->zones; zone++) count += watch_zone(all, zone);
+  return count;
+}
+
+void land_watch(land *all) {
+  watch_all(all);
   usleep(PAUSE_US);
 }
 
 void land_await(land *all) {
-  for (int tries = 0; tries < PATIENCE; tries++) {
-    uint32_t count = 0;
-    if (all->sizes) growth_sample(all->sizes, all);
-    for (uint32_t zone = 0; zone < all->zones; zone++) count += watch_zone(all, zone);
-    if (count == all->zones) return;
-    usleep(PAUSE_US);
-  }
+  for (int tries = 0; tries < PATIENCE; tries++, usleep(PAUSE_US))
+    if (watch_all(all) == all->zones) return;
   give_up(all, "not all zones run");
 }
 
@@ -336,12 +314,11 @@ void land_await_takeover(land *all, const char *after) {
 
 /* Reads who stands in a zone into a ledger; false = it does not answer. */
 static bool find_standing(land *all, uint32_t zone, ledger *found) {
-  char body[32];
   uint64_t after = 0;
   int node = land_owner(all, zone);
   if (node < 0) return false;
   for (bool is_last = false; !is_last;) {
-    snprintf(body, sizeof body, "%" PRIu64, after);
+    const char *body = formed("%" PRIu64, after);
     if (!command_zone(all, (uint32_t)node, zone, "stands", body)) return false;
     is_last = ledger_takes_standing(found, zone + 1, land_reply.body, &after);
   }
@@ -387,5 +364,15 @@ ledger_verdict land_judge(land *all, FILE *out) {
   }
   ledger_verdict verdict = ledger_judge(all->ledger, out);
   ledger_print(&verdict, out);
+  return verdict;
+}
+
+ledger_verdict land_end_with_all(land *all) {
+  land_rest(all);
+  ledger_verdict verdict = land_judge(all, stderr);
+  fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
+  if (!ledger_is_strong(&verdict)) land_show(all);
+  cr_expect(ledger_is_strong(&verdict));
+  land_end(all);
   return verdict;
 }

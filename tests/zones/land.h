@@ -27,7 +27,8 @@ enum {
 enum { LAND_SIDE = 100, LAND_BORDER = 10, LAND_MARGIN = 1, LAND_GHOST_HZ = 5, LAND_STORE_S = 5 }; /* metres; s */
 
 typedef struct land_options {
-  brokers_options brokers;
+  brokers_options brokers; /* nothing = one server of each kind */
+  bool three;              /* servers of each kind, whatever else `brokers` says */
   bool journal_stream;
   uint32_t nodes;     /* 0 = LAND_NODES; those beyond have no zone in the beginning */
   uint32_t rows;      /* of LAND_ZONES zones each; 0 = 1 */
@@ -72,6 +73,12 @@ int land_owner(land *all, uint32_t zone);
 /* Asks the node that runs a zone; `path` stands behind that of the world. False: none runs it now. */
 bool land_ask(land *all, uint32_t zone, const char *method, const char *path, const char *body, daemon_reply *reply);
 
+/* A figure of a zone, as its owner tells it. */
+double land_figure(land *all, uint32_t zone, const char *name);
+
+/* Whether a node has logged that. */
+bool land_has_logged(const land *all, uint32_t node, const char *text);
+
 /* Looks at all zones once: what their books have since the last look, and how many have arrived. */
 void land_watch(land *all);
 
@@ -90,9 +97,10 @@ uint32_t land_busy_node(land *all, uint32_t from);
 void land_note_owned(land *all, uint32_t node);
 void land_await_takeover(land *all, const char *after);
 
-/* kill -9 of a node with all its zones, and its start again with its files. */
+/* kill -9 of a node with all its zones, and its start again with its files; either of them. */
 void land_kill(land *all, uint32_t node);
 void land_revive(land *all, uint32_t node);
+void land_kill_or_revive(land *all, uint32_t node, bool is_dead);
 
 /* kill -9 of the processes of a node's zones, which it starts again. */
 void land_crash(land *all, uint32_t node);
@@ -108,6 +116,9 @@ void land_rest(land *all);
 
 /* Once all rest: reads the books and who stands where, and judges. */
 ledger_verdict land_judge(land *all, FILE *out);
+
+/* Rests, judges that the strong promise was kept, and ends; shows the land first where it was not. */
+ledger_verdict land_end_with_all(land *all);
 
 /* Prints what the zones say of themselves, and what the nodes have logged last. */
 void land_show(const land *all);

@@ -3,17 +3,13 @@
 
 #include "service/zones/etcd.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PATIENCE = 500 };
 
 static brokers_answer ask_for_order(land *all, uint32_t zone, const char *path, const char *node) {
-  char body[512], key[64];
+  char body[512];
   json_writer writer;
   brokers_answer answer = {0};
-  snprintf(key, sizeof key, "muster/land/move/%u", zone + 1);
+  const char *key = formed("muster/land/move/%u", zone + 1);
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
   etcd_write_text(&writer, "key", key);

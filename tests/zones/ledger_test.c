@@ -3,9 +3,6 @@
 
 #include "service/control.h"
 
-#include <criterion/criterion.h>
-#include <string.h>
-
 TestSuite(ledger, .timeout = 120);
 
 enum { ZONE = 1 };
@@ -111,17 +108,15 @@ Test(ledger, notices_wrong_times_and_numbers) {
 static daemon_reply reply;
 
 static void tell_nomads(const musterd *service, const char *command, const char *body) {
-  char path[64];
-  snprintf(path, sizeof path, "/v1/worlds/main/module/%s", command);
-  daemon_ask_bytes(service, "POST", path, "text/plain", body, strlen(body), &reply);
+  daemon_ask_bytes(service, "POST", formed("/v1/worlds/main/module/%s", command), "text/plain", body, strlen(body),
+                   &reply);
   cr_assert_eq(reply.status, 200, "%s %s: %d: %s", command, body, reply.status, reply.body);
 }
 
 static void take_books(const musterd *service, ledger *all, bool at_end) {
-  char body[32];
   bool is_last = false;
   for (uint64_t next = 0; !is_last;) {
-    snprintf(body, sizeof body, "%llu", (unsigned long long)next);
+    const char *body = formed("%llu", (unsigned long long)next);
     tell_nomads(service, "books", body);
     is_last = ledger_takes_books(all, ZONE, reply.body, at_end, &next);
   }
@@ -130,20 +125,18 @@ static void take_books(const musterd *service, ledger *all, bool at_end) {
 Test(ledger, balances_for_nomads_that_are_born_and_die_in_one_world) {
   musterd service;
   ledger *all = ledger_open();
-  char body[32];
   bool is_last = false;
   daemon_start(&service, "--modules " MUSTER_TEST_MODULES
                          " --world main=nomads --agents 200 --hz 60 --budget 10ms --set speed=50 --set life=3");
   control_await_count(&service, "/v1/worlds/main", "frames", 500);
   take_books(&service, all, false);
   tell_nomads(&service, "rest", "yes");
-  json_t *rests = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+  json_auto_t *rests = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
   long long frames = control_count(rests, "frames") + 120; /* what they did before they rested is done by then */
-  json_decref(rests);
   control_await_count(&service, "/v1/worlds/main", "frames", frames);
   take_books(&service, all, true);
   for (uint64_t after = 0; !is_last;) {
-    snprintf(body, sizeof body, "%llu", (unsigned long long)after);
+    const char *body = formed("%llu", (unsigned long long)after);
     tell_nomads(&service, "stands", body);
     is_last = ledger_takes_standing(all, ZONE, reply.body, &after);
   }

@@ -1,22 +1,15 @@
 /* How much brokers can take, here: the figures with which `muster bench zones` says where a cluster ends. A short run
  * shows that it works, not how much; MUSTER_LIMITS=1000 takes the figures, a thousand times as many calls, and judges
  * that a look costs the same however much has crossed before. */
-#include "broker_lab.h"
-#include "service/zones/parts.h"
+#include "broker_here.h"
 
 #include "base/clock.h"
+#include "service/zones/parts.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-TestSuite(limits, .timeout = 3600);
+TestSuite(limits, .fini = end_here, .timeout = 3600);
 
 enum { LANES = 128 };
 
-static struct lab here;
 static struct broker *broker;
 
 /* Calls of one kind: each lane has one at a time. */
@@ -28,8 +21,7 @@ typedef struct load {
 static load now;
 
 static uint64_t times(void) {
-  const char *given = getenv("MUSTER_LIMITS");
-  return given ? strtoull(given, NULL, 10) : 1;
+  return from_environment("MUSTER_LIMITS", 1);
 }
 
 static void end_call(muster_result result, void *user) {
@@ -43,10 +35,7 @@ static void end_call(muster_result result, void *user) {
 static double run_load(const char *name, uint64_t count, void (*call)(uint32_t lane)) {
   now = (load){.wanted = count, .call = call};
   uint64_t begin_ns = clock_system();
-  for (uint32_t lane = 0; lane < LANES && now.begun < now.wanted; lane++) {
-    now.begun++;
-    call(lane);
-  }
+  while (now.begun < LANES && now.begun < now.wanted) call((uint32_t)now.begun++);
   LAB_AWAIT(&here, now.done == now.wanted);
   double seconds = (double)(clock_system() - begin_ns) * 1e-9;
   cr_expect_eq(now.failed, 0, "%s: %" PRIu64 " failed", name, now.failed);
@@ -62,17 +51,13 @@ static size_t size;
 /* ------------------------------------------------------------------------------------------------------------- NATS */
 
 static void call_keep(uint32_t lane) {
-  char name[32];
-  snprintf(name, sizeof name, "zone-%u", lane);
-  cr_assert_eq(broker_keep(broker, BROKER_JOURNAL, name, (zone_place){1, 1}, ++numbers[lane], bytes, size, end_call,
-                           (void *)(uintptr_t)lane),
+  cr_assert_eq(broker_keep(broker, BROKER_JOURNAL, formed("zone-%u", lane), (zone_place){1, 1}, ++numbers[lane], bytes,
+                           size, end_call, (void *)(uintptr_t)lane),
                MUSTER_OK);
 }
 
 static void call_tell(uint32_t lane) {
-  char subject[32];
-  snprintf(subject, sizeof subject, "muster.large.ghosts.%u.1", lane);
-  broker_tell(broker, ++numbers[lane], subject, bytes, size);
+  broker_tell(broker, ++numbers[lane], formed("muster.large.ghosts.%u.1", lane), bytes, size);
 }
 
 static void take_told(const void *told, size_t count, void *user) {
@@ -82,13 +67,11 @@ static void take_told(const void *told, size_t count, void *user) {
 
 Test(limits, of_nats) {
   broker_listener *listeners[LANES];
-  char subject[32];
-  lab_start(&here, &(brokers_options){.nats = 3, .etcd = 3});
-  broker_settings settings = lab_settings(&here, "a");
-  broker = lab_open(&here, 0, &settings, true);
+  start_here(3, 3);
+  broker = open_as(0, "a");
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    snprintf(subject, sizeof subject, "muster.large.ghosts.%u.1", lane);
-    listeners[lane] = broker_listen(broker, subject, take_told, (void *)(uintptr_t)lane);
+    listeners[lane] =
+        broker_listen(broker, formed("muster.large.ghosts.%u.1", lane), take_told, (void *)(uintptr_t)lane);
     cr_assert_not_null(listeners[lane]);
   }
   static const struct {
@@ -100,12 +83,11 @@ Test(limits, of_nats) {
                {"tellings of 100 KB", 100000, 2000, call_tell},
                {"kept messages of 1 KB", 1000, 2000, call_keep},
                {"kept messages of 100 KB", 100000, 200, call_keep}};
-  for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+  for (size_t i = 0; i < COUNT_OF(loads); i++) {
     size = loads[i].size;
     run_load(loads[i].name, times() * loads[i].count, loads[i].call);
   }
   for (uint32_t lane = 0; lane < LANES; lane++) broker_stop_listening(listeners[lane]);
-  lab_end(&here);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- etcd */
@@ -129,7 +111,7 @@ static void take_look(muster_result result, const struct document *answer, void 
 
 /* As crossings.c asks for it, of eight senders. */
 static void call_look(uint32_t lane) {
-  char body[8192], key[128];
+  char body[8192];
   json_writer writer;
   json_start(&writer, body, sizeof body);
   json_begin_object(&writer, NULL);
@@ -137,10 +119,10 @@ static void call_look(uint32_t lane) {
   for (uint32_t from = 1; from <= 8; from++) {
     json_begin_object(&writer, NULL);
     json_begin_object(&writer, "requestRange");
-    snprintf(key, sizeof key, "muster/large/cross/%05u/%05u/%010u.%010u", target, from, 1, numbers[from - 1] + 1);
-    etcd_write_text(&writer, "key", key);
-    snprintf(key, sizeof key, "muster/large/cross/%05u/%05u/0000000000.0000000000", target, from + 1);
-    etcd_write_text(&writer, "range_end", key);
+    etcd_write_text(&writer, "key",
+                    formed("muster/large/cross/%05u/%05u/%010u.%010u", target, from, 1, numbers[from - 1] + 1));
+    etcd_write_text(&writer, "range_end",
+                    formed("muster/large/cross/%05u/%05u/0000000000.0000000000", target, from + 1));
     etcd_write_number(&writer, "limit", 2);
     json_end_object(&writer);
     json_end_object(&writer);
@@ -152,14 +134,9 @@ static void call_look(uint32_t lane) {
 }
 
 Test(limits, of_etcd) {
-  lab_start(&here, &(brokers_options){.nats = 3, .etcd = 3});
-  broker_settings settings = lab_settings(&here, "a");
-  broker = lab_open(&here, 0, &settings, true);
-  for (uint32_t i = 0; i < LANES; i++) {
-    lab_answer answer = lab_take(&here, broker, 1 + i, true);
-    cr_assert_eq(answer.result, MUSTER_OK);
-    leases[i] = answer.lease;
-  }
+  start_here(3, 3);
+  broker = open_as(0, "a");
+  for (uint32_t i = 0; i < LANES; i++) leases[i] = take(broker, 1 + i);
   size = 700;
   run_load("renewals", times() * 20, call_renew);
   run_load("crossings of 700 bytes", times() * 20, call_cross);
@@ -168,5 +145,4 @@ Test(limits, of_etcd) {
   run_load("crossings of 700 bytes to one zone", times() * 30, call_cross);
   double last = run_load("looks with all of that there", times() * 10, call_look);
   if (times() > 1) cr_expect_gt(last, first / 2, "what has crossed before makes looks slower");
-  lab_end(&here);
 }

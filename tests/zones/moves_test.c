@@ -8,22 +8,13 @@
 #include "base/random.h"
 #include "service/zones/spaces.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 TestSuite(moves, .timeout = 3600);
 
 enum { MIDDLE = 1, MOVES = 20, PATIENCE = 1000, LOOK_US = 100000, MOVES_MOST = 100, BOOKS_MOST = 20000 };
 
-static uint64_t from_environment(const char *name, uint64_t otherwise) {
-  const char *given = getenv(name);
-  return given ? strtoull(given, NULL, 10) : otherwise;
-}
+static daemon_reply reply;
 
 /* ------------------------------------------------------------------------------------------------------------- logs */
 
@@ -34,15 +25,8 @@ static const char *behind_last(const char *log, const char *text) {
   return found;
 }
 
-static bool has_logged(land *all, uint32_t node, const char *text) {
-  char *log = daemon_log(&all->nodes[node]);
-  bool found = strstr(log, text) != NULL;
-  free(log);
-  return found;
-}
-
 static void await_logged(land *all, uint32_t node, const char *text) {
-  for (int tries = 0; !has_logged(all, node, text); tries++) {
+  for (int tries = 0; !land_has_logged(all, node, text); tries++) {
     cr_assert_lt(tries, PATIENCE, "node %c does not log \"%s\"", 'a' + (int)node, text);
     usleep(LOOK_US);
   }
@@ -50,15 +34,13 @@ static void await_logged(land *all, uint32_t node, const char *text) {
 
 /* A number that a node has logged of an epoch of the zone. */
 static double number_logged(land *all, uint32_t node, uint32_t epoch, const char *before, const char *number_behind) {
-  char text[128];
   double number = -1;
-  snprintf(text, sizeof text, "zone %d, epoch %u, %s", MIDDLE + 1, epoch, before);
+  const char *text = formed("zone %d, epoch %u, %s", MIDDLE + 1, epoch, before);
   await_logged(all, node, text);
-  char *log = daemon_log(&all->nodes[node]);
+  SCOPED(free_memory) char *log = daemon_log(&all->nodes[node]);
   const char *at = behind_last(log, text), *behind = at ? strstr(at, number_behind) : NULL;
   if (behind) number = strtod(behind + strlen(number_behind), NULL);
   cr_assert_geq(number, 0, "%s%s: %.200s", text, number_behind, at);
-  free(log);
   return number;
 }
 
@@ -81,11 +63,8 @@ static void await_moved(land *all, uint32_t node, uint32_t epoch) {
 }
 
 static uint32_t owner_of_middle(land *all) {
-  int owner = -1;
-  for (int tries = 0; owner < 0 && tries < PATIENCE; tries++) {
-    owner = land_owner(all, MIDDLE);
-    if (owner < 0) usleep(LOOK_US);
-  }
+  int owner = land_owner(all, MIDDLE);
+  for (int tries = 1; owner < 0 && tries < PATIENCE; tries++, owner = land_owner(all, MIDDLE)) usleep(LOOK_US);
   cr_assert_geq(owner, 0);
   return (uint32_t)owner;
 }
@@ -97,15 +76,8 @@ static void await_no_order(land *all) {
   }
 }
 
-/* A figure of the zone, as its owner tells it. */
 static int64_t figure_of_middle(land *all, const char *name) {
-  static daemon_reply reply;
-  json_error_t error;
-  cr_assert(land_ask(all, MIDDLE, "GET", "", NULL, &reply) && reply.status == 200);
-  json_t *document = json_loads(reply.body, 0, &error);
-  int64_t figure = json_integer_value(json_object_get(json_object_get(document, "zone"), name));
-  json_decref(document);
-  return figure;
+  return (int64_t)land_figure(all, MIDDLE, name);
 }
 
 /* Moves the zone once; how long it stood still, in milliseconds. */
@@ -126,11 +98,6 @@ static double move_once(land *all, uint32_t to) {
   return number_logged(all, to, epoch + 1, "goes on with ", "stood still for ");
 }
 
-static int compare_reals(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void judge_times(double *times, uint32_t count, uint64_t agents) {
   uint64_t most = from_environment("MUSTER_MOVE_MOST_MS", 0);
   qsort(times, count, sizeof *times, compare_reals);
@@ -139,19 +106,13 @@ static void judge_times(double *times, uint32_t count, uint64_t agents) {
   if (most) cr_expect_leq(times[count - 1], (double)most);
 }
 
-static void expect_nothing_lost(land *all) {
-  land_rest(all);
-  ledger_verdict verdict = land_judge(all, stderr);
-  cr_expect(ledger_is_strong(&verdict));
-}
-
 Test(moves, to_and_fro_lose_nothing) {
   double times[MOVES_MOST];
   uint64_t agents = from_environment("MUSTER_MOVE_AGENTS", 10000);
   uint32_t count = (uint32_t)from_environment("MUSTER_MOVES", MOVES);
   bool books = agents <= BOOKS_MOST;
   cr_assert(count > 0 && count <= MOVES_MOST);
-  land *all = land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
+  land *all = land_start(&(land_options){.three = true,
                                          .journal_stream = true,
                                          .agents = 100,
                                          .in_middle = (uint32_t)agents,
@@ -161,25 +122,23 @@ Test(moves, to_and_fro_lose_nothing) {
                                          .budget = "10ms"});
   for (uint32_t i = 0; i < count; i++) times[i] = move_once(all, (owner_of_middle(all) + 1) % 2);
   judge_times(times, count, agents);
-  if (books) expect_nothing_lost(all);
-  land_end(all);
+  if (books)
+    land_end_with_all(all);
+  else
+    land_end(all);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- orders */
 
 /* Families of births, deaths and messages, in all zones. */
 static land *start_families(bool journal_stream) {
-  return land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
-                                    .journal_stream = journal_stream,
-                                    .agents = 60,
-                                    .speed = 10,
-                                    .life = 20});
+  return land_start(
+      &(land_options){.three = true, .journal_stream = journal_stream, .agents = 60, .speed = 10, .life = 20});
 }
 
 /* Asks for something that changes nothing, as fast as it is answered, until the zone is moved: it is always answered,
  * or refused with a reason. */
 static void ask_until_moved(land *all, uint32_t from, uint32_t to, uint32_t epoch) {
-  static daemon_reply reply;
   uint32_t answered[2] = {0}, refused[2] = {0};
   for (int tries = 0; answered[1] == 0 || !has_moved(all, to, epoch); tries++) {
     cr_assert_lt(tries, 100 * PATIENCE);
@@ -210,11 +169,10 @@ static void read_head(const char *text, unsigned char bytes[24]) {
 static bool notes_meet(const land *all) {
   /* from muster/land/named/ to muster/land/named0 */
   static const char range[] = "{\"key\": \"bXVzdGVyL2xhbmQvbmFtZWQv\", \"range_end\": \"bXVzdGVyL2xhbmQvbmFtZWQw\"}";
-  json_error_t error;
   size_t i;
   json_t *entry;
   brokers_answer answer = brokers_ask(all->brokers, BROKERS_ETCD, 0, "/v3/kv/range", NULL, range);
-  json_t *document = json_loads(answer.body, 0, &error);
+  json_auto_t *document = json_loads(answer.body, 0, NULL);
   spaces_sweep sweep;
   sweep_begin(&sweep, MIDDLE + 1, 1);
   for (uint32_t zone = 0; zone < all->zones; zone++) sweep_add_zone(&sweep);
@@ -225,7 +183,6 @@ static bool notes_meet(const land *all) {
     note.count = note.count <= SPACES_NAMED_MAX ? 0 : note.count; /* without its names */
     sweep_add_note(&sweep, &note, sizeof note);
   }
-  json_decref(document);
   free(answer.body);
   return sweep_moment(&sweep) > 0;
 }
@@ -267,8 +224,7 @@ Test(moves, a_node_that_ends_closes_its_birth_space_and_one_that_dies_does_not) 
   cr_expect_gt(taken, before, "space %ld, %ld before: ids that were given last may come twice", taken, before);
   cr_expect_eq(used, taken, "%ld of %ld", used, taken);
   land_revive(all, third);
-  expect_nothing_lost(all);
-  land_end(all);
+  land_end_with_all(all);
 }
 
 Test(moves, without_a_stream_it_stands_still_longer_and_loses_nothing) {
@@ -278,25 +234,22 @@ Test(moves, without_a_stream_it_stands_still_longer_and_loses_nothing) {
     land_move(all, MIDDLE, (int)to);
     ask_until_moved(all, from, to, epoch);
     cr_assert_eq(all->epoch[MIDDLE], epoch + 1);
-    cr_assert(has_logged(all, from, "could follow it"));
+    cr_assert(land_has_logged(all, from, "could follow it"));
     fprintf(stderr, "without a stream it stood still for %.0f ms\n",
             number_logged(all, to, epoch + 1, "goes on with ", "stood still for "));
     land_await(all);
   }
-  expect_nothing_lost(all);
-  land_end(all);
+  land_end_with_all(all);
 }
 
 /* A zone whose world is paused has no frames, and its lease all the same. */
 static void expect_paused(land *all, uint32_t node, bool is_paused) {
-  static daemon_reply reply;
   daemon_ask(&all->nodes[node], "GET", "/v1/worlds/middle", NULL, &reply);
   cr_assert_eq(reply.status, 200, "%s", reply.body);
   cr_assert(strstr(reply.body, is_paused ? "\"paused\": true" : "\"paused\": false"), "%s", reply.body);
 }
 
 static void pause_middle(land *all, bool is_paused) {
-  static daemon_reply reply;
   cr_assert(land_ask(all, MIDDLE, "PATCH", "", is_paused ? "{\"paused\": true}" : "{\"paused\": false}", &reply));
   cr_assert_eq(reply.status, 200, "%s", reply.body);
 }
@@ -314,8 +267,7 @@ Test(moves, a_paused_zone_keeps_its_lease_and_is_moved_as_it_is) {
   expect_paused(all, (from + 1) % LAND_NODES, true);
   pause_middle(all, false);
   expect_paused(all, (from + 1) % LAND_NODES, false);
-  expect_nothing_lost(all);
-  land_end(all);
+  land_end_with_all(all);
 }
 
 Test(moves, orders_that_ask_for_nothing_or_cannot_be_carried_out_go) {
@@ -325,7 +277,7 @@ Test(moves, orders_that_ask_for_nothing_or_cannot_be_carried_out_go) {
   await_no_order(all);
   land_move(all, MIDDLE, LAND_NODES + 2); /* nobody */
   await_no_order(all);
-  cr_assert(has_logged(all, from, "is not moved to node f: it is none of the nodes that its settings name"));
+  cr_assert(land_has_logged(all, from, "is not moved to node f: it is none of the nodes that its settings name"));
   land_await(all);
   cr_assert_eq(owner_of_middle(all), from);
   cr_assert_eq(all->epoch[MIDDLE], epoch);
@@ -334,35 +286,25 @@ Test(moves, orders_that_ask_for_nothing_or_cannot_be_carried_out_go) {
 
 /* The node that wants it stands still while it follows; then the order is taken back, and nobody notices anything. */
 Test(moves, one_that_is_taken_back_leaves_the_zone_where_it_is) {
-  char text[64];
   land *all = start_families(true);
   uint32_t from = owner_of_middle(all), to = (from + 1) % LAND_NODES, epoch = all->epoch[MIDDLE];
   land_pause(all, to, true);
   land_move(all, MIDDLE, (int)to);
-  snprintf(text, sizeof text, "zone %d is to be moved to node %c", MIDDLE + 1, 'a' + (int)to);
-  await_logged(all, from, text);
+  await_logged(all, from, formed("zone %d is to be moved to node %c", MIDDLE + 1, 'a' + (int)to));
   land_move(all, MIDDLE, -1);
   await_logged(all, from, "the order was taken back");
   land_pause(all, to, false);
   land_await(all);
   cr_assert_eq(owner_of_middle(all), from);
   cr_assert_eq(all->epoch[MIDDLE], epoch, "it has lost its lease");
-  expect_nothing_lost(all);
-  land_end(all);
+  land_end_with_all(all);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- deaths */
 
-static void kill_or_revive(land *all, uint32_t node, bool is_dead) {
-  if (is_dead)
-    land_kill(all, node);
-  else
-    land_revive(all, node);
-}
-
 /* One of the two nodes of a move is lost at some moment of it, or behind it: the zone goes on somewhere. */
 static void lose_one(land *all, uint64_t random) {
-  static void (*const ways[])(land * all, uint32_t node, bool is_lost) = {kill_or_revive, land_pause, land_cut};
+  static void (*const ways[])(land * all, uint32_t node, bool is_lost) = {land_kill_or_revive, land_pause, land_cut};
   static const char *const names[] = {"dies", "stops", "is cut off"};
   uint32_t from = owner_of_middle(all), to = (from + 1 + (uint32_t)(random % 2)) % LAND_NODES;
   uint32_t lost = random / 2 % 2 ? to : from, way = (uint32_t)(random / 4 % 3), epoch = all->epoch[MIDDLE];
@@ -389,6 +331,5 @@ Test(moves, a_node_that_is_lost_in_one_takes_nobody_with_it) {
     land_await_crossings(all, all->arrived + 20);
     lose_one(all, muster_random_mix(seed + i));
   }
-  expect_nothing_lost(all);
-  land_end(all);
+  land_end_with_all(all);
 }

@@ -2,10 +2,7 @@
  * was is told where it is. With real brokers and three nodes. */
 #include "land.h"
 
-#include <criterion/criterion.h>
 #include <jansson.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { PLAYERS = 8, STEPS = 16, DEATH_AT = 8, TRIES = 300, PAUSE_US = 100000 };
 
@@ -26,8 +23,7 @@ static const char *text_of(json_t *object, const char *name) {
 
 /* Whether a reply is an error of that code; and its message. */
 static bool is_error(const daemon_reply *reply, const char *code, char message[256]) {
-  json_error_t error;
-  json_t *document = json_loads(reply->body, 0, &error), *part = json_object_get(document, "error");
+  json_t *document = json_loads(reply->body, 0, NULL), *part = json_object_get(document, "error");
   bool is = strcmp(text_of(part, "code"), code) == 0;
   snprintf(message, 256, "%s", text_of(part, "message"));
   json_decref(document);
@@ -61,10 +57,9 @@ static void move_player(land *all, player *one, double x) {
 /* How often an id is among the observers of a zone; -1 = it does not answer. */
 static int count_in_zone(land *all, uint32_t zone, const char *id) {
   daemon_reply reply;
-  json_error_t error;
   int count = 0;
   if (!land_ask(all, zone, "GET", "/observers?limit=1000", NULL, &reply) || reply.status != 200) return -1;
-  json_t *document = json_loads(reply.body, 0, &error), *list = json_object_get(document, "observers");
+  json_t *document = json_loads(reply.body, 0, NULL), *list = json_object_get(document, "observers");
   for (size_t i = 0; i < json_array_size(list); i++)
     count += strcmp(text_of(json_array_get(list, i), "observer"), id) == 0;
   json_decref(document);
@@ -90,15 +85,12 @@ static void await_player(land *all, const player *one) {
 
 static void add_player(land *all, player *one, uint32_t number) {
   daemon_reply reply;
-  json_error_t error;
   *one = (player){.zone = number % LAND_ZONES, .x = number % LAND_ZONES * 100 + 50};
-  char body[96];
-  snprintf(body, sizeof body, "{\"position\": {\"x\": %g, \"y\": 50}, \"near_m\": 5, \"far_m\": 20}", one->x);
+  const char *body = formed("{\"position\": {\"x\": %g, \"y\": 50}, \"near_m\": 5, \"far_m\": 20}", one->x);
   cr_assert(land_ask(all, one->zone, "POST", "/observers", body, &reply));
   cr_assert_eq(reply.status, 201, "%s", reply.body);
-  json_t *document = json_loads(reply.body, 0, &error);
+  json_auto_t *document = json_loads(reply.body, 0, NULL);
   snprintf(one->id, sizeof one->id, "%s", text_of(document, "observer"));
-  json_decref(document);
 }
 
 static void crash_all(land *all) {
@@ -129,10 +121,9 @@ static void walk_about(const land_options *options, void (*die)(land *all)) {
 }
 
 Test(observers, are_in_one_zone_wherever_they_go_and_whatever_process_dies) {
-  walk_about(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 10, .speed = 5}, crash_all);
+  walk_about(&(land_options){.agents = 10, .speed = 5}, crash_all);
 }
 
 Test(observers, are_in_one_zone_when_a_node_has_died) {
-  walk_about(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .journal_stream = true, .agents = 10, .speed = 5},
-             kill_one);
+  walk_about(&(land_options){.journal_stream = true, .agents = 10, .speed = 5}, kill_one);
 }

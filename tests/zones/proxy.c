@@ -1,19 +1,15 @@
 #include "proxy.h"
 
+#include "brokers.h"
+
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { LISTENERS_MAX = 128, LINKS_MAX = 1024, PIPE_BYTES = 1 << 16, GLANCE_MS = 20 };
 
@@ -77,14 +73,13 @@ static unsigned long inode_of(uint16_t port) {
 }
 
 static bool holds(pid_t process, unsigned long inode) {
-  char path[64], wanted[64], name[384], target[64];
+  char path[64], wanted[64], target[64];
   snprintf(path, sizeof path, "/proc/%d/fd", process);
   snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
   DIR *folder = opendir(path);
   bool found = false;
   for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
-    snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-    ssize_t length = readlink(name, target, sizeof target - 1);
+    ssize_t length = readlink(formed("%s/%s", path, entry->d_name), target, sizeof target - 1);
     if (length < 0) continue;
     target[length] = '\0';
     found = strcmp(target, wanted) == 0;
@@ -102,9 +97,13 @@ static int party_at(uint16_t port) {
 
 /* ------------------------------------------------------------------------------------------------------------ links */
 
+static struct sockaddr_in loopback_at(uint16_t port) {
+  struct in_addr loopback = {htonl(INADDR_LOOPBACK)};
+  return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = loopback};
+}
+
 static int connect_to(uint16_t port) {
-  struct sockaddr_in address = {
-      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = loopback_at(port);
   int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {
     close(descriptor);
@@ -207,7 +206,7 @@ static bool move_link(route *link, const short happened[2]) {
 /* --------------------------------------------------------------------------------------------------------- commands */
 
 static uint16_t listen_at(const proxy_command *command) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = loopback_at(0);
   socklen_t length = sizeof address;
   int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0 || bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0 ||

@@ -3,18 +3,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { RACES_PER_KILL = 2000, PATIENCE_MS = 120000, GLANCE_MS = 50 };
-
-static uint64_t from_environment(const char *name, uint64_t otherwise) {
-  const char *given = getenv(name);
-  return given ? strtoull(given, NULL, 10) : otherwise;
-}
 
 /* Somewhere in the second half of the next stretch: the first one is quiet for a while. */
 static void choose_kill(race_tally *tally) {

@@ -10,11 +10,6 @@
 #include "contest.h"
 #include "service/zones/pair.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 TestSuite(race_nats, .timeout = 14000);
 
 enum { CREATE_TRIES = 20, RACES_IN_CI = 300, ALONE = 3 /* publishes that only the leader has */ };
@@ -58,6 +53,13 @@ static void print_rule(const said_by_sequence *replica, said end) {
           replica->last, counting, pair.epoch, pair.number, end.epoch, end.number);
 }
 
+static contest begin(const char *stream, const char *subject) {
+  contest race;
+  contest_open(&race, stream, subject, false);
+  race_begin(&race.tally, RACES_IN_CI);
+  return race;
+}
+
 static void conclude(contest *race, const char *name) {
   race_print(&race->tally, name);
   fprintf(stderr, "  acknowledged, and not known to the next leader: %" PRIu64 "\n", race->forgotten);
@@ -66,10 +68,8 @@ static void conclude(contest *race, const char *name) {
 }
 
 Test(race_nats, publishes_that_expect_nothing_are_in_two_replicas_once_acknowledged) {
-  contest race;
+  contest race = begin("RACE", "race.pair");
   said_by_sequence replicas[BROKERS_MAX] = {0};
-  contest_open(&race, "RACE", "race.pair", false);
-  race_begin(&race.tally, RACES_IN_CI);
   contest_add_stream(&race);
   contest_listen(&race, false);
   said end = write_epochs(&race);
@@ -84,9 +84,7 @@ Test(race_nats, publishes_that_expect_nothing_are_in_two_replicas_once_acknowled
 }
 
 Test(race_nats, publishes_that_expect_one_sequence_may_both_be_taken) {
-  contest race;
-  contest_open(&race, "RACE", "race.pair", false);
-  race_begin(&race.tally, RACES_IN_CI);
+  contest race = begin("RACE", "race.pair");
   race.expects = true;
   contest_add_stream(&race);
   write_epochs(&race);
@@ -95,11 +93,9 @@ Test(race_nats, publishes_that_expect_one_sequence_may_both_be_taken) {
 }
 
 Test(race_nats, updates_of_a_key_with_one_revision_may_both_be_taken) {
-  contest race;
+  contest race = begin("KV_RACE", "$KV.RACE.lease");
   kvConfig bucket;
   kvStore *store = NULL;
-  contest_open(&race, "KV_RACE", "$KV.RACE.lease", false);
-  race_begin(&race.tally, RACES_IN_CI);
   race.expects = true;
   kvConfig_Init(&bucket);
   bucket.Bucket = "RACE";
@@ -128,11 +124,6 @@ static void write_acknowledged(contest *race, uint64_t count) {
   }
 }
 
-static void cut_off(const contest *race, uint32_t which, bool is_cut) {
-  for (uint32_t i = 0; i < BROKERS_MAX; i++)
-    if (i != which) brokers_cut(race->all, BROKERS_NATS, which, i, is_cut);
-}
-
 /* The leader is cut off with publishes that only it has; the two others go on without it, until it is back. */
 Test(race_nats, a_leader_that_was_cut_off_may_keep_a_stream_of_its_own) {
   contest race;
@@ -143,12 +134,12 @@ Test(race_nats, a_leader_that_was_cut_off_may_keep_a_stream_of_its_own) {
   write_acknowledged(&race, ALONE);
   while (leader < 0) leader = brokers_stream_leader(race.all, race.stream);
   contest_move(&race, ((uint32_t)leader + 1) % BROKERS_MAX, (uint32_t)leader);
-  cut_off(&race, (uint32_t)leader, true);
+  brokers_cut_off(race.all, BROKERS_NATS, (uint32_t)leader, true);
   for (said alone = {.writer = 1, .race = 1}; alone.race <= ALONE; alone.race++) contest_ask(&race, &alone);
   natsConnection_Flush(race.writers[1].connection);
   race_await_another(race.all, BROKERS_NATS, race.stream, leader);
   write_acknowledged(&race, ALONE + 2);
-  cut_off(&race, (uint32_t)leader, false);
+  brokers_cut_off(race.all, BROKERS_NATS, (uint32_t)leader, false);
   brokers_await(race.all);
   write_acknowledged(&race, ALONE);
   contest_read_replicas(&race, replicas);

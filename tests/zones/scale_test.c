@@ -12,11 +12,8 @@
 
 #include "service/zones/broker.h"
 #include "service/zones/nodes.h"
-#include "support/skip.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
 TestSuite(scale, .timeout = 1800);
 
@@ -24,11 +21,6 @@ enum { WARM_FRAMES = 100 };
 
 /* By how much the model may be off. */
 static const double nats_tolerance = 0.10, etcd_tolerance = 0.15, history_tolerance = 0.3;
-
-static double number_given(const char *name, double otherwise) {
-  const char *given = getenv(name);
-  return given ? strtod(given, NULL) : otherwise;
-}
 
 /* Until all zones together have run so many frames more. Returns how many agents stood in zones meanwhile. */
 static double let_frames_pass(land *all, const traffic_tap *tap, double frames) {
@@ -49,10 +41,9 @@ static double seconds_away(const land *all, const traffic *is, double standing) 
   return (all->options.agents * all->zones - standing) / (is->departed / is->seconds);
 }
 
-static zones_land describe_land(const land *all, const traffic *is, double away_s) {
-  const land_options *options = &all->options;
-  double zones = all->zones, stores = is->published[TRAFFIC_OBJECTS].messages / options->brokers.nats; /* a part each */
-  return (zones_land){.zones = all->zones,
+/* What is known of a land before it runs. */
+static zones_land plan_land(uint32_t zones, const land_options *options) {
+  return (zones_land){.zones = zones,
                       .columns = LAND_ZONES,
                       .nodes = LAND_NODES,
                       .nodes_of_zone = LAND_NODES,
@@ -60,15 +51,22 @@ static zones_land describe_land(const land *all, const traffic *is, double away_
                       .side_m = LAND_SIDE,
                       .border_m = LAND_BORDER,
                       .speed_m = options->speed,
-                      .hz = is->frames / zones / is->seconds,
                       .round_frames = options->hz / LAND_GHOST_HZ,
-                      .updates = is->completed / zones / is->seconds,
                       .state_bytes = options->strollers,
                       .published_bytes = options->strollers,
-                      .store_s = zones * is->seconds / (stores > 0 ? stores : 1),
                       .lease_ttl_s = LAND_TTL_S,
-                      .stream = options->journal_stream,
-                      .pace = {.away_s = away_s}};
+                      .stream = options->journal_stream};
+}
+
+static zones_land describe_land(const land *all, const traffic *is, double away_s) {
+  zones_land described = plan_land(all->zones, &all->options);
+  double zones = all->zones,
+         stores = is->published[TRAFFIC_OBJECTS].messages / all->options.brokers.nats; /* a part each */
+  described.hz = is->frames / zones / is->seconds;
+  described.updates = is->completed / zones / is->seconds;
+  described.store_s = zones * is->seconds / (stores > 0 ? stores : 1);
+  described.pace.away_s = away_s;
+  return described;
 }
 
 /* Requests of etcd that changed nothing. */
@@ -83,10 +81,7 @@ static double seconds_to_answer(zones_land described, double reads) {
   for (uint32_t i = 0; i < 40; i++) {
     described.pace.answer_s = (least + most) / 2;
     zones_model(&described, &load);
-    if (load.reads > reads)
-      least = described.pace.answer_s;
-    else
-      most = described.pace.answer_s;
+    *(load.reads > reads ? &least : &most) = described.pace.answer_s;
   }
   return least;
 }
@@ -194,8 +189,8 @@ static void check_land(const land_options *options) {
   traffic before, is;
   land *all = land_start(options);
   traffic_tap *tap = traffic_open(all);
-  double frames = number_given("MUSTER_SCALE_FRAMES", 200);
-  comparison of = {.out = stdout, .rates = number_given("MUSTER_SCALE_RATES", 0) != 0};
+  double frames = (double)from_environment("MUSTER_SCALE_FRAMES", 200);
+  comparison of = {.out = stdout, .rates = from_environment("MUSTER_SCALE_RATES", 0) != 0};
   let_frames_pass(all, tap, WARM_FRAMES * all->zones);
   traffic_read(all, tap, &before);
   double standing = let_frames_pass(all, tap, frames * all->zones);
@@ -209,39 +204,24 @@ static void check_land(const land_options *options) {
 }
 
 Test(scale, of_three_zones_is_what_is_computed) {
-  check_land(&(land_options){
-      .brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX}, .agents = 600, .speed = 5, .strollers = 12});
+  check_land(&(land_options){.three = true, .agents = 600, .speed = 5, .strollers = 12});
 }
 
 Test(scale, of_nine_zones_with_the_stream_of_their_journals_too) {
-  check_land(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
-                             .journal_stream = true,
-                             .rows = 3,
-                             .agents = 300,
-                             .speed = 3,
-                             .strollers = 100});
+  check_land(
+      &(land_options){.three = true, .journal_stream = true, .rows = 3, .agents = 300, .speed = 3, .strollers = 100});
 }
 
 /* ------------------------------------------------------------------------------------------------------- comparison */
 
 /* Nine zones as they are described, without brokers. */
 static zones_land imagine_land(void) {
-  return (zones_land){.zones = LAND_ZONES_MAX,
-                      .columns = LAND_ZONES,
-                      .nodes = LAND_NODES,
-                      .nodes_of_zone = LAND_NODES,
-                      .agents = 300,
-                      .side_m = LAND_SIDE,
-                      .border_m = LAND_BORDER,
-                      .speed_m = 3,
-                      .hz = 10,
-                      .round_frames = 2,
-                      .updates = 3000,
-                      .state_bytes = 100,
-                      .published_bytes = 100,
-                      .store_s = 6,
-                      .lease_ttl_s = LAND_TTL_S,
-                      .stream = true};
+  const land_options options = {.journal_stream = true, .agents = 300, .hz = 10, .speed = 3, .strollers = 100};
+  zones_land described = plan_land(LAND_ZONES_MAX, &options);
+  described.hz = options.hz;
+  described.updates = 3000;
+  described.store_s = 6;
+  return described;
 }
 
 static traffic_flow flow_in(const zones_flow *flow) {
@@ -306,7 +286,7 @@ Test(scale, more_often_is_off_in_any_case) {
   crossings.pace.crossings = load.flows[ZONES_CROSSINGS].messages * 2;
   chunks.pace.chunks = load.flows[ZONES_JOURNAL].messages * 2;
   const zones_land *const all[] = {&crossings, &chunks};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
     traffic is = imagine_traffic(all[i]);
     cr_expect_eq(count_off(&described, &is, false), 1, "%zu", i);
   }
@@ -328,21 +308,14 @@ Test(scale, a_long_way_is_off_where_it_is_not_taken_as_it_came) {
 Test(scale, each_figure_that_is_off_is_noticed) {
   zones_land described = imagine_land();
   traffic is = imagine_traffic(&described);
-  double *const figures[] = {&is.published[TRAFFIC_GHOSTS].messages,
-                             &is.published[TRAFFIC_GHOSTS].bytes,
-                             &is.published[TRAFFIC_NODES].bytes,
-                             &is.published[TRAFFIC_JOURNAL].bytes,
-                             &is.published[TRAFFIC_OBJECTS].bytes,
-                             &is.in[0].messages,
-                             &is.in[1].bytes,
-                             &is.out[2].messages,
-                             &is.out[0].bytes,
-                             &is.puts,
-                             &is.wire[BROKERS_ETCD][0],
-                             &is.wire[BROKERS_ETCD][1],
-                             &is.database,
-                             &is.departed};
-  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+  double *const figures[] = {
+      /* of NATS */
+      &is.published[TRAFFIC_GHOSTS].messages, &is.published[TRAFFIC_GHOSTS].bytes, &is.published[TRAFFIC_NODES].bytes,
+      &is.published[TRAFFIC_JOURNAL].bytes, &is.published[TRAFFIC_OBJECTS].bytes, &is.in[0].messages, &is.in[1].bytes,
+      &is.out[2].messages, &is.out[0].bytes,
+      /* of etcd, and of the zones */
+      &is.puts, &is.wire[BROKERS_ETCD][0], &is.wire[BROKERS_ETCD][1], &is.database, &is.departed};
+  for (size_t i = 0; i < COUNT_OF(figures); i++) {
     double was = *figures[i];
     *figures[i] = was * 0.5;
     cr_expect_gt(count_off(&described, &is, false), 0, "%zu, half", i);

@@ -2,18 +2,16 @@
 
 #include "base/clock.h"
 
-#include <criterion/criterion.h>
 #include <jansson.h>
+#include <math.h>
 #include <nats/nats.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { TAP_URL_BYTES = 64, PATH_BYTES_OF_WORLD = 64, ANSWER_TRIES = 100 };
+enum { ANSWER_TRIES = 100 };
 
 /* Two subscriptions on each server: of what musterd publishes, and of what it asks JetStream. */
 static const char *const tapped[] = {"muster.>", "$JS.API.>"};
-enum { TAPPED = sizeof tapped / sizeof *tapped };
+enum { TAPPED = COUNT_OF(tapped) };
 
 typedef struct tap_server {
   traffic_tap *tap;
@@ -30,16 +28,16 @@ struct traffic_tap {
 
 /* -------------------------------------------------------------------------------------------------------------- tap */
 
-static bool begins(const char *text, const char *with) {
-  return strncmp(text, with, strlen(with)) == 0;
-}
-
 static traffic_kind kind_of(const char *subject) {
-  if (begins(subject, "muster.land.ghosts.")) return TRAFFIC_GHOSTS;
-  if (begins(subject, "muster.land.nodes") || begins(subject, "muster.land.settings")) return TRAFFIC_NODES;
-  if (begins(subject, "muster.land.journal.")) return TRAFFIC_JOURNAL;
-  if (begins(subject, "muster.land.objects.")) return TRAFFIC_OBJECTS;
-  return begins(subject, "$JS.API.STREAM.PURGE.") ? TRAFFIC_REMOVALS : TRAFFIC_OTHERS;
+  static const struct {
+    const char *begins;
+    traffic_kind kind;
+  } kinds[] = {{"muster.land.ghosts.", TRAFFIC_GHOSTS},   {"muster.land.nodes", TRAFFIC_NODES},
+               {"muster.land.settings", TRAFFIC_NODES},   {"muster.land.journal.", TRAFFIC_JOURNAL},
+               {"muster.land.objects.", TRAFFIC_OBJECTS}, {"$JS.API.STREAM.PURGE.", TRAFFIC_REMOVALS}};
+  for (size_t i = 0; i < COUNT_OF(kinds); i++)
+    if (strncmp(subject, kinds[i].begins, strlen(kinds[i].begins)) == 0) return kinds[i].kind;
+  return TRAFFIC_OTHERS;
 }
 
 static void on_tapped(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *user) {
@@ -96,8 +94,8 @@ void traffic_close(traffic_tap *tap) {
 
 /* A busy broker answers later than brokers_ask() waits. */
 static brokers_answer ask_again(const land *all, brokers_kind kind, uint32_t which, const char *path) {
-  brokers_answer answer = brokers_ask(all->brokers, kind, which, path, NULL, NULL);
-  for (uint32_t i = 0; answer.status != 200 && i < ANSWER_TRIES; i++) {
+  brokers_answer answer = {0};
+  for (uint32_t i = 0; answer.status != 200 && i <= ANSWER_TRIES; i++) {
     free(answer.body);
     answer = brokers_ask(all->brokers, kind, which, path, NULL, NULL);
   }
@@ -106,16 +104,14 @@ static brokers_answer ask_again(const land *all, brokers_kind kind, uint32_t whi
 }
 
 static void read_server(const land *all, const traffic_tap *tap, uint32_t which, traffic *now) {
-  json_error_t error;
   const tap_server *server = &tap->servers[which];
   brokers_answer answer = ask_again(all, BROKERS_NATS, which, "/varz");
-  json_t *varz = json_loads(answer.body, JSON_DECODE_INT_AS_REAL, &error);
+  json_auto_t *varz = json_loads(answer.body, JSON_DECODE_INT_AS_REAL, NULL);
   cr_assert_not_null(varz, "a server of NATS does not tell what it did");
   now->in[which] = (traffic_flow){json_number_value(json_object_get(varz, "in_msgs")),
                                   json_number_value(json_object_get(varz, "in_bytes"))};
   now->out[which] = (traffic_flow){json_number_value(json_object_get(varz, "out_msgs")) - server->heard.messages,
                                    json_number_value(json_object_get(varz, "out_bytes")) - server->heard.bytes};
-  json_decref(varz);
   free(answer.body);
 }
 
@@ -134,20 +130,14 @@ static double sum_samples(const char *text, const char *begin) {
 
 static void read_member(const land *all, uint32_t which, traffic *now) {
   static const char served[] = "grpc_server_handled_total{grpc_code=\"OK\",grpc_method=\"";
-  char begin[128];
   brokers_answer answer = ask_again(all, BROKERS_ETCD, which, "/metrics");
-  snprintf(begin, sizeof begin, "%sRange\"", served);
-  now->ranges += sum_samples(answer.body, begin);
-  snprintf(begin, sizeof begin, "%sTxn\"", served);
-  now->transactions += sum_samples(answer.body, begin);
-  double puts = sum_samples(answer.body, "etcd_mvcc_put_total"),
-         deletes = sum_samples(answer.body, "etcd_mvcc_delete_total");
-  double agreed = sum_samples(answer.body, "etcd_server_proposals_committed_total");
-  double database = sum_samples(answer.body, "etcd_mvcc_db_total_size_in_use_in_bytes");
-  if (database > now->database) now->database = database;
-  if (puts > now->puts) now->puts = puts; /* each member applies all */
-  if (deletes > now->deletes) now->deletes = deletes;
-  if (agreed > now->agreed) now->agreed = agreed;
+  now->ranges += sum_samples(answer.body, formed("%sRange\"", served));
+  now->transactions += sum_samples(answer.body, formed("%sTxn\"", served));
+  /* Of what each member applies, the one that is ahead. */
+  now->puts = fmax(now->puts, sum_samples(answer.body, "etcd_mvcc_put_total"));
+  now->deletes = fmax(now->deletes, sum_samples(answer.body, "etcd_mvcc_delete_total"));
+  now->agreed = fmax(now->agreed, sum_samples(answer.body, "etcd_server_proposals_committed_total"));
+  now->database = fmax(now->database, sum_samples(answer.body, "etcd_mvcc_db_total_size_in_use_in_bytes"));
   free(answer.body);
 }
 
@@ -169,25 +159,22 @@ static double number_at(json_t *document, const char *part, const char *name) {
 
 static void read_zone(land *all, uint32_t zone, traffic *now) {
   static daemon_reply reply;
-  char sample[96];
-  json_error_t error;
   int node = land_owner(all, zone);
   if (node < 0) {
     land_await(all); /* it answers later where the machine is busy */
     node = land_owner(all, zone);
   }
   cr_assert_geq(node, 0);
-  snprintf(sample, sizeof sample, "muster_updates_completed_total{world=\"%s\"}", land_name(zone));
-  now->completed += daemon_metric(&all->nodes[node], sample);
+  now->completed +=
+      daemon_metric(&all->nodes[node], formed("muster_updates_completed_total{world=\"%s\"}", land_name(zone)));
   cr_assert(land_ask(all, zone, "GET", "", NULL, &reply) && reply.status == 200, "a zone does not run");
-  json_t *world = json_loads(reply.body, 0, &error);
+  json_auto_t *world = json_loads(reply.body, 0, NULL);
   now->frames += number_at(world, NULL, "frames");
   now->agents += number_at(world, NULL, "agents");
   now->departed += number_at(world, "zone", "departed");
   now->ghosts += number_at(world, "zone", "ghosts");
   now->snapshots += number_at(world, "journal", "snapshots");
   now->journal_bytes += number_at(world, "journal", "bytes");
-  json_decref(world);
 }
 
 static double seconds_now(void) {

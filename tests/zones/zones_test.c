@@ -7,15 +7,13 @@
 #include "base/clock.h"
 #include "base/random.h"
 
-#include <criterion/criterion.h>
-#include <inttypes.h>
-#include <stdlib.h>
-
 TestSuite(zones, .timeout = 14400);
 
-static uint64_t from_environment(const char *name, uint64_t otherwise) {
-  const char *given = getenv(name);
-  return given ? strtoull(given, NULL, 10) : otherwise;
+/* The seed is printed, so that a run can be had again. */
+static uint64_t seed_of_land(void) {
+  uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system());
+  fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
+  return seed;
 }
 
 /* --------------------------------------------------------------------------------------------------------- troubles */
@@ -42,15 +40,8 @@ static void lose_node(land *all, uint64_t random, void (*lose)(land *all, uint32
   lose(all, node, false);
 }
 
-static void kill_or_revive(land *all, uint32_t node, bool is_dead) {
-  if (is_dead)
-    land_kill(all, node);
-  else
-    land_revive(all, node);
-}
-
 static void kill_node(land *all, uint64_t random) {
-  lose_node(all, random, kill_or_revive, "a node's death");
+  lose_node(all, random, land_kill_or_revive, "a node's death");
 }
 
 static void pause_node(land *all, uint64_t random) {
@@ -67,7 +58,7 @@ typedef struct trouble {
 } trouble;
 
 static const trouble troubles[] = {{kill_broker, 2}, {kill_node, 2}, {pause_node, 1}, {cut_node, 1}};
-enum { KINDS = sizeof troubles / sizeof *troubles, TROUBLES_MAX = 128 };
+enum { KINDS = COUNT_OF(troubles), TROUBLES_MAX = 128 };
 
 /* All troubles that are to come, in an order by the seed. */
 static uint32_t plan_troubles(uint64_t seed, const trouble *plan[TROUBLES_MAX]) {
@@ -89,40 +80,34 @@ static uint32_t plan_troubles(uint64_t seed, const trouble *plan[TROUBLES_MAX]) 
  * its children again, and the land fills up. So some time passes between two, in which zones are stored. */
 enum { FEW = 8, LOOKS = 25 };
 
-/* Lives through all troubles and crossings, and judges. */
-static ledger_verdict live_through(bool journal_stream) {
+/* Lives through all troubles and crossings. */
+static land *live_through(bool journal_stream) {
   const trouble *plan[TROUBLES_MAX];
-  uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system()),
-           crossings = from_environment("MUSTER_CROSSINGS", 1000);
-  fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
+  uint64_t seed = seed_of_land(), crossings = from_environment("MUSTER_CROSSINGS", 1000);
   uint32_t count = plan_troubles(seed, plan);
-  land *all = land_start(&(land_options){.brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX},
-                                         .journal_stream = journal_stream,
-                                         .agents = 60,
-                                         .speed = 20,
-                                         .life = 20});
+  land *all = land_start(
+      &(land_options){.three = true, .journal_stream = journal_stream, .agents = 60, .speed = 20, .life = 20});
   for (uint32_t i = 0; i < count; i++) {
     for (int looks = 0; !journal_stream && count > FEW && looks < LOOKS; looks++) land_watch(all);
     land_await_crossings(all, crossings * (i + 1) / (count + 1));
     plan[i]->make(all, muster_random_mix(seed - i));
   }
   land_await_crossings(all, crossings);
-  land_rest(all);
-  ledger_verdict verdict = land_judge(all, stderr);
-  fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
-  if (!(journal_stream ? ledger_is_strong(&verdict) : ledger_is_weak(&verdict))) land_show(all);
-  land_end(all);
-  return verdict;
+  return all;
 }
 
 Test(zones, lose_nothing_with_the_stream_of_their_journals) {
-  ledger_verdict verdict = live_through(true);
-  cr_expect(ledger_is_strong(&verdict));
+  land_end_with_all(live_through(true));
 }
 
 Test(zones, keep_everybody_in_one_place_without_it) {
-  ledger_verdict verdict = live_through(false);
+  land *all = live_through(false);
+  land_rest(all);
+  ledger_verdict verdict = land_judge(all, stderr);
+  fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
+  if (!ledger_is_weak(&verdict)) land_show(all);
   cr_expect(ledger_is_weak(&verdict));
+  land_end(all);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ chaos */
@@ -154,10 +139,10 @@ static void empty_node(land *all, uint64_t random) {
 
 static void (*const chaos[])(land *all, uint64_t random) = {kill_broker, kill_node, pause_node, cut_node,
                                                             crash_zones, move_zone, move_zone,  empty_node};
-enum { CHAOS_KINDS = sizeof chaos / sizeof *chaos, CHAOS_GAP_LEAST = 20, CHAOS_GAP_MOST = 300 };
+enum { CHAOS_KINDS = COUNT_OF(chaos), CHAOS_GAP_LEAST = 20, CHAOS_GAP_MOST = 300 };
 
 /* Trouble upon trouble, with 20 to 300 crossings in between, or a tenth of that where there are few to be. */
-static ledger_verdict live_in_chaos(land *all, uint64_t seed, uint64_t crossings) {
+static void live_in_chaos(land *all, uint64_t seed, uint64_t crossings) {
   uint64_t random = seed, most = crossings < 10 * CHAOS_GAP_MOST ? CHAOS_GAP_MOST / 10 : CHAOS_GAP_MOST;
   uint64_t end_ns = clock_system() + from_environment("MUSTER_CHAOS_S", 0) * 1000000000;
   for (uint32_t count = 0; all->arrived < crossings || clock_system() < end_ns; count++) {
@@ -166,40 +151,26 @@ static ledger_verdict live_in_chaos(land *all, uint64_t seed, uint64_t crossings
     fprintf(stderr, "%u, after %" PRIu64 " crossings: ", count, all->arrived);
     chaos[random / most % CHAOS_KINDS](all, random / most / CHAOS_KINDS);
   }
-  land_rest(all);
-  return land_judge(all, stderr);
 }
 
 Test(zones, lose_nothing_in_chaos_and_let_nothing_grow) {
-  uint64_t seed = from_environment("MUSTER_LAND_SEED", clock_system()),
-           crossings = from_environment("MUSTER_CROSSINGS", 300);
-  fprintf(stderr, "MUSTER_LAND_SEED=%" PRIu64 "\n", seed);
+  uint64_t seed = seed_of_land(), crossings = from_environment("MUSTER_CROSSINGS", 300);
+  double life = crossings < 10000 ? 120 : 1800; /* in hours the books of all births stay small beside files */
   land *all = land_start(&(land_options){
-      .brokers = {.nats = BROKERS_MAX, .etcd = BROKERS_MAX, .short_history = true},
-      .journal_stream = true,
-      .agents = 120,
-      .speed = 20,
-      .life = crossings < 10000 ? 120 : 1800, /* in hours the books of all births stay small beside files */
-  });
-  all->sizes = growth_open();
-  ledger_verdict verdict = live_in_chaos(all, seed, crossings);
-  fprintf(stderr, "%" PRIu64 " crossings were seen\n", all->arrived);
-  cr_expect(ledger_is_strong(&verdict));
-  cr_expect(growth_judge(all->sizes, stderr));
-  growth_close(all->sizes);
-  land_end(all);
+      .three = true, .brokers.short_history = true, .journal_stream = true, .agents = 120, .speed = 20, .life = life});
+  growth *sizes = all->sizes = growth_open();
+  live_in_chaos(all, seed, crossings);
+  land_end_with_all(all);
+  cr_expect(growth_judge(sizes, stderr));
+  growth_close(sizes);
 }
 
 /* -------------------------------------------------------------------------------------------------- without trouble */
 
 Test(zones, lose_nothing_where_nothing_happens) {
-  land *all = land_start(&(land_options){.brokers = {.nats = 1, .etcd = 1}, .agents = 60, .speed = 20, .life = 8});
+  land *all = land_start(&(land_options){.agents = 60, .speed = 20, .life = 8});
   land_await_crossings(all, 300);
-  land_rest(all);
-  ledger_verdict verdict = land_judge(all, stderr);
-  cr_expect(ledger_is_strong(&verdict));
-  cr_expect_gt(verdict.died, 0);
-  land_end(all);
+  cr_expect_gt(land_end_with_all(all).died, 0);
 }
 
 /* Node c comes to NATS by leaf nodes. What it stores is found by the others when it dies, and what it told is heard. */
@@ -221,8 +192,5 @@ Test(zones, lose_nothing_where_a_node_comes_by_leaf_nodes) {
   land_revive(all, 0);
   land_revive(all, 1);
   land_await_crossings(all, 500);
-  land_rest(all);
-  ledger_verdict verdict = land_judge(all, stderr);
-  cr_expect(ledger_is_strong(&verdict));
-  land_end(all);
+  land_end_with_all(all);
 }

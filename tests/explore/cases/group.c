@@ -15,19 +15,20 @@ struct state {
   uint32_t ends;    /* completions that uncovered a waiter */
 };
 
-static void *prepare(void) {
-  return explore_memory(sizeof(struct state));
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
 }
 
-static void begin_two_jobs(void *argument) {
-  struct state *state = argument;
+static void begin_two_jobs(void) {
   state->group = explore_new(sizeof *state->group);
   group_prepare(state->group, NULL);
   group_add(state->group, 2, 0);
 }
 
 /* As worker_complete does. */
-static void complete(struct state *state, uint32_t count) {
+static void complete(uint32_t count) {
   bool waited = group_complete(state->group, count);
   state->ends += waited;
   if (waited)
@@ -36,7 +37,7 @@ static void complete(struct state *state, uint32_t count) {
 }
 
 /* As sleep_for_group does. */
-static void wait_for(struct state *state, uint32_t index) {
+static void wait_for(uint32_t index) {
   while (!group_is_complete(state->group)) {
     uint32_t ticket = park_ticket(&state->parkings[index]);
     idle_enter(&state->waiting, index);
@@ -46,61 +47,56 @@ static void wait_for(struct state *state, uint32_t index) {
   EXPLORE_CHECK(state->ended[2] && state->ended[3]);
 }
 
-static void run_completer(struct state *state, uint32_t fibre) {
+static void run_completer(uint32_t fibre) {
   explore_moment();
   state->ended[fibre] = 1;
-  complete(state, 1);
+  complete(1);
 }
 
 /* The owner frees the group as soon as it sees it complete; no other fibre may touch it then. */
-static void run_free(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_free(uint32_t fibre) {
   if (fibre > 1) {
-    run_completer(state, fibre);
+    run_completer(fibre);
   } else if (fibre == 0) {
-    wait_for(state, 0);
+    wait_for(0);
     explore_delete(state->group);
   }
 }
 
-static void run_two_waiters(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_two_waiters(uint32_t fibre) {
   if (fibre > 1)
-    run_completer(state, fibre);
+    run_completer(fibre);
   else
-    wait_for(state, fibre);
+    wait_for(fibre);
 }
 
-static void check_ends(void *argument) {
-  const struct state *state = argument;
+static void check_ends(void) {
   EXPLORE_CHECK(state->ends <= 1);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- reuse */
 
-static void begin_one_job(void *argument) {
-  struct state *state = argument;
-  begin_two_jobs(state);
+static void begin_one_job(void) {
+  begin_two_jobs();
   state->ended[3] = 1;
-  complete(state, 1);
+  complete(1);
 }
 
 /* The owner uses the group again, as it is, as soon as it is complete: nothing of the first time is left in it. */
-static void run_reuse(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_reuse(uint32_t fibre) {
   if (fibre == 0) {
-    wait_for(state, 0);
+    wait_for(0);
     group_add(state->group, 1, 0);
     state->ended[2] = 0;
     state->ended[3] = 2;
-    wait_for(state, 0);
+    wait_for(0);
     explore_delete(state->group);
   } else if (fibre == 1) {
     while (state->ended[3] != 2) explore_yield();
     state->ended[2] = 1;
-    complete(state, 1);
+    complete(1);
   } else {
-    run_completer(state, 2);
+    run_completer(2);
   }
 }
 

@@ -13,13 +13,14 @@ struct state {
   bool closed;              /* the known one */
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   identity_create(&state->identity, INDICES, &state->arena);
-  return state;
 }
 
-static uint32_t take(struct state *state) {
+static uint32_t take(void) {
   uint32_t index;
   while ((index = identity_take(&state->identity)) == IDENTITY_NONE) explore_yield();
   EXPLORE_CHECK(index < INDICES && state->holder[index] == 0);
@@ -27,47 +28,44 @@ static uint32_t take(struct state *state) {
   return index;
 }
 
-static void give_back(struct state *state, uint32_t index) {
+static void give_back(uint32_t index) {
   EXPLORE_CHECK(state->holder[index] == explore_fibre() + 1);
   state->holder[index] = 0;
   identity_give_back(&state->identity, index);
 }
 
 /* Three that each take one of two indices, twice. */
-static void run_one_holder(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_one_holder(uint32_t fibre) {
   (void)fibre;
   for (uint32_t round = 0; round < 2; round++) {
-    uint32_t index = take(state);
+    uint32_t index = take();
     uint32_t generation = identity_open(&state->identity, index);
     EXPLORE_CHECK(identity_is_live(&state->identity, index, generation));
     identity_close(&state->identity, index);
     EXPLORE_CHECK(!identity_is_live(&state->identity, index, generation));
-    give_back(state, index);
+    give_back(index);
   }
 }
 
-static void check_one_holder(void *argument) {
-  struct state *state = argument;
+static void check_one_holder(void) {
   EXPLORE_CHECK(identity_available(&state->identity) == INDICES);
   for (uint32_t i = 0; i < INDICES; i++) EXPLORE_CHECK(identity_take(&state->identity) != IDENTITY_NONE);
   EXPLORE_CHECK(identity_take(&state->identity) == IDENTITY_NONE);
 }
 
 /* A fibre looks whether an id is live, while another closes it and its index is opened again. */
-static void run_stale(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_stale(uint32_t fibre) {
   if (fibre == 0) {
-    uint32_t index = take(state);
+    uint32_t index = take();
     state->known = (uint64_t)identity_open(&state->identity, index) << 32 | index;
     identity_close(&state->identity, index);
     state->closed = true;
-    give_back(state, index);
+    give_back(index);
     for (uint32_t round = 0; round < 2; round++) {
-      index = take(state);
+      index = take();
       identity_open(&state->identity, index);
       identity_close(&state->identity, index);
-      give_back(state, index);
+      give_back(index);
     }
     return;
   }

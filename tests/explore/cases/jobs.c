@@ -11,26 +11,19 @@ struct state {
   uint8_t ran[JOBS];
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
-  state->pool = little_pool(2, 2);
-  return state;
+static struct state *state;
+
+static void prepare(void) {
+  state = little_pool_state(sizeof *state, 2, 2);
 }
 
-static void begin(void *argument) {
-  struct state *state = argument;
+static void begin(void) {
   state->group = explore_new(sizeof *state->group);
   muster_group_init(state->group, state->pool);
 }
 
-static void check(void *argument) {
-  const struct state *state = argument;
-  little_pool_check_empty(state->pool);
-}
-
 /* Fibres submit and wait while the pool stops: what was accepted runs or is dropped, and the wait ends. */
-static void run_stop(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_stop(uint32_t fibre) {
   if (fibre == 0) {
     muster_pool_stop(state->pool);
   } else if (fibre == 1) {
@@ -43,6 +36,6 @@ static void run_stop(void *argument, uint32_t fibre) {
 }
 
 const explore_case jobs_cases[] = {
-    {"jobs/stop", 3, prepare, begin, run_stop, check, 0},
+    {"jobs/stop", 3, prepare, begin, run_stop, little_pool_state_check, 0},
     {0},
 };

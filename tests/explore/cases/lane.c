@@ -14,20 +14,19 @@ struct state {
   bool freed[JOBS]; /* its start has returned */
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   lane_create(&state->lane, CAPACITY, &state->arena);
-  return state;
 }
 
 static void first_function(void *argument, uint32_t worker) {
-  (void)argument;
-  (void)worker;
+  (void)argument, (void)worker;
 }
 
 static void second_function(void *argument, uint32_t worker) {
-  (void)argument;
-  (void)worker;
+  (void)argument, (void)worker;
 }
 
 /* The three words of a job belong together. Even jobs are of one group, odd ones of another. */
@@ -40,7 +39,7 @@ static const struct group *group_of(uint32_t number) {
   return job_of(number).group;
 }
 
-static uint32_t note_job(struct state *state, const struct job *job) {
+static uint32_t note_job(const struct job *job) {
   uint32_t number = (uint32_t)(uintptr_t)job->argument - 1;
   EXPLORE_CHECK(number < JOBS);
   EXPLORE_CHECK(job->run == job_of(number).run && job->group == job_of(number).group);
@@ -50,13 +49,13 @@ static uint32_t note_job(struct state *state, const struct job *job) {
   return number;
 }
 
-static void push(struct state *state, uint32_t number) {
+static void push(uint32_t number) {
   struct job job = job_of(number);
   while (!lane_push(&state->lane, &job)) explore_yield();
 }
 
 /* Claims up to two and starts them; false when there was nothing. */
-static bool serve(struct state *state, uint32_t most, const struct group *only) {
+static bool serve(uint32_t most, const struct group *only) {
   uint64_t first;
   uint32_t count = lane_look(&state->lane, most, only, &first);
   if (!count) return false;
@@ -64,31 +63,31 @@ static bool serve(struct state *state, uint32_t most, const struct group *only) 
   for (uint32_t i = 0; i < count; i++) {
     struct job job;
     if (!lane_start(&state->lane, first + i, &job)) continue;
-    uint32_t number = note_job(state, &job);
+    uint32_t number = note_job(&job);
     state->position[number] = first + i;
     state->freed[number] = true;
   }
   return true;
 }
 
-static void serve_until(struct state *state, uint32_t jobs, uint32_t most, const struct group *only) {
+static void serve_until(uint32_t jobs, uint32_t most, const struct group *only) {
   while (state->got_count < jobs)
-    if (!serve(state, most, only)) explore_yield();
+    if (!serve(most, only)) explore_yield();
 }
 
-static void take_out_until(struct state *state, uint32_t jobs, const struct group *only) {
+static void take_out_until(uint32_t jobs, const struct group *only) {
   while (state->got_count < jobs) {
     uint64_t head = lane_head(&state->lane), tail = lane_tail(&state->lane);
     struct job job;
     /* From before head on: jobs that were claimed and not started can be taken, too. */
     for (uint64_t position = head >= CAPACITY ? head - CAPACITY : 0; position < tail; position++)
-      if (lane_take_out(&state->lane, position, only, &job)) note_job(state, &job);
+      if (lane_take_out(&state->lane, position, only, &job)) note_job(&job);
     explore_yield();
   }
 }
 
 /* A lane that everything left still takes as many as it holds, and gives them back in order. */
-static void check_reusable(struct state *state) {
+static void check_reusable(void) {
   uint64_t first;
   EXPLORE_CHECK(!lane_has_work(&state->lane));
   for (uint32_t lap = 0; lap < 2; lap++) {
@@ -103,62 +102,53 @@ static void check_reusable(struct state *state) {
 
 /* ------------------------------------------------------------------------------- producers and consumers, two laps */
 
-static void run_each_once(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_each_once(uint32_t fibre) {
   if (fibre >= 2) {
-    serve_until(state, JOBS, 2, NULL);
+    serve_until(JOBS, 2, NULL);
   } else {
-    push(state, 2 * fibre);
-    push(state, 2 * fibre + 1);
+    push(2 * fibre);
+    push(2 * fibre + 1);
   }
 }
 
-static void check_each_once(void *argument) {
-  struct state *state = argument;
+static void check_each_once(void) {
   /* First in, first out: a producer's second job stands behind its first. */
   EXPLORE_CHECK(state->position[0] < state->position[1]);
   EXPLORE_CHECK(state->position[2] < state->position[3]);
-  check_reusable(state);
+  check_reusable();
 }
 
 /* ---------------------------------------------------------------------------------- starting against taking out */
 
-static void run_take_out(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_take_out(uint32_t fibre) {
   if (fibre == 0) {
-    for (uint32_t i = 0; i < 3; i++) push(state, i);
+    for (uint32_t i = 0; i < 3; i++) push(i);
   } else if (fibre == 1) {
-    serve_until(state, 3, 2, NULL);
-    while (serve(state, 2, NULL)) continue; /* what was taken out is still in the way */
+    serve_until(3, 2, NULL);
+    while (serve(2, NULL)) continue; /* what was taken out is still in the way */
   } else {
-    take_out_until(state, 3, NULL);
+    take_out_until(3, NULL);
   }
 }
 
-static void run_two_takers(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_two_takers(uint32_t fibre) {
   if (fibre < 2) {
-    take_out_until(state, 2, NULL);
+    take_out_until(2, NULL);
   } else {
-    serve_until(state, 2, 2, NULL);
-    while (serve(state, 2, NULL)) continue;
+    serve_until(2, 2, NULL);
+    while (serve(2, NULL)) continue;
   }
 }
 
-static void begin_two_takers(void *argument) {
-  push(argument, 0);
-  push(argument, 1);
-}
-
-static void check_take_out(void *argument) {
-  check_reusable(argument);
+static void begin_two_takers(void) {
+  push(0);
+  push(1);
 }
 
 /* No fibre claims: what was taken out is swept away by the fibre that wants to push. */
-static void run_sweep(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_sweep(uint32_t fibre) {
   if (fibre > 0) {
-    take_out_until(state, 3, NULL);
+    take_out_until(3, NULL);
     return;
   }
   for (uint32_t i = 0; i < 3; i++) {
@@ -168,18 +158,16 @@ static void run_sweep(void *argument, uint32_t fibre) {
   }
 }
 
-static void check_sweep(void *argument) {
-  struct state *state = argument;
+static void check_sweep(void) {
   EXPLORE_CHECK(lane_sweep(&state->lane) && !lane_sweep(&state->lane));
-  check_reusable(state);
+  check_reusable();
 }
 
 /* ----------------------------------------------------------------------------------------------- jobs of one group */
 
-static void run_only(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_only(uint32_t fibre) {
   if (fibre == 0) {
-    for (uint32_t i = 0; i < JOBS; i++) push(state, i);
+    for (uint32_t i = 0; i < JOBS; i++) push(i);
   } else if (fibre == 1) {
     while (state->got_count < JOBS) {
       uint64_t first;
@@ -187,24 +175,23 @@ static void run_only(void *argument, uint32_t fibre) {
       if (count && lane_claim(&state->lane, first, count)) {
         struct job job;
         for (uint32_t i = 0; i < count; i++)
-          if (lane_start(&state->lane, first + i, &job)) EXPLORE_CHECK(note_job(state, &job) % 2 == 0);
+          if (lane_start(&state->lane, first + i, &job)) EXPLORE_CHECK(note_job(&job) % 2 == 0);
       } else {
         explore_yield();
       }
     }
-    while (serve(state, 2, NULL)) continue;
+    while (serve(2, NULL)) continue;
   } else {
-    take_out_until(state, JOBS, group_of(1));
+    take_out_until(JOBS, group_of(1));
   }
 }
 
 /* ------------------------------------------------------------------------------------------------------------- full */
 
 /* A push fails only when the job that stood in its slot a lap ago was not started before. */
-static void run_full(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_full(uint32_t fibre) {
   if (fibre > 0) {
-    serve_until(state, JOBS, 1, NULL);
+    serve_until(JOBS, 1, NULL);
     return;
   }
   while (state->pushed < JOBS) {
@@ -220,25 +207,23 @@ static void run_full(void *argument, uint32_t fibre) {
 }
 
 /* Three jobs and room for two: one is refused. */
-static void run_refused(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_refused(uint32_t fibre) {
   struct job job = job_of(fibre);
   if (lane_push(&state->lane, &job)) state->pushed++;
 }
 
-static void check_refused(void *argument) {
-  struct state *state = argument;
+static void check_refused(void) {
   EXPLORE_CHECK(state->pushed == CAPACITY);
-  EXPLORE_CHECK(serve(state, CAPACITY, NULL) && state->got_count == CAPACITY);
-  check_reusable(state);
+  EXPLORE_CHECK(serve(CAPACITY, NULL) && state->got_count == CAPACITY);
+  check_reusable();
 }
 
 const explore_case lane_cases[] = {
     {"lane/each_once", 4, prepare, NULL, run_each_once, check_each_once, 0},
-    {"lane/take_out", 3, prepare, NULL, run_take_out, check_take_out, 0},
-    {"lane/two_takers", 3, prepare, begin_two_takers, run_two_takers, check_take_out, 0},
+    {"lane/take_out", 3, prepare, NULL, run_take_out, check_reusable, 0},
+    {"lane/two_takers", 3, prepare, begin_two_takers, run_two_takers, check_reusable, 0},
     {"lane/sweep", 3, prepare, NULL, run_sweep, check_sweep, 0},
-    {"lane/only", 3, prepare, NULL, run_only, check_take_out, 0},
+    {"lane/only", 3, prepare, NULL, run_only, check_reusable, 0},
     {"lane/full", 3, prepare, NULL, run_full, NULL, 0},
     {"lane/refused", 3, prepare, NULL, run_refused, check_refused, 0},
     {0},

@@ -11,32 +11,25 @@ struct state {
   uint8_t taken[PARTITIONS];
 };
 
-static void *prepare(void) {
-  return explore_memory(sizeof(struct state));
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
 }
 
 /* A partition for each of three takers, and one more. */
-static void begin_more(void *argument) {
-  struct state *state = argument;
+static void begin_more(void) {
   state->count = PARTITIONS;
   work_partitions_open(&state->partitions, state->count);
 }
 
 /* One partition for two: both look at it, one has it. */
-static void begin_one(void *argument) {
-  struct state *state = argument;
+static void begin_one(void) {
   state->count = 1;
   work_partitions_open(&state->partitions, state->count);
 }
 
-static uint32_t count_taken(const struct state *state) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < PARTITIONS; i++) count += state->taken[i];
-  return count;
-}
-
-static void run(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run(uint32_t fibre) {
   uint32_t partition;
   while ((partition = work_partitions_take(&state->partitions, fibre)) != PARTITION_NONE) {
     EXPLORE_CHECK(partition < state->count);
@@ -47,9 +40,10 @@ static void run(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(load_relaxed_u64(&state->partitions.left[0]) == 0);
 }
 
-static void check(void *argument) {
-  const struct state *state = argument;
-  EXPLORE_CHECK(count_taken(state) == state->count);
+static void check(void) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < PARTITIONS; i++) count += state->taken[i];
+  EXPLORE_CHECK(count == state->count);
 }
 
 const explore_case partitions_cases[] = {

@@ -13,19 +13,20 @@ struct state {
   uint8_t ran[JOBS];
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   queue_create(&state->queue, CAPACITY, &state->arena);
-  return state;
 }
 
-static void push(struct state *state, uint32_t lane, uint32_t number) {
+static void push(uint32_t lane, uint32_t number) {
   struct job job = {little_job, &state->ran[number], NULL};
   EXPLORE_CHECK(queue_push(&state->queue, lane, &job));
 }
 
 /* Claims one job of the lanes whose bits are set, and runs it. */
-static void serve(struct state *state) {
+static void serve(void) {
   for (uint32_t bits = queue_occupied(&state->queue); bits; bits &= bits - 1) {
     struct lane *lane = &state->queue.lanes[__builtin_ctz(bits)];
     uint64_t first;
@@ -36,60 +37,54 @@ static void serve(struct state *state) {
   }
 }
 
-static void check(void *argument) {
-  struct state *state = argument;
+static void check(void) {
   for (uint32_t i = 0; i < MUSTER_URGENCIES; i++)
     EXPLORE_CHECK(!lane_has_work(&state->queue.lanes[i]) || (queue_occupied(&state->queue) >> i & 1));
   EXPLORE_CHECK(queue_has_work(&state->queue, QUEUE_ALL) == queue_settle(&state->queue));
-  while (queue_has_work(&state->queue, QUEUE_ALL)) serve(state);
+  while (queue_has_work(&state->queue, QUEUE_ALL)) serve();
   EXPLORE_CHECK(!queue_settle(&state->queue) && queue_occupied(&state->queue) == 0);
 }
 
 /* A worker that settles, claims and settles again, while jobs arrive in one lane. */
-static void run_settle(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_settle(uint32_t fibre) {
   if (fibre == 0) {
-    push(state, 1, 0);
-    push(state, 1, 1);
+    push(1, 0);
+    push(1, 1);
   } else {
     queue_settle(&state->queue);
-    serve(state);
+    serve();
     queue_settle(&state->queue);
   }
 }
 
-static void check_settle(void *argument) {
-  struct state *state = argument;
-  check(state);
+static void check_settle(void) {
+  check();
   EXPLORE_CHECK(state->ran[0] && state->ran[1]);
 }
 
 /* Two that settle, two that push, two lanes. */
-static void run_two_settlers(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_two_settlers(uint32_t fibre) {
   if (fibre < 2) {
-    push(state, fibre, fibre);
-    push(state, 1, 2 + fibre);
+    push(fibre, fibre);
+    push(1, 2 + fibre);
   } else {
     queue_settle(&state->queue);
-    serve(state);
+    serve();
     queue_settle(&state->queue);
   }
 }
 
-static void check_two_settlers(void *argument) {
-  struct state *state = argument;
-  check(state);
+static void check_two_settlers(void) {
+  check();
   for (uint32_t i = 0; i < JOBS; i++) EXPLORE_CHECK(state->ran[i]);
 }
 
 /* A job waits: each fibre that settles sees it, also while another settles. */
-static void begin_last_look(void *argument) {
-  push(argument, 3, 0);
+static void begin_last_look(void) {
+  push(3, 0);
 }
 
-static void run_last_look(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_last_look(uint32_t fibre) {
   (void)fibre;
   EXPLORE_CHECK(queue_settle(&state->queue));
 }

@@ -14,22 +14,23 @@ struct state {
   muster_range *range;
 };
 
-static void *prepare_two(void) {
-  return little_pool_state(sizeof(struct state), 2, 2);
+static struct state *state;
+
+static void prepare_two(void) {
+  state = little_pool_state(sizeof *state, 2, 2);
 }
 
-static void *prepare_three(void) {
-  return little_pool_state(sizeof(struct state), 3, 2);
+static void prepare_three(void) {
+  state = little_pool_state(sizeof *state, 3, 2);
 }
 
-static void begin(void *argument) {
-  struct state *state = argument;
+static void begin(void) {
   state->range = explore_new(sizeof *state->range);
   state->group = explore_new(sizeof *state->group);
   muster_group_init(state->group, state->pool);
 }
 
-static void run_indices(struct state *state, uint32_t range, uint64_t begin, uint64_t end) {
+static void run_indices(uint32_t range, uint64_t begin, uint64_t end) {
   EXPLORE_CHECK(begin < end && end <= INDICES && !state->over[range]);
   for (uint64_t i = begin; i < end; i++) {
     EXPLORE_CHECK(!state->ran[range][i]);
@@ -41,74 +42,60 @@ static void run_indices(struct state *state, uint32_t range, uint64_t begin, uin
 }
 
 static void first(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  (void)worker;
-  run_indices(argument, 0, begin, end);
+  (void)argument, (void)worker;
+  run_indices(0, begin, end);
 }
 
 static void second(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  (void)worker;
-  run_indices(argument, 1, begin, end);
+  (void)argument, (void)worker;
+  run_indices(1, begin, end);
 }
 
-static void check_all(struct state *state, uint32_t range) {
+static void check_all(uint32_t range) {
   state->over[range] = true;
   for (uint32_t i = 0; i < INDICES; i++) EXPLORE_CHECK(state->ran[range][i]);
 }
 
-static void run_for(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_for(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 1, first, state));
-  check_all(state, 0);
+  check_all(0);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
 /* Two threads that the pool does not own, and one worker. */
-static void run_two_callers(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_two_callers(uint32_t fibre) {
   if (fibre == 2) {
     little_worker(state->pool, 1, 2);
     return;
   }
   EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 1, fibre ? second : first, state));
-  check_all(state, fibre);
+  check_all(fibre);
   if (fibre == 0) EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
 /* The third index of the first range runs the second one. */
 static void outer(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  struct state *state = argument;
-  (void)worker;
-  run_indices(state, 0, begin, end);
+  (void)argument, (void)worker;
+  run_indices(0, begin, end);
   if (begin > 2 || end <= 2) return;
   EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 2, second, state));
-  check_all(state, 1);
+  check_all(1);
 }
 
-static void run_nested(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_nested(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 1, outer, state));
-  check_all(state, 0);
+  check_all(0);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
 /* A range on its own: submitted, waited for, its memory freed. */
-static void run_submitted(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_submitted(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   EXPLORE_CHECK(!muster_range_submit(state->range, state->pool, 4, INDICES, 1, first, state, state->group));
   EXPLORE_CHECK(!muster_group_wait(state->group));
-  check_all(state, 0);
+  check_all(0);
   explore_delete(state->range);
   explore_delete(state->group);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
@@ -116,12 +103,8 @@ static void run_submitted(void *argument, uint32_t fibre) {
 
 /* The pool stops: the range is dropped as a whole when it had not started, else the thread that works on it does all of
  * it. */
-static void run_stopped(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_stopped(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   EXPLORE_CHECK(!muster_range_submit(state->range, state->pool, 4, INDICES, 1, first, state, state->group));
   uint64_t dropped = muster_pool_stop(state->pool);
   EXPLORE_CHECK(muster_group_is_complete(state->group));

@@ -16,40 +16,35 @@ struct state {
   bool takes;                   /* the intake runs: no worker does */
 };
 
-static void open_id(struct state *state) {
+static struct state *state;
+
+static void open_id(void) {
   uint32_t index = identity_take(&state->ids);
   EXPLORE_CHECK(index != IDENTITY_NONE);
   state->generations[index] = identity_open(&state->ids, index);
 }
 
-static void close_id(struct state *state, uint32_t index) {
-  identity_close(&state->ids, index);
-  identity_give_back(&state->ids, index);
-}
-
-static struct state *prepare_some(uint32_t agents) {
-  struct state *state = explore_memory(sizeof *state);
+static void prepare_some(uint32_t agents) {
+  state = explore_memory(sizeof *state);
   identity_create(&state->ids, agents, &state->arena);
   removals_create(&state->removals, agents, &state->arena);
-  for (uint32_t i = 0; i < agents; i++) open_id(state);
-  return state;
+  for (uint32_t i = 0; i < agents; i++) open_id();
 }
 
-static bool remove_agent(struct state *state, uint32_t index, uint32_t generation) {
+static bool remove_agent(uint32_t index, uint32_t generation) {
   bool first = removals_add(&state->removals, &state->ids, index, generation);
   EXPLORE_CHECK(removals_has(&state->removals, index, generation) || !identity_is_live(&state->ids, index, generation));
   return first;
 }
 
-/* ------------------------------------------------------------------------------------------------- one is told of it
- */
+/* ------------------------------------------------------------------------------------------------ one is told of it */
 
-static void *prepare_told(void) {
-  return prepare_some(AGENTS);
+static void prepare_told(void) {
+  prepare_some(AGENTS);
 }
 
 /* As an intake does: takes the agents out. */
-static void take(struct state *state) {
+static void take(void) {
   uint32_t index, generation;
   removals_take(&state->removals, &state->ids);
   while (removals_pop(&state->removals, &index, &generation)) {
@@ -60,18 +55,17 @@ static void take(struct state *state) {
 }
 
 /* Two removers of the same agents, in another order; a worker; an intake. */
-static void run_told(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_told(uint32_t fibre) {
   if (fibre == 3) {
     state->takes = true;
-    take(state);
+    take();
     state->takes = false;
     return;
   }
   for (uint32_t i = 0; i < AGENTS; i++) {
     uint32_t index = fibre == 1 ? AGENTS - 1 - i : i;
     if (fibre < 2) {
-      state->told[index] += remove_agent(state, index, state->generations[index]);
+      state->told[index] += remove_agent(index, state->generations[index]);
       continue;
     }
     bool told = state->told[index] > 0;
@@ -80,38 +74,36 @@ static void run_told(void *argument, uint32_t fibre) {
   }
 }
 
-static void check_told(void *argument) {
-  struct state *state = argument;
-  take(state);
+static void check_told(void) {
+  take();
   for (uint32_t i = 0; i < AGENTS; i++) EXPLORE_CHECK(state->told[i] == 1 && state->taken[i] == 1);
 }
 
 /* ------------------------------------------------------------------------------------------- a removal that is late */
 
-static void *prepare_late(void) {
-  return prepare_some(1);
+static void prepare_late(void) {
+  prepare_some(1);
 }
 
 /* The frame's thread closes the id for another reason and opens the index again, while one fibre removes the old agent,
  * and two remove the new one. */
-static void run_late(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_late(uint32_t fibre) {
   if (fibre == 0) {
-    remove_agent(state, 0, 1);
+    remove_agent(0, 1);
   } else if (fibre == 1) {
-    close_id(state, 0);
-    open_id(state);
+    identity_close(&state->ids, 0);
+    identity_give_back(&state->ids, 0);
+    open_id();
   } else {
     explore_moment();
-    if (state->generations[0] == 3) state->told[0] += remove_agent(state, 0, 3);
+    if (state->generations[0] == 3) state->told[0] += remove_agent(0, 3);
   }
 }
 
-static void check_late(void *argument) {
-  struct state *state = argument;
+static void check_late(void) {
   EXPLORE_CHECK(state->told[0] <= 1);
   EXPLORE_CHECK(removals_has(&state->removals, 0, 3) == (state->told[0] == 1));
-  take(state);
+  take();
   EXPLORE_CHECK(state->taken[0] == state->told[0]);
 }
 

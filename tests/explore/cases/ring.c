@@ -17,18 +17,19 @@ struct state {
   int32_t last[2][2]; /* by consumer and producer: the last number plus one */
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   ring_create(&state->ring, CAPACITY, sizeof(struct value), &state->arena);
-  return state;
 }
 
-static void push(struct state *state, uint64_t number) {
+static void push(uint64_t number) {
   struct value value = {number, 2 * number};
   while (!ring_push(&state->ring, &value)) explore_yield();
 }
 
-static bool pop(struct state *state, uint64_t *number) {
+static bool pop(uint64_t *number) {
   struct value value = {99, 99};
   if (!ring_pop(&state->ring, &value)) return false;
   EXPLORE_CHECK(value.number < VALUES && value.twice == 2 * value.number);
@@ -39,10 +40,10 @@ static bool pop(struct state *state, uint64_t *number) {
   return true;
 }
 
-static void pop_until(struct state *state, uint32_t consumer, uint32_t count) {
+static void pop_until(uint32_t consumer, uint32_t count) {
   while (state->got_count < count) {
     uint64_t number;
-    if (!pop(state, &number)) {
+    if (!pop(&number)) {
       explore_yield();
       continue;
     }
@@ -52,8 +53,7 @@ static void pop_until(struct state *state, uint32_t consumer, uint32_t count) {
   }
 }
 
-static void check(void *argument) {
-  struct state *state = argument;
+static void check(void) {
   struct value value = {0, 0};
   for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(ring_push(&state->ring, &value));
   EXPLORE_CHECK(!ring_push(&state->ring, &value) && ring_count(&state->ring) == CAPACITY);
@@ -62,40 +62,36 @@ static void check(void *argument) {
 }
 
 /* Two laps through a ring of two. */
-static void run_each_once(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_each_once(uint32_t fibre) {
   if (fibre >= 2) {
-    pop_until(state, fibre - 2, VALUES);
+    pop_until(fibre - 2, VALUES);
   } else {
-    push(state, 2 * fibre);
-    push(state, 2 * fibre + 1);
+    push(2 * fibre);
+    push(2 * fibre + 1);
   }
 }
 
 /* Three values and room for two: one is refused. */
-static void run_refused(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_refused(uint32_t fibre) {
   struct value value = {fibre, 2 * fibre};
   if (ring_push(&state->ring, &value)) state->pushed++;
 }
 
-static void check_refused(void *argument) {
-  struct state *state = argument;
+static void check_refused(void) {
   uint64_t number;
   EXPLORE_CHECK(state->pushed == CAPACITY);
-  for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(pop(state, &number));
-  check(state);
+  for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(pop(&number));
+  check();
 }
 
 /* Two values that go round among three fibres that each pop one and push it back: there is always room, sooner or
  * later. */
-static void begin_sure(void *argument) {
-  push(argument, 0);
-  push(argument, 1);
+static void begin_sure(void) {
+  push(0);
+  push(1);
 }
 
-static void run_sure(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_sure(uint32_t fibre) {
   (void)fibre;
   for (uint32_t round = 0; round < 2; round++) {
     struct value value;
@@ -109,11 +105,10 @@ static void run_sure(void *argument, uint32_t fibre) {
   }
 }
 
-static void check_sure(void *argument) {
-  struct state *state = argument;
+static void check_sure(void) {
   uint64_t number;
-  EXPLORE_CHECK(pop(state, &number) && pop(state, &number));
-  check(state);
+  EXPLORE_CHECK(pop(&number) && pop(&number));
+  check();
 }
 
 const explore_case ring_cases[] = {

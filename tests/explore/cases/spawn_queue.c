@@ -11,13 +11,14 @@ struct state {
   uint8_t written[AGENTS], taken[AGENTS];
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   spawn_queue_create(&state->spawns, AGENTS, &state->arena);
-  return state;
 }
 
-static void take(struct state *state, uint32_t most) {
+static void take(uint32_t most) {
   uint32_t agents[AGENTS], count = spawn_queue_take(&state->spawns, agents, most);
   EXPLORE_CHECK(count <= most && spawn_queue_count(&state->spawns) <= AGENTS);
   for (uint32_t i = 0; i < count; i++) {
@@ -26,10 +27,9 @@ static void take(struct state *state, uint32_t most) {
   }
 }
 
-static void run(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run(uint32_t fibre) {
   if (fibre == INTAKE) {
-    for (uint32_t i = 0; i < 3; i++) take(state, i == 1 ? 1 : AGENTS);
+    for (uint32_t i = 0; i < 3; i++) take(i == 1 ? 1 : AGENTS);
     return;
   }
   for (uint32_t i = 0; i < EACH; i++) {
@@ -39,9 +39,8 @@ static void run(void *argument, uint32_t fibre) {
 }
 
 /* An agent that came too late for the intake waits for the next. */
-static void check(void *argument) {
-  struct state *state = argument;
-  take(state, AGENTS);
+static void check(void) {
+  take(AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) EXPLORE_CHECK(state->taken[i]);
   EXPLORE_CHECK(spawn_queue_count(&state->spawns) == 0);
 }

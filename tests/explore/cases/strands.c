@@ -22,17 +22,17 @@ struct state {
   uint32_t inside[STRANDS + 1], last[STRANDS + 1]; /* of a strand: how many are on it, and 1 + the last claim */
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   state->runner.strands = explore_memory(MUSTER_STRANDS_MAX * sizeof *state->runner.strands);
   state->runner.batch = &state->batch;
   state->batch.claims = state->claims;
   state->batch.following = state->following;
-  return state;
 }
 
-static void begin(void *argument) {
-  struct state *state = argument;
+static void begin(void) {
   state->batch.claim_count = CLAIMS;
   for (uint32_t i = 0; i < CLAIMS; i++) state->claims[i].strand = strand_of[i];
   strands_open(&state->runner);
@@ -40,7 +40,7 @@ static void begin(void *argument) {
   ticket_open(&state->ticket, EARLY);
 }
 
-static void run_claim(struct state *state, uint32_t number) {
+static void run_claim(uint32_t number) {
   uint32_t strand = strand_of[number];
   EXPLORE_CHECK(!state->ran[number]++);
   if (!strand) return;
@@ -53,8 +53,7 @@ static void run_claim(struct state *state, uint32_t number) {
 
 /* The frame's thread plans the others while workers run (run/runner.c); then it does as a worker does (run/taking.c).
  */
-static void run(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run(uint32_t fibre) {
   uint32_t number;
   if (fibre == 0) {
     strands_link(&state->runner, EARLY, CLAIMS);
@@ -64,16 +63,15 @@ static void run(void *argument, uint32_t fibre) {
     uint32_t strand = strand_of[number];
     if (strand && !strands_enter(&state->runner, strand)) continue;
     if (!strand) {
-      run_claim(state, number);
+      run_claim(number);
       continue;
     }
-    do run_claim(state, strands_take(&state->runner, strand));
+    do run_claim(strands_take(&state->runner, strand));
     while (strands_goes_on(&state->runner, strand));
   }
 }
 
-static void check(void *argument) {
-  const struct state *state = argument;
+static void check(void) {
   for (uint32_t i = 0; i < CLAIMS; i++) EXPLORE_CHECK(state->ran[i]);
 }
 

@@ -21,17 +21,19 @@ struct state {
   struct parking came;
 };
 
-static void *prepare_two(void) {
-  return little_pool_state(sizeof(struct state), 2, 2);
+static struct state *state;
+
+static void prepare_two(void) {
+  state = little_pool_state(sizeof *state, 2, 2);
 }
 
-static void *prepare_three(void) {
-  return little_pool_state(sizeof(struct state), 3, 2);
+static void prepare_three(void) {
+  state = little_pool_state(sizeof *state, 3, 2);
 }
 
 /* The work of each fibre in a team: takes items until there are none. Item 0 adds one more and calls for help. */
 static void work(void *argument, uint32_t worker) {
-  struct state *state = argument;
+  (void)argument;
   EXPLORE_CHECK(state->may_come);
   state->inside++;
   EXPLORE_CHECK(!state->left);
@@ -53,7 +55,7 @@ static void work(void *argument, uint32_t worker) {
   state->inside--;
 }
 
-static void open_team(struct state *state, struct worker_slot *slot) {
+static void open_team(struct worker_slot *slot) {
   state->team = explore_new(sizeof *state->team);
   state->may_come = true;
   state->next = 0;
@@ -62,7 +64,7 @@ static void open_team(struct state *state, struct worker_slot *slot) {
   team_open(state->team, slot, &(team_orders){.work = work, .argument = state}, TEAM_ALL);
 }
 
-static void close_team(struct state *state, struct worker_slot *slot) {
+static void close_team(struct worker_slot *slot) {
   team_close(state->team, slot);
   state->closed = state->one_worker;
   team_wait(state->team, slot);
@@ -72,42 +74,35 @@ static void close_team(struct state *state, struct worker_slot *slot) {
 }
 
 /* `frames` teams, one after the other. */
-static void run_frames(struct state *state, uint32_t fibre, uint32_t frames) {
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_frames(uint32_t fibre, uint32_t frames) {
+  if (little_works(state->pool, fibre, 2)) return;
   struct pool_entry entered;
   struct worker_slot *slot = pool_enter(&entered, state->pool);
   for (uint32_t frame = 0; frame < frames; frame++) {
-    open_team(state, slot);
+    open_team(slot);
     work(state, slot->index);
-    close_team(state, slot);
+    close_team(slot);
     for (uint32_t i = 0; i < ITEMS; i++) EXPLORE_CHECK(state->done[i]);
   }
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
-static void run_frame(void *argument, uint32_t fibre) {
-  run_frames(argument, fibre, 1);
+static void run_frame(uint32_t fibre) {
+  run_frames(fibre, 1);
 }
 
-static void run_two_frames(void *argument, uint32_t fibre) {
-  run_frames(argument, fibre, 2);
+static void run_two_frames(uint32_t fibre) {
+  run_frames(fibre, 2);
 }
 
 /* The caller closes when its time is up, whatever is left: workers that came finish, the others do not start. */
-static void run_deadline(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_deadline(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   struct pool_entry entered;
   struct worker_slot *slot = pool_enter(&entered, state->pool);
-  open_team(state, slot);
-  close_team(state, slot);
+  open_team(slot);
+  close_team(slot);
   uint32_t done = 0;
   for (uint32_t i = 0; i < ITEMS; i++) done += state->done[i];
   EXPLORE_CHECK(done == state->next && (done > 0) == (state->helped > 0));
@@ -117,59 +112,48 @@ static void run_deadline(void *argument, uint32_t fibre) {
 
 /* The caller does nothing itself until a worker has come. */
 static void come(void *argument, uint32_t worker) {
-  struct state *state = argument;
-  (void)worker;
+  (void)argument, (void)worker;
   EXPLORE_CHECK(state->may_come);
   state->helped++;
   park_wake(&state->came);
 }
 
-static void run_comes(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_comes(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   struct pool_entry entered;
   struct worker_slot *slot = pool_enter(&entered, state->pool);
   state->team = explore_new(sizeof *state->team);
   state->may_come = true;
   team_open(state->team, slot, &(team_orders){.work = come, .argument = state}, TEAM_ALL);
   for (uint32_t ticket; ticket = park_ticket(&state->came), !state->helped;) park_wait(&state->came, ticket);
-  close_team(state, slot);
+  close_team(slot);
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
 }
 
 /* The only worker is busy until the frame is over: the caller's wait must not be for it. */
 static void be_busy(void *argument, uint32_t worker) {
-  struct state *state = argument;
-  (void)worker;
+  (void)argument, (void)worker;
   for (uint32_t ticket; ticket = park_ticket(&state->came), state->may_come;) park_wait(&state->came, ticket);
 }
 
-static void run_busy(void *argument, uint32_t fibre) {
-  struct state *state = argument;
-  if (fibre > 0) {
-    little_worker(state->pool, fibre, 2);
-    return;
-  }
+static void run_busy(uint32_t fibre) {
+  if (little_works(state->pool, fibre, 2)) return;
   struct pool_entry entered;
   struct worker_slot *slot = pool_enter(&entered, state->pool);
   state->may_come = true;
   EXPLORE_CHECK(!muster_job_submit(state->pool, 0, be_busy, state, NULL));
   explore_until_quiet();
-  open_team(state, slot);
+  open_team(slot);
   work(state, slot->index);
-  close_team(state, slot);
+  close_team(slot);
   park_wake(&state->came);
   pool_leave(&entered);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->helped == 0);
 }
 
 /* A call that comes when the team closes: the only worker does not come again after it has left a closed team. */
-static void begin_late_call(void *argument) {
-  struct state *state = argument;
+static void begin_late_call(void) {
   state->one_worker = true;
 }
 
@@ -182,8 +166,7 @@ static void work_for_one(void *argument, uint32_t worker) {
   --*inside;
 }
 
-static void run_two_callers(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_two_callers(uint32_t fibre) {
   if (fibre == 2) {
     little_worker(state->pool, 1, 2);
     return;

@@ -11,16 +11,17 @@ struct state {
   uint32_t batch;                 /* that is open */
 };
 
-static void *prepare(void) {
-  return explore_memory(sizeof(struct state));
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
 }
 
-static void begin_first(void *argument) {
-  struct state *state = argument;
+static void begin_first(void) {
   ticket_open(&state->ticket, FIRST);
 }
 
-static bool take(struct state *state) {
+static bool take(void) {
   uint32_t index = ticket_take(&state->ticket);
   if (index == TICKET_NONE) return false;
   EXPLORE_CHECK(index < SECOND);
@@ -34,28 +35,25 @@ static bool take(struct state *state) {
 }
 
 /* Three take all of one batch. */
-static void begin_one_batch(void *argument) {
-  struct state *state = argument;
+static void begin_one_batch(void) {
   ticket_open(&state->ticket, SECOND);
   state->batch = 1;
 }
 
-static void run_one_batch(void *argument, uint32_t fibre) {
+static void run_one_batch(uint32_t fibre) {
   (void)fibre;
-  while (take(argument)) continue;
+  while (take()) continue;
 }
 
-static void check_second(void *argument) {
-  struct state *state = argument;
-  while (take(state)) continue;
+static void check_second(void) {
+  while (take()) continue;
   for (uint32_t i = 0; i < SECOND; i++) EXPLORE_CHECK(state->claimed[1][i]);
 }
 
 /* A batch of three claims and then one of one, while two fibres that may have come too late for the first go on taking.
  * The opening is a store, and no taker is asked to know the batch: an index that only the first batch has is claimed at
  * most once, the other at most twice. */
-static void run_two_batches(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_two_batches(uint32_t fibre) {
   if (fibre == 0) ticket_open(&state->ticket, FIRST);
   for (uint32_t takes = 0; takes < 3; takes++) {
     uint32_t index = ticket_take(&state->ticket);
@@ -65,16 +63,14 @@ static void run_two_batches(void *argument, uint32_t fibre) {
   }
 }
 
-static void check_two_batches(void *argument) {
-  struct state *state = argument;
+static void check_two_batches(void) {
   for (uint32_t index; (index = ticket_take(&state->ticket)) != TICKET_NONE;) state->claimed[0][index]++;
   for (uint32_t i = 0; i < SECOND; i++)
     EXPLORE_CHECK(i < FIRST ? state->claimed[0][i] == 1 || state->claimed[0][i] == 2 : state->claimed[0][i] <= 1);
 }
 
 /* A batch of one claim grows to three while two fibres take: no claim is lost, and none is taken before it is there. */
-static void run_growing(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_growing(uint32_t fibre) {
   if (fibre == 0) {
     state->batch = 1; /* the claims are there, and are published then */
     ticket_grow(&state->ticket, SECOND - FIRST);

@@ -14,13 +14,14 @@ struct state {
   uint32_t runners[AGENTS];
 };
 
-static void *prepare(void) {
-  struct state *state = explore_memory(sizeof *state);
+static struct state *state;
+
+static void prepare(void) {
+  state = explore_memory(sizeof *state);
   wakes_create(&state->wakes, AGENTS, HINTS, &state->arena);
-  return state;
 }
 
-static void run_agent(struct state *state, uint32_t agent) {
+static void run_agent(uint32_t agent) {
   EXPLORE_CHECK(++state->runners[agent] == 1);
   explore_moment();
   state->seen[agent] = state->events[agent];
@@ -28,47 +29,44 @@ static void run_agent(struct state *state, uint32_t agent) {
   state->runners[agent]--;
 }
 
-static void push(struct state *state, uint32_t agent) {
+static void push(uint32_t agent) {
   EXPLORE_CHECK(wakes_push(&state->wakes, agent));
 }
 
 /* As a worker and then the commit do: a hint, a run, and once more when it was woken meanwhile. */
-static void serve(struct state *state, uint32_t times) {
+static void serve(uint32_t times) {
   for (uint32_t agent; times > 0; times--) {
     if (!wakes_pop(&state->wakes, &agent) || !wakes_begin(&state->wakes, agent)) continue;
-    run_agent(state, agent);
-    if (wakes_end(&state->wakes, agent)) push(state, agent);
+    run_agent(agent);
+    if (wakes_end(&state->wakes, agent)) push(agent);
   }
 }
 
-static void run_word(void *argument, uint32_t fibre) {
-  struct state *state = argument;
+static void run_word(uint32_t fibre) {
   if (fibre < 2) {
-    serve(state, 3);
+    serve(3);
     return;
   }
   for (uint32_t i = 0; i < 2; i++) {
     state->events[i * (fibre - 2)]++;
-    push(state, i * (fibre - 2));
+    push(i * (fibre - 2));
   }
 }
 
 /* What is left is for the next intake. */
-static void check_word(void *argument) {
-  struct state *state = argument;
+static void check_word(void) {
   for (uint32_t agent; wakes_pop(&state->wakes, &agent);)
-    if (wakes_settle(&state->wakes, agent)) run_agent(state, agent);
+    if (wakes_settle(&state->wakes, agent)) run_agent(agent);
   EXPLORE_CHECK(!wakes_wait(&state->wakes));
   for (uint32_t i = 0; i < AGENTS; i++) EXPLORE_CHECK(state->seen[i] == state->events[i]);
 }
 
 /* An agent that was queued, taken care of and queued again has two hints. */
-static void begin_two_hints(void *argument) {
-  struct state *state = argument;
-  push(state, 0);
+static void begin_two_hints(void) {
+  push(0);
   wakes_settle(&state->wakes, 0);
   state->events[0]++;
-  push(state, 0);
+  push(0);
 }
 
 const explore_case wakes_cases[] = {

@@ -28,8 +28,7 @@ static muster_result open_odd(const muster_module_options *options, void **insta
 }
 
 static muster_result populate(void *instance, muster_world *world) {
-  (void)instance;
-  (void)world;
+  (void)instance, (void)world;
 #if MODULE_KIND == UNRESOLVED
   muster_of_another_version();
 #endif
@@ -44,15 +43,13 @@ static void close_odd(void *instance) {
 static const muster_module_metric unruly[] = {{"odd-ones", MUSTER_MODULE_GAUGE, "Odd ones."}, {0}};
 
 static void read_metrics(void *instance, const muster_world *world, double *values) {
-  (void)instance;
-  (void)world;
+  (void)instance, (void)world;
   values[0] = 1;
 }
 
 /* Behind what an older header had lies something else. */
 static uint64_t skip_nothing(void *instance, uint64_t sim_now_ns) {
-  (void)instance;
-  (void)sim_now_ns;
+  (void)instance, (void)sim_now_ns;
   return 0;
 }
 
