@@ -163,17 +163,18 @@ void journal_place_write(void *user) {
 
 /* A part of the file: its chunks, one after another, in memory of its own. The system gives the memory as it is
  * written, so there may be more of it. */
-static bool snapshots_read_part(chunk_reader *reader, uint32_t part, void **bytes, size_t *count) {
+static muster_result snapshots_read_part(chunk_reader *reader, uint32_t part, void **bytes, size_t *count) {
   size_t most = reader->count - reader->end;
-  if (!chunks_enter(reader, part)) return false;
+  if (!chunks_enter(reader, part)) return MUSTER_E_INPUT;
   *bytes = malloc(most + 1);
-  for (*count = 0; *bytes && !reader->failed && !chunks_is_read(reader);) {
+  if (!*bytes) return error_set(MUSTER_E_MEMORY, "journal's snapshot: no memory for what the host gave it");
+  for (*count = 0; !reader->failed && !chunks_is_read(reader);) {
     size_t some = reader->end > reader->at ? reader->end - reader->at : 1;
-    if (*count + some > most) return false;
+    if (*count + some > most) return MUSTER_E_INPUT;
     chunks_take(reader, (unsigned char *)*bytes + *count, some);
     *count += some;
   }
-  return *bytes && !reader->failed;
+  return reader->failed ? MUSTER_E_INPUT : MUSTER_OK;
 }
 
 /* Where the index begins; 0 = that is not known. */
@@ -192,11 +193,13 @@ muster_result journal_snapshot_read(const journal_bytes *file, journal_snapshot 
   if (!index) return error_set(MUSTER_E_INPUT, "offset %zu: its end is missing", file->count);
   muster_result result = chunks_read_from(&reader, &format, file->bytes + index, file->count - index - END_BYTES);
   if (result) return result;
-  bool whole = chunks_enter(&reader, PART_MARK);
-  if (whole) chunks_take(&reader, &snapshot->mark, sizeof snapshot->mark);
-  whole = whole && !reader.failed && snapshots_read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes);
-  if (whole) return MUSTER_OK;
+  bool marked = chunks_enter(&reader, PART_MARK);
+  if (marked) chunks_take(&reader, &snapshot->mark, sizeof snapshot->mark);
+  result = marked && !reader.failed ? snapshots_read_part(&reader, PART_HOST, &snapshot->host, &snapshot->host_bytes)
+                                    : MUSTER_E_INPUT;
+  if (!result) return MUSTER_OK;
   journal_snapshot_free(snapshot);
+  if (result == MUSTER_E_MEMORY) return result;
   return error_set(MUSTER_E_INPUT, "journal's snapshot: it has not the parts that it should have");
 }
 

@@ -2,7 +2,9 @@
  * that names it; never another world. MUSTER_FLIPS in the environment says how many bits are turned, and each of these
  * worlds is then recovered. */
 #include "support/forged_record.h"
+#include "support/journal_inside.h"
 #include "support/journal_town.h"
+#include "support/sanitized.h"
 
 enum { DAMAGED_FRAMES = 24, FLIPS_DEFAULT = 10000, RECOVERED_EACH = 100 };
 
@@ -252,6 +254,41 @@ Test(journal_damage, another_snapshot_is_refused) {
   expect_refused(&one.life.place, town(), "world-");
   file_write(one.snapshot, one.snapshot_was.bytes, one.snapshot_was.count);
   expect_world(&one, 6, "its own again", 0);
+}
+
+static bool put_megabytes(muster_journal_put put, void *put_user, void *user) {
+  static char bytes[1 << 20];
+  for (uint32_t i = 0; i < 64; i++)
+    if (!put(bytes, sizeof bytes, put_user)) return false;
+  return user == NULL;
+}
+
+/* Then an older snapshot may not stand for it. */
+Test(journal_damage, what_there_is_no_memory_for_is_not_damaged) {
+  const muster_journal_def def = WITH(muster_journal_def, it.save_host = put_megabytes);
+  SCOPED(kept_world_end) kept_world kept = kept_world_of(peopled_town(), def);
+  run_frame(&kept.little);
+  cr_assert_eq(kept_world_close(&kept), MUSTER_OK);
+  journal_bytes file;
+  journal_snapshot snapshot;
+  cr_assert_eq(journal_file_map(place_find(&kept.place, ".snapshot").path, &file), MUSTER_OK);
+  if (!UNDER_SANITIZER) {
+    struct rlimit usual;
+    size_t pages = 0;
+    FILE *used = fopen("/proc/self/statm", "r");
+    cr_assert(used && fscanf(used, "%zu", &pages) == 1 && getrlimit(RLIMIT_AS, &usual) == 0);
+    fclose(used);
+    const struct rlimit few = {pages * (size_t)sysconf(_SC_PAGESIZE) + (32 << 20), usual.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_AS, &few), 0);
+    muster_result result = journal_snapshot_read(&file, &snapshot);
+    cr_assert_eq(setrlimit(RLIMIT_AS, &usual), 0);
+    cr_expect_eq(result, MUSTER_E_MEMORY, "%d", (int)result);
+    cr_expect_str_eq(muster_last_error(), "journal's snapshot: no memory for what the host gave it");
+  }
+  cr_assert_eq(journal_snapshot_read(&file, &snapshot), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(snapshot.host_bytes, 64 << 20);
+  journal_snapshot_free(&snapshot);
+  journal_file_unmap(&file);
 }
 
 /* The number that stands for the layout of all structures is at the same place of both files' heads. */
