@@ -49,9 +49,12 @@ static void exchange_type_overruns(struct snapshot *snapshot, uint32_t number) {
 
 void snapshot_overruns(struct snapshot *snapshot) {
   static const snapshot_column columns[] = {INDEX(overruns_state, regrade_next), INDEX(overruns_state, regrade_left),
-                                            SPAN(overruns_state, log_begin_ns, log_left_out), COLUMNS_END};
+                                            ANY(overruns_state, log_begin_ns),
+                                            COUNT(overruns_state, log_lines, OVERRUNS_LINES_PER_SECOND),
+                                            ANY(overruns_state, log_left_out), COLUMNS_END};
   overruns_state checked, *overruns = snapshot_object(snapshot, snapshot->world->overruns, &checked);
   snapshot_columns(snapshot, columns, overruns);
+  snapshot_expect_columns(snapshot, "overruns as none can be");
   snapshot_expect(snapshot, overruns->regrade_next + overruns->regrade_left <= snapshot->high,
                   "%u agents are to be graded", overruns->regrade_left);
   exchange_overrun_entries(snapshot);

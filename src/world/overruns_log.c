@@ -10,12 +10,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { LINES_PER_SECOND = 8, OVERRUN_TEXT_BYTES = 96, COMMAND_BYTES = 256 };
+enum { OVERRUN_TEXT_BYTES = 96, COMMAND_BYTES = 256 };
 static const uint64_t second_ns = 1000000000u, between_overruns_ns = 10000000000u;
 
 void overruns_log_turn(struct muster_world *world) {
   overruns_state *overruns = world->overruns;
-  ASSERT(overruns->log_lines <= LINES_PER_SECOND);
+  ASSERT(overruns->log_lines <= OVERRUNS_LINES_PER_SECOND);
   if (world->frame->now_ns - overruns->log_begin_ns < second_ns) return;
   if (overruns->log_left_out)
     log_write(&world->def.log, MUSTER_LOG_WARNING, "runaways: %u more penalties were not logged one by one",
@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct muster_world *worl
   overruns_state *overruns = world->overruns;
   char line[640];
   va_list arguments;
-  if (overruns->log_lines == LINES_PER_SECOND) {
+  if (overruns->log_lines == OVERRUNS_LINES_PER_SECOND) {
     overruns->log_left_out++;
     return;
   }

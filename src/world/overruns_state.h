@@ -6,6 +6,8 @@
 
 #include <muster/overruns.h>
 
+enum { OVERRUNS_LINES_PER_SECOND = 8 }; /* in the log */
+
 /* The counts, the last overruns, and what the penalties come to. */
 typedef struct overruns_state {
   struct overrun_table table;

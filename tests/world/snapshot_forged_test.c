@@ -3,10 +3,19 @@
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
 #include "world/fixture.h"
+#include "world/overruns_state.h"
 #include "world/world_learnt.h"
 #include "world/world_queues.h"
 
-enum { SECTION_HEAD = 1, SECTION_CLASSES = 3, SECTION_OBSERVERS = 10, SECTION_SCORE, SECTION_LEARNT = 15, FRAMES = 30 };
+enum {
+  SECTION_HEAD = 1,
+  SECTION_CLASSES = 3,
+  SECTION_OBSERVERS = 10,
+  SECTION_SCORE,
+  SECTION_OVERRUNS = 14,
+  SECTION_LEARNT,
+  FRAMES = 30
+};
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the only observer; no other value equals these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
@@ -214,4 +223,14 @@ Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
     }
     memcpy(place, &paces[which], sizeof pace);
   }
+}
+
+/* The section of overruns begins with the range of indices that are to be graded, the start of a second, and the lines
+ * that were logged in it. */
+Test(snapshot_forged, more_lines_of_log_than_a_second_has) {
+  SCOPED(snapshot_parts_forget) struct snapshot_parts parts = save_observed();
+  unsigned char *lines = parts.bytes + parts.begin[SECTION_OVERRUNS] + 2 * sizeof(uint32_t) + sizeof(uint64_t);
+  const uint32_t most = OVERRUNS_LINES_PER_SECOND, more = most + 1;
+  expect_forged(&parts, lines, &most, sizeof most, NULL);
+  expect_forged(&parts, lines, &more, sizeof more, "overruns as none can be");
 }
