@@ -67,19 +67,19 @@ expect 0 'skipped: a shallow clone' 'a shallow clone'
 tree=$work/running
 mkdir -p "$tree/tests/seldom" && git init --quiet --initial-branch main "$tree"
 cp "$here/run" "$tree/tests/seldom/"
-printf '%s\n' '# a head' 'good  echo begin; echo; printf "\033[1mall   well\033[0m\n\n"' 'bad  echo begin; false' \
+printf '%s\n' '# a head' 'good  echo begin; echo; printf "\033[1mall   well\033[0m\n\n"' 'set/bad  echo begin; false' \
   >"$tree/tests/seldom/things"
-printf '%s\n' '# a head' 'bad 2026-01-01 0123456789ab owed' 'good 2026-01-01 0123456789ab owed' >"$tree/tests/seldom/last_runs"
+printf '%s\n' '# a head' 'good 2026-01-01 0123456789ab owed' 'set/bad 2026-01-01 0123456789ab owed' >"$tree/tests/seldom/last_runs"
 in_tree add . && in_tree commit --quiet -m first
-"$tree/tests/seldom/run" bad good no-such-thing >"$work/report" 2>&1 && fail 'what fails passes'
+"$tree/tests/seldom/run" set/bad good no-such-thing >"$work/report" 2>&1 && fail 'what fails passes'
 grep -q '^run: things does not name no-such-thing' "$work/report" || fail 'what there is not is named'
 grep -Eqx "good +$(date +%Y-%m)-[0-9]+ $(in_tree rev-parse --short=12 HEAD) passed in [0-9]+ s: all well" \
   "$tree/tests/seldom/last_runs" || fail 'what passed is written down'
 [ "$(grep -c . "$tree/tests/seldom/last_runs")" -eq 3 ] || fail 'each thing has one line'
-failed="bad +$(date +%Y-%m)-[0-9]+ $(in_tree rev-parse --short=12 HEAD) failed in [0-9]+ s: begin"
+failed="set/bad +$(date +%Y-%m)-[0-9]+ $(in_tree rev-parse --short=12 HEAD) failed in [0-9]+ s: begin"
 grep -Eqx "$failed" "$tree/tests/seldom/last_runs" || fail 'what failed is written down'
 in_tree commit --quiet -am second
-"$tree/tests/seldom/run" bad >"$work/report" 2>&1 && fail 'what fails again passes'
+"$tree/tests/seldom/run" set/bad >"$work/report" 2>&1 && fail 'what fails again passes'
 grep -Eqx "$failed" "$tree/tests/seldom/last_runs" || fail 'what fails again has failed since the same commit'
 "$tree/tests/seldom/run" good >"$work/report" 2>&1 || fail 'a second run beside the lines of the first'
 touch "$tree/new"
