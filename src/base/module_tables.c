@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/sized.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,4 +259,30 @@ const char *muster_module_instance(const muster_module_options *options) {
   const size_t bytes = offsetof(muster_module_options, instance) + sizeof options->instance;
   if (!options) error_missing("module instance", "options");
   return options && options->size >= bytes && options->instance ? options->instance : "";
+}
+
+/* ------------------------------------------------------------------------------------------------------------- code */
+
+static muster_result take_interface(const muster_module *given, const char *what, muster_module *module) {
+  if (!given) return error_set(MUSTER_E_INPUT, "%s: its muster_module_get gives no module", what);
+  if (given->abi != MUSTER_MODULE_ABI)
+    return error_set(MUSTER_E_INPUT, "%s: it was built for ABI %u, this program is for %u; build it anew", what,
+                     given->abi, MUSTER_MODULE_ABI);
+  if (!sized_is_published(SIZED(module), given->size))
+    return error_set(MUSTER_E_INPUT, "%s: its size is %u bytes, which no header ever had; set it to sizeof", what,
+                     given->size);
+  *module = (muster_module){0};
+  if (sized_read(SIZED(module), given, module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
+  if (!module->name || !module->summary || !module->open || !module->populate || !module->close)
+    return error_set(MUSTER_E_INPUT, "%s: it lacks one of name, summary, open, populate and close", what);
+  if (module_tables_check(module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
+  return MUSTER_OK;
+}
+
+muster_result module_take(void *handle, const char *what, muster_module *module) {
+  muster_module_get_function get;
+  void *symbol = dlsym(handle, "muster_module_get");
+  if (!symbol) return error_set(MUSTER_E_INPUT, "%s: it exports no muster_module_get", what);
+  memcpy(&get, &symbol, sizeof get);
+  return take_interface(get(), what, module);
 }

@@ -1,5 +1,5 @@
-/* base/module_tables.h - the tables of a module (muster/module.h): whether they keep the rules, and the values of its
- * settings, checked. For every program that opens modules. Any thread. */
+/* base/module_tables.h - what a module gives (muster/module.h): whether its functions are there and its tables keep the
+ * rules, and the values of its settings, checked. For every program that opens modules. Any thread. */
 #ifndef BASE_MODULE_TABLES_H
 #define BASE_MODULE_TABLES_H
 
@@ -10,6 +10,11 @@ enum { MODULE_VALUES_MAX = MUSTER_MODULE_ROWS_MAX, MODULE_RANGE_BYTES = 96, MODU
 /* Whether the module's tables keep the rules of muster/module.h, and have the functions that they need. Else
  * MUSTER_E_INPUT with the table, the row and the rule. */
 muster_result module_tables_check(const muster_module *module);
+
+/* The module of a shared object, which dlopen() returned as `handle`, in this program's layout: members that an older
+ * header did not have are null. `what` begins messages. MUSTER_E_INPUT with the reason when it is none for this
+ * program. */
+muster_result module_take(void *handle, const char *what, muster_module *module);
 
 /* A setting as it was given. */
 typedef struct module_given {

@@ -1,4 +1,5 @@
-/* scenarios/scenarios.h - the behaviour modules that ship with Muster: what `muster run` can run by name.
+/* scenarios/scenarios.h - the behaviour modules that are part of Muster's programs: what the papers, the demo and the
+ * examples of the service run. `muster run` knows them by name, beside the modules in tests/examples/worlds.
  *
  * Each uses only the public headers, exactly as a game would write its own (muster/module.h). The modules live as long
  * as the program; each open makes an instance of its own, so one module can serve several worlds. */
@@ -68,33 +69,6 @@ rankin_life rankin_life_of(const void *state);
  * that walk. Takes no file. Any thread. */
 const muster_module *muster_module_fixed(void);
 
-/* `flashcrowd`: a map of towns, between which a crowd of observers jumps every 10 s, and weather. Takes no file. Any
- * thread. */
-const muster_module *muster_module_flashcrowd(void);
-
-/* `siege`: 2,000 players gather at the gate of a town under siege, so that even the important NPCs alone do not fit the
- * budget. Levels drop from a pressure of a half on. Takes no file. Any thread. */
-const muster_module *muster_module_siege(void);
-
-/* Chooses when the siege of an instance that `open` made ends: that long after the first frame the players leave as
- * they came, and the fight is over. Default never. Snapshots do not keep it. Thread of the frames, between frames. */
-void siege_choose(void *instance, float lasts_s);
-
-/* `empty`: villages without an observer for hours, which pass in steps of a minute where the host heeds skip_ns; then
- * observers arrive. Takes no file. Any thread. */
-const muster_module *muster_module_empty(void);
-
-/* `hostile`: behaviour that breaks schedulers, each kind as an agent type of its own, and invariants that must hold all
- * the same. Takes no file. Any thread. */
-const muster_module *muster_module_hostile(void);
-
-/* `pathstorm`: every 10 s all walkers are ordered across a large map at once and ask for a way; searches run slice by
- * slice. Takes no file. Any thread. */
-const muster_module *muster_module_pathstorm(void);
-
-/* `pathstorm-whole`: the same, but each search is one atom. Takes no file. Any thread. */
-const muster_module *muster_module_pathstorm_whole(void);
-
 /* `pursuit`: the testbed of Wright & Marshall: agents on a torus, each of which follows another one and avoids
  * collisions, with sets of their own periods. Takes no file. Any thread. */
 const muster_module *muster_module_pursuit(void);
@@ -158,10 +132,6 @@ void pursuit_loop_begin(pursuit_loop *loop);
 
 /* A hash over all agents: equal when their states are equal. */
 uint64_t pursuit_loop_hash(const pursuit_loop *loop);
-
-/* `townsfolk`: towns of characters with desires, emotions, relations, work and wishes, which plan as well as their
- * level allows. One of them can be watched. Takes no file. Any thread. */
-const muster_module *muster_module_townsfolk(void);
 
 /* `herd`: deer in herds of 32 on 4 x 4 km, of which only those near an observer are agents, and wolves that hunt them
  * near and far. The wanted number of agents is the number of deer. Takes no file. Any thread. */

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/module_tables.h"
-#include "base/sized.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -97,30 +96,6 @@ muster_result modules_check_path(const char *path) {
 
 /* ------------------------------------------------------------------------------------------------------------- code */
 
-static muster_result take_interface(const muster_module *given, const char *what, muster_module *module) {
-  if (!given) return error_set(MUSTER_E_INPUT, "%s: its muster_module_get gives no module", what);
-  if (given->abi != MUSTER_MODULE_ABI)
-    return error_set(MUSTER_E_INPUT, "%s: it was built for ABI %u, this service is for %u; build it anew", what,
-                     given->abi, MUSTER_MODULE_ABI);
-  if (!sized_is_published(SIZED(module), given->size))
-    return error_set(MUSTER_E_INPUT, "%s: its size is %u bytes, which no header ever had; set it to sizeof", what,
-                     given->size);
-  *module = (muster_module){0};
-  if (sized_read(SIZED(module), given, module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
-  if (!module->name || !module->summary || !module->open || !module->populate || !module->close)
-    return error_set(MUSTER_E_INPUT, "%s: it lacks one of name, summary, open, populate and close", what);
-  if (module_tables_check(module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
-  return MUSTER_OK;
-}
-
-static muster_result find_interface(void *handle, const char *what, muster_module *module) {
-  muster_module_get_function get;
-  void *symbol = dlsym(handle, "muster_module_get");
-  if (!symbol) return error_set(MUSTER_E_INPUT, "%s: it exports no muster_module_get", what);
-  memcpy(&get, &symbol, sizeof get);
-  return take_interface(get(), what, module);
-}
-
 /* The loader names the object by the path that it was given, which tells people nothing. */
 static const char *reason_of(const char *message, const char *link) {
   size_t length = strlen(link);
@@ -151,7 +126,7 @@ static muster_result service_modules_load(loaded_module *loaded, const char *wha
   name_image(loaded, link);
   loaded->handle = dlopen(link, RTLD_NOW | RTLD_LOCAL);
   if (!loaded->handle) return error_set(MUSTER_E_INPUT, "%s: %s", what, reason_of(dlerror(), link));
-  return find_interface(loaded->handle, what, &loaded->module);
+  return module_take(loaded->handle, what, &loaded->module);
 }
 
 static muster_result check_request(const struct modules *modules, const char *name) {

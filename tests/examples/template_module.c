@@ -1,6 +1,7 @@
 /* template_module.c - a behaviour module to copy and change: walkers on a square. No other file is needed.
  *
  *     cc -shared -fPIC template_module.c -o walkers.so        (with -I DIR where <muster/module.h> is not installed)
+ *     muster run ./walkers.so --agents 10000 --set speed=2
  *     musterd --modules . --world main=walkers --set speed=2  (only you may write the folder and the file)
  *     curl --unix-socket SOCKET -H 'Content-Type: text/plain' -d 10 http://localhost/v1/worlds/main/module/add
  *

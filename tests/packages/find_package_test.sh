@@ -23,6 +23,14 @@ if [ -x "$work/prefix/bin/musterd" ]; then
   quietly "$work/prefix/bin/musterd" --config "$work/conf" --modules "$work"/prefix/lib*/muster/modules --check
 fi
 
+# Worlds that are modules: those that are installed, by name from any folder, and the same from their installed source.
+(cd "$work" && quietly "$work/prefix/bin/muster" run siege --agents 3000 --frames 3 --no-pace --virtual)
+quietly cmake -S "$(find "$work/prefix" -path '*/examples/worlds')" -B "$work/worlds" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix"
+quietly ninja -C "$work/worlds"
+for world in flashcrowd empty hostile pathstorm pathstorm-whole townsfolk siege; do
+  quietly "$work/prefix/bin/muster" run "$work/worlds/$world.so" --agents 1000 --frames 3 --no-pace --virtual
+done
+
 # Configures a project of these words behind find_package; what was said is in $work/log.
 ask() { # WORDS
   mkdir -p "$work/asked"

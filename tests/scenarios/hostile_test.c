@@ -1,5 +1,5 @@
 /* Everything that breaks schedulers, at twice the load that fits: nothing breaks. */
-#include "scenarios/hostile.h"
+#include "examples/worlds/hostile.h"
 #include "scenarios/scene.h"
 
 /* A fifth of the population and the budget that are meant for two workers. */

@@ -1,5 +1,5 @@
 /* What pathstorm keeps of its searches, and for how long. */
-#include "scenarios/pathstorm.h"
+#include "examples/worlds/pathstorm.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* The search of pathstorm against one without heuristic, list or order, and the map that it runs on. */
-#include "scenarios/pathstorm_search.h"
+#include "examples/worlds/pathstorm_search.h"
 #include "scenarios/scaffold.h"
 
 #include <criterion/criterion.h>

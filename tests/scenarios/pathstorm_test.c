@@ -1,5 +1,5 @@
 /* All walkers ask for a way at once: all of them are answered rightly, whatever the searches are cut to. */
-#include "scenarios/pathstorm.h"
+#include "examples/worlds/pathstorm.h"
 #include "scenarios/scene.h"
 
 /* Few walkers have a small map, in which a search takes some ms; storms come after 0.5, 12 and 22 s. */

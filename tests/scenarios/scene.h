@@ -3,6 +3,7 @@
 #ifndef SCENE_H
 #define SCENE_H
 
+#include "examples/worlds/worlds.h"
 #include "scenarios/scenarios.h"
 #include "support/full_frames.h"
 #include "support/papers_rules.h"

@@ -1,6 +1,6 @@
 /* More players in one place than the budget can serve: the important share alike, and the rest holds on. */
+#include "examples/worlds/siege.h"
 #include "scenarios/scene.h"
-#include "scenarios/siege.h"
 
 #include <muster/explain.h>
 

@@ -1,5 +1,5 @@
 /* What desires, emotions and events make of decisions; what levels leave out. */
-#include "scenarios/townsfolk.h"
+#include "examples/worlds/townsfolk.h"
 #include "support/with.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* The planner of townsfolk, and the plans that every agent knows. */
-#include "scenarios/townsfolk_plan.h"
+#include "examples/worlds/townsfolk_plan.h"
 #include "support/with.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* Towns under the virtual clock: what is conserved, what levels change and what they leave, and one day of one life. */
+#include "examples/worlds/townsfolk.h"
 #include "scenarios/scene.h"
-#include "scenarios/townsfolk.h"
 
 #define AMPLE_NS   10000000u
 #define QUARTER_NS 250000000u

@@ -75,7 +75,7 @@ Test(modules, of_a_folder_alone_and_for_this_process_alone_are_opened) {
 }
 
 Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
-  EACH_PAIR(expect_refused, {"other_abi", "module 'other_abi': it was built for ABI 2, this service is for 1"},
+  EACH_PAIR(expect_refused, {"other_abi", "module 'other_abi': it was built for ABI 2, this program is for 1"},
             {"other_size", "its size is 1048576 bytes"}, {"hollow", "it lacks one of name, summary, open"},
             {"unruly", "module 'unruly': metric 'odd-ones': a name has at most 40 lower-case letters"},
             {"mute", "it exports no muster_module_get"}, {"empty", "its muster_module_get gives no module"},

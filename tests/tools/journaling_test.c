@@ -50,6 +50,10 @@ const muster_module *catalog_find(const char *argument, const char **path, int *
   return &leaper;
 }
 
+const char *catalog_name(const muster_module *module) {
+  return module->name;
+}
+
 /* Whether the journal, which has not ended by itself, has so many frames. */
 static bool has_written(const struct journaling *journaling, uint64_t frames) {
   const muster_journal_status status = journal_status(journaling->journal);

@@ -6,6 +6,7 @@
 #include "complaint.h"
 #include "parse.h"
 #include "scenarios/scenarios.h"
+#include "worlds/worlds.h"
 
 #include <string.h>
 

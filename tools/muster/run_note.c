@@ -1,4 +1,5 @@
 #include "run_note.h"
+#include "catalog.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ bool run_note_write(const run_options *options, uint64_t skipped_ns, FILE *strea
     muster_module_fail(MUSTER_E_SYSTEM, "cannot note where '%s' is", options->path);
     return false;
   }
-  fprintf(stream, "scenario=%s\npath=%s\n", options->module->name, whole);
+  fprintf(stream, "scenario=%s\npath=%s\n", catalog_name(options->module), whole);
   for (size_t i = 0; i < NUMBERS; i++) {
     uint64_t value = 0;
     memcpy(&value, (const char *)options + numbers[i].offset, numbers[i].bytes);

@@ -70,14 +70,15 @@ static void show(FILE *stream, const char *about) {
   fputs(about, stream);
   fputs("Scenarios (default wildlife):\n", stream);
   catalog_list(stream);
-  fputs("Or scripts of your own, in Lua: a folder, with a slash in its path, or NAME.lua\n", stream);
+  fputs("Or a module of your own, MODULE.so; or scripts, in Lua: a folder, with a slash in its path, or NAME.lua\n",
+        stream);
   fputs(help_of_options, stream);
 }
 
 static void run_help(FILE *stream) {
   show(stream, "muster run - runs a population inside its budget and reports how that went\n"
                "\n"
-               "usage: muster run [SCENARIO|SCRIPTS|POPULATION.csv] [OPTION]...\n"
+               "usage: muster run [SCENARIO|MODULE.so|SCRIPTS|POPULATION.csv] [OPTION]...\n"
                "\n");
 }
 
@@ -87,7 +88,7 @@ void run_explain_help(FILE *stream) {
       "muster explain - runs a population, or asks a running musterd, and says why one of the agents runs when and how "
       "it does\n"
       "\n"
-      "usage: muster explain [SCENARIO|SCRIPTS|POPULATION.csv] [--agent WHICH] [OPTION]...\n"
+      "usage: muster explain [SCENARIO|MODULE.so|SCRIPTS|POPULATION.csv] [--agent WHICH] [OPTION]...\n"
 #ifdef MUSTER_HAS_CTL
       "       muster explain --agent INDEX.GENERATION [--socket PATH | --url URL] [--world NAME] [--json]\n"
 #endif

@@ -19,7 +19,10 @@ if(TARGET muster-layout)
 endif()
 # The examples that the book names; of the tests, those that need nothing but the library.
 install(DIRECTORY tests/examples/ DESTINATION ${examples_folder} COMPONENT dev
-  FILES_MATCHING REGEX "\\.(c|h|cpp|hpp)$" REGEX "/(ranch|bot_server|physics_host|journal_host)_test\\." EXCLUDE)
+  FILES_MATCHING REGEX "\\.(c|h|cpp|hpp)$|/worlds/CMakeLists" REGEX "/(ranch|bot_server|physics_host|journal_host)_test\\." EXCLUDE)
+file(GLOB shared_by_worlds CONFIGURE_DEPENDS src/scenarios/scaffold.[ch] src/scenarios/busy_work.[ch]
+     src/scenarios/kit_reduction.[ch] src/scenarios/grid.h)
+install(FILES ${shared_by_worlds} DESTINATION ${examples_folder}/worlds/scenarios COMPONENT dev)
 
 # The book, whose links lead to what is installed. It is made where Python and the whole tree are.
 find_program(PYTHON python3)
@@ -77,10 +80,10 @@ if(TARGET muster_cli)
   install(DIRECTORY tools/lua/worlds/ DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/scripts COMPONENT programs
     FILES_MATCHING PATTERN *.lua)
   install(FILES tools/lua/muster.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/lua-language-server COMPONENT programs)
+  install(TARGETS ${module_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster/modules COMPONENT programs)
 endif()
 if(MUSTER_SERVICE)
   install(TARGETS musterd RUNTIME COMPONENT programs)
-  install(TARGETS ${module_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster/modules COMPONENT programs)
   install(FILES src/service/dashboard/grafana.json src/service/dashboard/alerts.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/muster COMPONENT programs)
   # For zones: NATS and etcd, on machines of their own or on these.
   install(FILES src/service/etc/nats-server.conf src/service/etc/etcd.default

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-/* Outside the rooms (rooms.c): public headers quote nothing, and tools what is below them, by path from src, and files
- * beside them, named without a folder. */
+/* Outside the rooms (rooms.c): public headers quote nothing, and tools what is below them, by path from src, the worlds
+ * among the examples, and files beside them, named without a folder. */
 static void check_quoted(tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
   tidy_word path = include->path;
   bool tool = source_in(source, "tools/"), own = !memchr(path.start, '/', path.length);
   if (tool && (own || word_begins(path, "base/") || word_is(path, "scenarios/scenarios.h") ||
-               word_is(path, "lua/lua_module.h")))
+               word_is(path, "lua/lua_module.h") || word_is(path, "worlds/worlds.h")))
     return;
   tidy_report(tidy, source, include->line, "layers",
               "%s may not include \"%.*s\"; includes go down the layers, by path from src, so move what is needed down",
