@@ -143,9 +143,9 @@ MUSTER_API muster_result muster_journal_end(muster_journal *journal, bool remove
 typedef struct muster_journal_status {
   uint32_t size;
   bool runs;                 /* false: it has ended by itself */
-  bool holds;                /* the predicted recovery stays under recovery_max_ns. False once it did not, since another
-                                snapshot would have cost too much, until the next one can be had in time again: one
-                                that came late does not keep the next recovery short */
+  bool holds;                /* the predicted recovery stays under recovery_max_ns. It is false once another snapshot
+                                would have cost too much, until the next one can be had in time: one that came late
+                                does not keep the next recovery short */
   uint64_t frames_written;   /* frames of the world that are in the journal, or in its snapshot */
   uint64_t frames_safe;      /* the same, and as safe as `sync` asks for: answers may go out that wait for a frame up
                                 to this one. When the journal has ended, all */
