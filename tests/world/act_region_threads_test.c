@@ -12,8 +12,8 @@ enum { CELLS = 24, AGENTS = 480, FRAMES = 30, PATIENCE = 200000 };
 struct cell {
   _Alignas(64) uint64_t region;
   uint64_t acts;
-  muster_agent inside, seated;
-  uint32_t last, acted; /* of this frame */
+  muster_agent inside, seated, first; /* first: of this frame, as the two below */
+  uint32_t last, acted;
   uint64_t mixed, out_of_order;
 };
 
@@ -46,6 +46,7 @@ static muster_atom_result visit(muster_update *update) {
   cell->mixed += !muster_agent_equal(cell->inside, update->agent) || acts != cell->acts;
   cell->acts = acts + 1;
   if (free) cell->seated = update->agent;
+  if (cell->acted == 0) cell->first = update->agent;
   cell->out_of_order += cell->acted > 0 && muster_agent_index(update->agent) <= cell->last;
   cell->last = muster_agent_index(update->agent);
   cell->acted++;
@@ -53,26 +54,30 @@ static muster_atom_result visit(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-/* In each frame all agents of a region act once each, in order, and the first of them has the seat. */
-static void check(const muster_agent agents[AGENTS], bool all) {
+/* The agents of a region have acted once each at most, in order, and the first of them has the seat. */
+static void check(uint32_t region, const struct cell *cell) {
+  cr_assert_eq(cell->mixed, 0, "cell %u: two acted in it at the same time", region);
+  cr_assert_eq(cell->out_of_order, 0);
+  cr_assert_leq(cell->acted, AGENTS / CELLS);
+  cr_assert(muster_agent_equal(cell->seated, cell->first), "cell %u: agent %u sat down", region,
+            muster_agent_index(cell->seated));
+}
+
+/* In each frame in which agents are due all of them act. */
+static void check_all(const muster_agent agents[AGENTS]) {
   for (uint32_t i = 0; i < CELLS; i++) {
-    struct cell *cell = &town.cells[i];
     uint32_t first = 0;
     while (first * 7 % CELLS != i) first++;
-    cr_assert_eq(cell->mixed, 0, "cell %u: two acted in it at the same time", i);
-    cr_assert_eq(cell->out_of_order, 0);
-    cr_assert_eq(cell->acted, all ? AGENTS / CELLS : 0);
-    if (all)
-      cr_assert(muster_agent_equal(cell->seated, agents[first]), "cell %u: agent %u sat down", i,
-                muster_agent_index(cell->seated));
-    cell->seated = (muster_agent){0};
-    cell->acted = 0;
+    cr_assert_eq(town.cells[i].acted, AGENTS / CELLS);
+    cr_assert(muster_agent_equal(town.cells[i].first, agents[first]));
   }
 }
 
 static void run_town(muster_clock clock) {
   muster_agent agents[AGENTS];
-  bool virtual = clock == MUSTER_CLOCK_VIRTUAL; /* then all workers are called, however little there is to do */
+  /* Then all workers are called, however little there is to do, and what updates take on a busy machine, which
+   * stretches periods, is nothing to the world. */
+  bool virtual = clock == MUSTER_CLOCK_VIRTUAL;
   town = (struct town){.patience = virtual ? PATIENCE : 10};
   SCOPED_WORLD little =
       little_world_of(4, WITH(muster_world_def, it.clock.kind = clock, it.cell_m = 10.0f, it.limits.agents_max = 4096));
@@ -80,13 +85,19 @@ static void run_town(muster_clock clock) {
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i * 7 % CELLS * 10.0 + i % 9);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     muster_frame_report report = run_frame_with(&little, virtual ? 5000000u : 9000000000u);
-    cr_assert_eq(report.actions_waiting, 0);
-    check(agents, report.completed > 0);
+    if (virtual) cr_assert_eq(report.actions_waiting, 0);
+    if (virtual && report.completed > 0) check_all(agents);
+    for (uint32_t i = 0; i < CELLS; i++) {
+      struct cell *cell = &town.cells[i];
+      check(i, cell);
+      cell->seated = cell->first = (muster_agent){0};
+      cell->acted = 0;
+    }
   }
   uint64_t acts = 0;
   for (uint32_t i = 0; i < CELLS; i++) acts += town.cells[i].acts;
   cr_assert_eq(acts, statistics_of(&little).completed);
-  cr_assert_geq(acts, (FRAMES - 1) * AGENTS);
+  cr_assert_geq(acts, virtual ? (FRAMES - 1) * AGENTS : AGENTS);
   cr_assert(!virtual || atomic_load(&town.met), "never did two regions act beside each other");
 }
 
