@@ -194,3 +194,17 @@ Test(calls, levels_follow_importance) {
       "}\n",
       60, "level\t2\tfalse", 1);
 }
+
+/* As little and as much as may be given, and a little less and more. */
+Test(calls, numbers_are_taken_up_to_their_bounds) {
+  calls_says(
+      "local a = muster.type { name = 'a' }\n"
+      "function a:think() local p, n, near, wake = muster.progress, muster.nearest, muster.nearby, muster.wake_at\n"
+      " for i, row in ipairs {{true, p, 0}, {true, p, 1}, {false, p, -0.01}, {false, p, 1.01},\n"
+      "  {true, n, 0}, {true, n, 1e9}, {false, n, -0.01}, {false, n, 1.01e9},\n"
+      "  {true, near, 5, 'any', 1}, {true, near, 5, 'any', 64}, {false, near, 5, 'any', 0},\n"
+      "  {false, near, 5, 'any', 65}, {true, wake, 0}, {true, wake, 1e10}, {false, wake, -1}} do\n"
+      "  assert(pcall(table.unpack(row, 2)) == row[1], i) end\n"
+      " print('bounds hold') muster.remove() end\n" SCRIPT_ONE,
+      60, "bounds hold", 1);
+}

@@ -276,3 +276,20 @@ Test(determinism, a_reload_cannot_change_the_types) {
   cr_assert_neq(script_reload(host, formed("%smuster.type { name = 'b' }", formed(counting, 0))), MUSTER_OK);
   script_run(host, 10);
 }
+
+/* Of a world of three agents of these methods. */
+static double tables_hash(const char *methods) {
+  SCOPED_HOST *host = script_start(formed(SCRIPT_FAST "%s\n" SCRIPT_CROWD(3), methods));
+  script_run(host, 3);
+  return script_figure(host, "scripts_hash");
+}
+
+/* By which this file tells whether worlds are the same. */
+Test(determinism, the_hash_knows_each_byte_and_whose_it_is) {
+  static const char text[] = "function a:spawned() self.text = ('x'):rep(%d) .. '%c' end",
+                    leaves[] = "function a:act() if self.x == %d then muster.remove() end end";
+  for (int before = 0; before < 20; before++)
+    cr_expect_neq(tables_hash(formed(text, before, 'a')), tables_hash(formed(text, before, 'b')), "byte %d", before);
+  cr_expect_neq(tables_hash(formed(leaves, 1)), tables_hash(formed(leaves, 2)));
+  cr_expect_eq(tables_hash(formed(leaves, 1)), tables_hash(formed(leaves, 1)));
+}

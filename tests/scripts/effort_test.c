@@ -72,3 +72,22 @@ Test(effort, a_long_text_is_not_refused) {
   expect_accepted("local function f() end local function g() return function() return function() local a\n",
                   EFFORT_NAMES_MAX / 7, "a=a ", "end end end"); /* two names, in three functions */
 }
+
+/* What compares is part of its expression; and where another expression begins, its count does. */
+Test(effort, each_expression_is_counted_by_itself) {
+  enum { MORE = EFFORT_CHAIN_MAX + 1, LESS = EFFORT_CHAIN_MAX - 1 };
+  static const char *const compares[] = {"==", "~=", "<=", ">=", "<", ">"};
+  static const char *const ends[] = {"for k in a or a do end ", "repeat until a or a ", "while a or a do end ",
+                                     "a(a or a) "};
+  static const char *const between[] = {" return a", " elseif a"};
+  for (size_t i = 0; i < COUNT_OF(compares); i++)
+    expect_refused("local a = 1 local b = a", MORE, formed(" or a %s 1", compares[i]), "", REFUSED_LOGIC);
+  for (size_t i = 0; i < COUNT_OF(ends); i++) expect_accepted("local function f(a) ", MORE, ends[i], "end");
+  expect_accepted("local a local t = {", MORE, "a or 1;", "}");
+  for (size_t i = 0; i < COUNT_OF(between); i++) {
+    size_t at = put_often(put(0, "local function f(a) if a then a = a"), LESS, " or a");
+    at = put_often(put(at, between[i]), LESS, " or a");
+    put(at, i ? " then end end\nmuster.type { name = 'a' }\n" : " end end\nmuster.type { name = 'a' }\n");
+    script_end(script_start(text));
+  }
+}

@@ -207,6 +207,17 @@ Test(fields, each_that_a_reload_changes_is_named) {
   }
 }
 
+Test(fields, sets_that_a_reload_changes_are_named) {
+  static const char base[] = "local a = muster.type { name = 'a', sets = %s }\n"
+                             "function a:m() end function a:n() end\n" FIELDS_START;
+  static const char *const others[] = {"{{method = 'n'}}", "{{method = 'm'}, {method = 'n'}}"};
+  SCOPED_HOST *host = script_start(formed(base, "{{method = 'm'}}"));
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
+    cr_expect_eq(script_reload(host, formed(base, others[i])), MUSTER_E_INPUT, "%s is taken", others[i]);
+    cr_expect(strstr(muster_last_error(), "type 'a' has another 'sets': ") != NULL, "%s", muster_last_error());
+  }
+}
+
 Test(fields, units_are_what_they_are_called) {
   static const struct {
     const char *text;
@@ -307,4 +318,53 @@ Test(fields, types_and_lines_have_the_names_of_the_instance_and_the_world) {
   cr_expect_eq(script_says(host, "muster lua: world isle: north: here\n"), 1, "%s", script_said(host));
   cr_expect_str_eq(muster_type_name(host->world, (muster_type){1}), "north a");
   cr_expect_str_eq(muster_type_name(host->world, (muster_type){2}), "north lua collector");
+}
+
+/* As much of each as the manual says, and one more; and as little. */
+Test(fields, lists_and_numbers_go_to_their_bounds) {
+  static const struct {
+    const char *text, *refused; /* null: it is taken */
+  } rows[] = {
+      {"local t = {} for i = 1, 16 do t[i] = 'f' .. i end muster.type { name = 'a', publishes = t }", NULL},
+      {"local t = {} for i = 1, 17 do t[i] = 'f' .. i end muster.type { name = 'a', publishes = t }",
+       "a list of at most 16 names"},
+      {"local t = {} for i = 1, 16 do t[i] = {method = 'm'} end muster.type { name = 'a', sets = t }.m = function() "
+       "end",
+       NULL},
+      {"local t = {} for i = 1, 17 do t[i] = {method = 'm'} end muster.type { name = 'a', sets = t }.m = function() "
+       "end",
+       "sets: give 1 to 16 of them"},
+      {"muster.type { name = 'a', sets = {} }", "sets: give 1 to 16 of them"},
+      {"muster.type { name = 'a', sets = {{method = 'm', delay = '1s', delay_updates = 2}} }",
+       "set: give delay or delay_updates, not both"},
+      {"for i = 1, 62 do muster.type { name = 'a' .. i } end", NULL},
+      {"for i = 1, 63 do muster.type { name = 'a' .. i } end", "muster.type: more than 62 types"},
+      {"muster.type { name = 'a', levels = {count = 4, importance = {0.9, 0.6, 0.3, 0.1}} }", "at most 3 numbers"},
+      {"muster.type { name = 'a', levels = {count = 2, importance = {'x'}} }", "levels.importance: give numbers"},
+      {"muster.type { name = 'a', overruns = {demote = 0}, asks = 4294967295 }", NULL},
+      {"muster.type { name = 'a' } muster.world { agents = -1 }", "up to 16,000,000; it is -1"},
+      {"muster.type { name = 'a', period = ('x'):rep(40) }", "; it is \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""},
+      {"muster.type { name = 'a', period = ('x'):rep(41) }", "; it is a string"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    SCOPED_HOST *host = script_open(rows[i].text);
+    cr_expect_eq(host->opened, rows[i].refused ? MUSTER_E_INPUT : MUSTER_OK, "%s", rows[i].text);
+    cr_expect(!rows[i].refused || strstr(muster_last_error(), rows[i].refused), "%s: %s", rows[i].text,
+              muster_last_error());
+  }
+}
+
+/* Few strands leave workers idle, many states take memory. */
+Test(fields, worlds_have_strands_by_their_size) {
+  static const uint32_t rows[][2] = {{255, 1},    {256, 4},     {16383, 4},   {16384, 8},    {32767, 8},
+                                     {32768, 16}, {131071, 32}, {131072, 64}, {16000000, 64}};
+  SCOPED_HOST *host = script_open("muster.type { name = 'a' }\n" FIELDS_START);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    muster_module_needs needs;
+    script_write(host,
+                 formed("muster.type { name = 'a' }\nmuster.world { agents = 1, agents_max = %u }\n", rows[i][0]));
+    void *instance = script_open_again(host, muster_module_options_default(), &needs);
+    cr_expect_eq(((const script_world *)instance)->strands, rows[i][1], "%u agents: %u strands", rows[i][0],
+                 ((const script_world *)instance)->strands);
+    host->module->close(instance);
+  }
 }

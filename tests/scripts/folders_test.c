@@ -82,7 +82,7 @@ static void folders_refuse(const folders_file *files, const char *words) {
 
 Test(folders, each_file_is_run_in_the_order_of_names_or_main_alone) {
   folders_say(FILES({"b.lua", "print('b')"}, {"a.lua", SCRIPT_FAST "print('a')"}, {"C.lua", "print('C')"},
-                    {"c.lua", "\xef\xbb\xbfprint('c')"}, {"a10.lua", "print('a10')"},
+                    {"c.lua", "\xef\xbb\xbfprint('c')"}, {"c0.lua", "\xef\xbb\xbf"}, {"a10.lua", "print('a10')"},
                     {".hidden.lua", "print('hidden')"}, {".lua", "print('nothing')"}, {"d.txt", "print('text')"},
                     {"e.lua.bak", "print('old')"}),
               "muster lua: C\nmuster lua: a\nmuster lua: a10\nmuster lua: b\nmuster lua: c\n");
@@ -143,6 +143,10 @@ Test(folders, a_name_that_one_file_uses_is_used) {
             said);
   static const char *const wakers[] = {"function go() muster.wake_at(1) end", "function go(id) muster.wake(id) end"};
   for (size_t i = 0; i < 2; i++) folders_say(FILES({"a.lua", waits}, {"b.lua", wakers[i]}), "");
+  folders_say(FILES({"a.lua", "a = muster.type { name = 'w', elapsed = 'events', messages = {waiting_max = 1, "
+                              "wake = true} }\nfunction a:think() end\n"},
+                    {"b.lua", ""}),
+              "");
   static const char *const axes[] = {"x", "y", "z"};
   for (size_t i = 0; i < 3; i++) {
     const char *text = formed("local n = 1\n\nfunction a:act()\n  self.position.%s = 5\nend\n", axes[i]);
@@ -215,6 +219,19 @@ Test(folders, have_as_many_files_and_bytes_as_there_is_room_for) {
   cr_expect_eq(source_files_read(path, files), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), "is neither a folder nor a file NAME.lua") != NULL, "%s", muster_last_error());
   unlink(path);
+}
+
+Test(folders, have_files_with_names_of_63_bytes_at_most) {
+  char folder[] = "/tmp/muster-folder-XXXXXX";
+  cr_assert_not_null(mkdtemp(folder));
+  SCOPED(free_memory) script_files *files = malloc(sizeof *files);
+  for (int bytes = 63; bytes <= 64; bytes++) {
+    const char *name = formed("%0*d.lua", bytes - 4, 0);
+    folders_put(folder, name, " ", 1);
+    cr_expect_eq(source_files_read(formed("%s/%s", folder, name), files), bytes == 63 ? MUSTER_OK : MUSTER_E_INPUT);
+    source_files_free(files);
+  }
+  folders_drop(folder);
 }
 
 /* Whatever a function reaches is read-only, and none changes a variable outside of it, however deep it stands. */

@@ -98,6 +98,8 @@ Test(limits, memory_is_given_back_as_it_is_collected) {
                    " self.count = (self.count or 0) + 1 if self.count == 60 then print('sixty') end end\n" SCRIPT_ONE);
   script_run(host, 300); /* each update allocates more than a third of the cap */
   cr_assert_eq(script_says(host, "sixty"), 1, "%s", script_said(host));
+  cr_assert_gt(script_figure(host, "scripts_allocated_bytes_total"), 1e6);
+  cr_assert_lt(script_figure(host, "scripts_collectors_behind_bytes"), 2e5);
   cr_assert_lt(script_figure(host, "scripts_bytes"), 1e6);
 }
 
@@ -178,6 +180,7 @@ Test(limits, usual_calls_go_through) {
       "local ok, e = pcall(error, {code = 5}) assert(not ok and e.code == 5)",
       "local ok, e = xpcall(error, function(m) return 'handled ' .. m end, 'x') assert(e == 'handled x')",
       "assert(string.format('%5.1f|%s|%d|%%', 3.14159, {}, 7) == '  3.1|table|7|%')",
+      "local of, all = {}, {} for i = 1, 400 do all[i] = setmetatable({}, of) end", /* which they share */
       "assert(utf8.len('äöü') == 3 and utf8.char(228) == 'ä')",
       "assert(math.type(math.random(6)) == 'integer' and math.random() < 1)"};
   for (size_t i = 0; i < COUNT_OF(bodies); i++) limits_goes(bodies[i]);
@@ -192,4 +195,54 @@ Test(limits, who_has_twice_its_memory_is_not_run) {
   script_run(host, 100);
   cr_assert_geq(script_says(host, "is not run: it has twice the memory that it may"), 1, "%s", script_said(host));
   cr_assert_lt(scripts->states[0]->memory.bytes, 2 << 20);
+}
+
+Test(limits, a_line_of_print_has_399_bytes_and_no_control_among_them) {
+  static const struct {
+    const char *call;
+    int letters;
+    const char *end;
+  } rows[] = {{"('x'):rep(500)", 399, "\n"}, {"('x'):rep(397), 'yz'", 397, "\ty\n"}, {"'xx\\127y'", 2, "\\x7fy\n"}};
+  char letters[400];
+  memset(letters, 'x', sizeof letters);
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    script_expect(formed(SCRIPT_FAST "function a:think() print(%s) end\n" SCRIPT_ONE, rows[i].call), 5,
+                  formed("muster lua: %.*s%s", rows[i].letters, letters, rows[i].end));
+}
+
+/* Else it would need room for all that it makes on the way. */
+Test(limits, a_start_is_collected_behind) {
+  SCOPED_HOST *host =
+      script_open_sized(SCRIPT_FAST "muster.world { agents = 1, start = function()\n"
+                                    " for i = 1, 60000 do local t = {i} end muster.spawn(a, {x = 0, y = 0}) end }\n",
+                        true);
+  script_populate(host, 1, MUSTER_CLOCK_VIRTUAL);
+}
+
+/* What was allocated before a look does not count after it: else each new object would be looked at. */
+Test(limits, an_action_that_allocates_much_is_looked_at_now_and_then) {
+  script_expect("local a = muster.type { name = 'a', memory = '4MB' }\n"
+                "function a:act() for i = 1, 6000 do local t = {i} end print('made') end\n" SCRIPT_ONE,
+                30, "made\n");
+}
+
+/* An array grows over the cap, and up to twice the cap its agent runs. */
+Test(limits, who_has_more_than_its_memory_runs_on) {
+  script_expect("numbers = {} for i = 1, 249 do numbers[i] = i end\n"
+                "local a = muster.type { name = 'a', memory = '5KB' }\n"
+                "function a:think() if not self.t then self.t = {table.unpack(numbers)} else print('runs on') end "
+                "end\n" SCRIPT_ONE,
+                60, "runs on\n");
+}
+
+/* What a function of the world was refused is nothing to the next one. */
+Test(limits, refused_memory_is_over_in_the_next_frame) {
+  SCOPED_HOST *host =
+      script_open_sized(SCRIPT_FAST "muster.world { agents = 1, frame = function(world) world.n = (world.n or 0) + 1\n"
+                                    " local t = {} for i = 1, world.n == 2 and 1e6 or 0 do t[i] = {i} end\n"
+                                    " for i = 1, 300 do end print('runs on') end }\n",
+                        true);
+  script_populate(host, 1, MUSTER_CLOCK_VIRTUAL);
+  script_run(host, 10);
+  SCRIPT_EXPECT_SAID(host, {"runs on\n", 9});
 }

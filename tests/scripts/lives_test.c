@@ -1,5 +1,6 @@
 /* What agents had is given back when they go, and whoever comes after them has nothing of it; and what the module tells
  * of its states is each its own. */
+#include "lua/atoms.h"
 #include "lua/scripts.h"
 #include "scripts/script_host.h"
 
@@ -204,4 +205,77 @@ Test(lives, a_time_is_asked_for_whom_it_is_for) {
       "end }\n");
   script_run(host, 60);
   SCRIPT_EXPECT_SAID(host, {"woken\t1.0", 1}, {"woken\t2.0", 1});
+}
+
+/* Everybody has a table, wherever the list of them grows. */
+Test(lives, each_of_very_many_agents_has_a_table) {
+  SCOPED_HOST *host = script_start("local a = muster.type { name = 'a' }\n" SCRIPT_CROWD(1200));
+  script_world *scripts = host->instance;
+  script_state *state;
+  script_run(host, 1);
+  uint32_t agents = 0;
+  for (muster_agent agent = {0}; !muster_agent_is_null(agent = next_of_text(host, agent)); agents++) {
+    cr_assert(atoms_push_self(scripts, agent, &state), "agent %u", muster_agent_index(agent));
+    lua_pop(state->L, 1);
+  }
+  cr_assert_eq(agents, 1200);
+}
+
+/* Of updates that fail, that are cut and end, and that a save has begin anew. */
+Test(lives, no_coroutine_stays_behind_its_update) {
+  static const struct {
+    const char *think;
+    bool saves;
+  } rows[] = {{"error('no')", false}, {"for i = 1, 500 do end", false}, {"while true do end", true}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    SCOPED_HOST *host =
+        script_start(formed("local a = muster.type { name = 'a', period = '10ms', period_max = '10ms', asks = 2,\n"
+                            " cuts_max = 100000 }\nfunction a:think() %s end\n" SCRIPT_CROWD(20),
+                            rows[i].think));
+    double before = 0;
+    for (uint32_t frame = 0; frame < 500; frame++) {
+      script_run(host, 1);
+      if (frame == 100) before = script_figure(host, "scripts_bytes");
+      if (!rows[i].saves) continue;
+      SCOPED_SAVED saved = script_save(host);
+      cr_assert_gt(saved.world.count, 0);
+    }
+    cr_expect_lt(script_figure(host, "scripts_bytes"), 1.5 * before, "%s: %g bytes, and %g before", rows[i].think,
+                 script_figure(host, "scripts_bytes"), before);
+  }
+}
+
+/* Neither that another's action was ended, nor that an array of another grew over its cap. */
+Test(lives, an_update_has_nothing_of_the_one_before_it) {
+  static const char *const others[] = {"function b:act() while true do end end",
+                                       "function b:think() local t = {table.unpack(numbers)} end"};
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
+    SCOPED_HOST *host = script_start(
+        formed("numbers = {} for i = 1, 249 do numbers[i] = i end\n" SCRIPT_FAST
+               "local b = muster.type { name = 'b', period = '10ms', period_max = '10ms', memory = '5KB' }\n%s\n"
+               "function a:think() for i = 1, 20000 do end print('thought') end\n"
+               "muster.world { agents = 9, start = function() for i = 1, 9 do\n"
+               "  muster.spawn(i %% 2 == 0 and a or b, {x = i, y = 0}) end end }\n",
+               others[i]));
+    script_run(host, 40);
+    SCRIPT_EXPECT_SAID(host, {"thought\n", 5 | OR_MORE}, {"of type 'a'", 0});
+    cr_expect_gt(script_figure(host, "scripts_cuts_total"), 0);
+  }
+}
+
+/* Of a world that was saved; a damaged one may name others. */
+Test(lives, cuts_are_restored_of_types_and_methods_that_there_are) {
+  static const struct {
+    uint32_t type, method;
+    bool good;
+  } rows[] = {{0, METHOD_THINK, true}, {0, METHODS - 1, true}, {0, METHODS, false}, {1, METHOD_THINK, false}};
+  SCOPED_HOST *host = script_start("local a = muster.type { name = 'a' }\n" SCRIPT_ONE);
+  script_world *scripts = host->instance;
+  script_run(host, 2);
+  muster_agent agent = next_of_text(host, (muster_agent){0});
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    uint32_t before = scripts->states[0]->suspended_count;
+    cr_expect_eq(atoms_restore_cuts(scripts, agent, rows[i].type, rows[i].method, 3), rows[i].good, "row %zu", i);
+    cr_expect_eq(scripts->states[0]->suspended_count, before + rows[i].good, "row %zu", i);
+  }
 }

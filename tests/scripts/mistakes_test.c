@@ -228,3 +228,57 @@ Test(mistakes, what_cannot_be_kept_is_found_where_it_lies) {
   cr_assert_eq(script_says(host, "a: self.list.run: it is a function"), 1, "%s", script_said(host));
   cr_assert_geq(script_figure(host, "scripts_errors_total"), 1);
 }
+
+Test(mistakes, what_is_for_loading_and_for_the_world_is_refused_elsewhere) {
+  static const char *const calls[][2] = {
+      {"muster.type, {name = 'b'}", "muster.type: only while the scripts are loaded"},
+      {"muster.world, {}", "muster.world: only while the scripts are loaded"},
+      {"muster.observe, {x = 0, y = 0}", "muster.observe: only in the functions of muster.world"}};
+  for (size_t i = 0; i < COUNT_OF(calls); i++)
+    mistakes_says(formed(SCRIPT_FAST "function a:think() print(pcall(%s)) end\n" SCRIPT_ONE, calls[i][0]), calls[i][1]);
+}
+
+/* All names are told where they are 24 at most. */
+Test(mistakes, names_are_told_where_they_are_few) {
+  for (int types = 24; types <= 25; types++)
+    mistakes_says(formed(SCRIPT_FAST
+                         "for i = 2, %d do muster.type { name = 'a' .. i } end\n"
+                         "function a:think() print(pcall(muster.nearest, 9, 'none of them')) end\n" SCRIPT_ONE,
+                         types),
+                  types == 24 ? "there is no type 'none of them'; there are: a, a2" : "type 'none of them'\n");
+}
+
+/* The variable that is meant is the last one of its name; and a short name is close to too many. */
+Test(mistakes, fields_are_looked_for_in_what_is_meant) {
+  static const char *const bodies[][2] = {
+      {"local t = {hide = 1} local t = {flee = 1} t.n = 2 * t.fle", "; t has no 'fle'; did you mean 'flee'?"},
+      {"self.n = 2 * self.levle", "; a has no 'levle'; did you mean 'level'?"},
+      {"self.n = 2 * self.leve", "(field 'leve')\n"}};
+  for (size_t i = 0; i < COUNT_OF(bodies); i++)
+    mistakes_says(formed(SCRIPT_FAST "function a:think() %s end\n" SCRIPT_ONE, bodies[i][0]), bodies[i][1]);
+}
+
+/* What is near the place where it does not compile tells which language was meant. */
+Test(mistakes, signs_of_other_languages_are_told) {
+  static const char *const texts[][2] = {{"if a && b then end", "; Lua writes and for &&"},
+                                         {"if a || b then end", "; Lua writes or for ||"},
+                                         {"a -= 1", "; Lua has neither -= nor --: write x = x - 1"},
+                                         {"function a() {", "; Lua's blocks begin with then, do or a function's head"},
+                                         {"let n = 1", "; Lua writes local"},
+                                         {"const n = 1", "; Lua writes local NAME <const> = ..."},
+                                         {"def n()", "; Lua writes function NAME() ... end"}};
+  for (size_t i = 0; i < COUNT_OF(texts); i++) script_refused(texts[i][0], texts[i][1]);
+  SCOPED_HOST *host = script_open("if 1 then\nelse\n if 2 then\n end\n"); /* an else with an if below it is none */
+  cr_expect(host->opened == MUSTER_E_INPUT && !strstr(muster_last_error(), "elseif"), "%s", muster_last_error());
+}
+
+Test(mistakes, what_stands_in_the_line_tells_what_was_meant) {
+  static const char *const texts[][2] = {
+      {"function a:think() for _, m in ipairs(muster.messages()) do end end", "; muster.messages is for a loop: for"},
+      {"local os = os function a:think() self.n = os.time() end",
+       "(upvalue 'os'); scripts have no 'os': muster.now()"}};
+  for (size_t i = 0; i < COUNT_OF(texts); i++)
+    mistakes_says(
+        formed("local a = muster.type { name = 'a', messages = {waiting_max = 1} }\n%s\n" SCRIPT_ONE, texts[i][0]),
+        texts[i][1]);
+}

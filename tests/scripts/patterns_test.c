@@ -74,3 +74,13 @@ Test(patterns, mean_what_they_mean_in_lua_itself) {
             found);
   lua_close(lua);
 }
+
+Test(patterns, have_at_most_32_captures) {
+  SCOPED_STATE *state = own_state_begin();
+  static const char text[] = "local function places(n) return pcall(string.find, 'x', ('()'):rep(n)) end\n"
+                             "local done, why = places(33) return select('#', places(32)), done, why";
+  own_state_run(state, text, sizeof text - 1, 3);
+  cr_expect_eq(lua_tointeger(state->L, -3), 1 + 2 + 32);
+  cr_expect_not(lua_toboolean(state->L, -2));
+  cr_expect(strstr(lua_tostring(state->L, -1), "too many captures") != NULL, "%s", lua_tostring(state->L, -1));
+}

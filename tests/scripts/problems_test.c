@@ -12,7 +12,7 @@ static const char failing[] = SCRIPT_FAST "function a:think()\n"
                                           "end\n" SCRIPT_CROWD(400);
 
 typedef struct told_problem {
-  char where[80], what[160];
+  char where[80], what[512];
   uint64_t count, last_ns;
   uint32_t agents;
 } told_problem;
@@ -156,6 +156,7 @@ Test(problems, the_worlds_own_function_is_one_of_them) {
   cr_assert_eq(all.count, 1);
   cr_assert_str_eq(all.list[0].where, "main.lua:3");
   cr_assert_eq(all.list[0].count, 30);
+  cr_expect_eq(script_figure(host, "scripts_errors_total"), 30);
   SCRIPT_EXPECT_SAID(host, {"stack traceback", 1}, {"muster.world.frame: main.lua:3: ", 1});
 }
 
@@ -169,4 +170,51 @@ Test(problems, are_bounded) {
   told_problems all = all_of(host);
   cr_assert_eq(all.count, 32);
   cr_assert_str_eq(all.list[0].where, "other places");
+}
+
+/* Whatever is raised: where is what the message says, or else the line in which the script stood. */
+Test(problems, have_a_place_whatever_is_raised) {
+  static const char no_text[] = "a value that is no text was raised as an error";
+  static const struct {
+    const char *think, *where, *what;
+  } rows[] = {{"function a:think() error('plain', 0) end", "main.lua:2", "plain"},
+              {"function a:think() error('', 0) end", "main.lua:2", ""},
+              {"function a:think() error('east: 5 wolves', 0) end", "main.lua:2", "east: 5 wolves"},
+              {"function a:think() error({}) end", "main.lua:2", no_text},
+              {"function a:think() error(7) end", "main.lua:2", "a number was raised as an error"},
+              {"a.think = error", "think of type 'a'", no_text}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    SCOPED_HOST *host = script_start(formed(SCRIPT_FAST "%s\n" SCRIPT_ONE, rows[i].think));
+    script_run(host, 5);
+    told_problems all = all_of(host);
+    cr_assert_eq(all.count, 1, "%s", script_said(host));
+    expect_told(&all.list[0], rows[i].where, rows[i].what, 1);
+  }
+}
+
+/* Places that failed as often stand by their names. */
+Test(problems, are_told_in_the_order_of_their_counts_and_names) {
+  SCOPED_HOST *host = script_start(
+      SCRIPT_FAST "local function second() error('b') end\n"
+                  "local function first() error('a') end\n"
+                  "function a:think() if self.x == 1 then first() else second() end end\n" SCRIPT_CROWD(2));
+  script_run(host, 5);
+  told_problems all = all_of(host);
+  cr_assert_eq(all.count, 2);
+  cr_expect_eq(all.list[0].count, all.list[1].count);
+  cr_expect_str_eq(all.list[0].where, "main.lua:2");
+  cr_expect_str_eq(all.list[1].where, "main.lua:3");
+}
+
+/* In one strand, wherever the list of its agents grows. */
+Test(problems, each_agent_has_its_own) {
+  SCOPED_HOST *host = script_start(SCRIPT_FAST "function a:think() error(('x'):rep(400), 0) end\n" SCRIPT_CROWD(100));
+  script_run(host, 5);
+  for (int x = 1; x <= 100; x++) {
+    told_problems told = problems_of(host, agent_at_x(host, x));
+    cr_assert_eq(told.count, 1, "agent at %d", x);
+    cr_expect(told.list[0].count > 0 && told.list[0].count <= 5, "%lu", told.list[0].count);
+    cr_expect_eq(strlen(told.list[0].what), 399, "as much as there is room for, not %zu", strlen(told.list[0].what));
+  }
+  cr_expect_eq(all_of(host).list[0].agents, 100);
 }

@@ -92,3 +92,13 @@ Test(show, what_is_no_agent_of_the_scripts_is_refused) {
     cr_assert(strstr(muster_last_error(), wrong[i].says), "%s: %s", wrong[i].id, muster_last_error());
   }
 }
+
+Test(show, names_and_texts_are_told_as_a_text_would_write_them) {
+  char line[256], letters[201];
+  memset(letters, 'y', 200);
+  letters[200] = '\0';
+  snprintf(line, sizeof line, "  [\"7up\"] = true\n  [\"_-\"] = \"\\127\"\n  _x = \"%s\"\n", letters);
+  shows("function a:spawned() self['7up'], self['_-'], self._x = true, '\\127', ('y'):rep(200) end\n"
+        "function a:think() end",
+        line);
+}

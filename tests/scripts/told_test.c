@@ -382,20 +382,22 @@ static void told_cuts(const script_host *host, char *text, size_t room) {
         }
 }
 
-/* Tables of another world are refused: of fewer types, of another magic, with more behind them. */
+/* Tables of another world are refused: of another magic, of fewer types, of an agent whose type there is not, and with
+ * more behind them. */
 static void told_refuse_damaged(const char *text, const script_bytes *tables) {
   static const struct {
     size_t at;
     unsigned char by;
-  } damages[] = {{0, 1}, {4, 1}, {4, 6}};
-  for (size_t i = 0; i < 4; i++) {
+  } damages[] = {{0, 1}, {4, 1}, {4, 6}, {16, 1}};
+  for (size_t i = 0; i <= COUNT_OF(damages); i++) {
+    bool longer = i == COUNT_OF(damages);
     SCOPED(free_memory) unsigned char *bytes = malloc(tables->count + 1);
     memcpy(bytes, tables->bytes, tables->count);
     bytes[tables->count] = 0;
-    if (i < 3) bytes[damages[i].at] ^= damages[i].by;
+    if (!longer) bytes[damages[i].at] ^= damages[i].by;
     SCOPED_HOST *host = script_open(text);
     cr_assert_eq(host->opened, MUSTER_OK);
-    cr_expect_eq(host->module->resume(host->instance, NULL, bytes, tables->count + (i == 3)), MUSTER_E_INPUT, "%zu", i);
+    cr_expect_eq(host->module->resume(host->instance, NULL, bytes, tables->count + longer), MUSTER_E_INPUT, "%zu", i);
   }
 }
 
@@ -441,4 +443,24 @@ Test(told, a_saved_world_keeps_how_often_all_of_its_updates_were_cut) {
   script_end(host);
 
   told_refuse_damaged(text, &saved.tables);
+}
+
+/* A time that is farther away than any world lasts is none, and takes back the one before. */
+Test(told, a_time_without_end_is_no_time) {
+  static const char *const times[] = {"1e10", "math.huge"};
+  for (size_t i = 0; i < COUNT_OF(times); i++) {
+    SCOPED_HOST *host = script_start(formed("local a = muster.type { name = 'a', elapsed = 'events' }\n"
+                                            "function a:spawned() muster.wake_at(0.1) end\n"
+                                            "function a:think() muster.wake_at(5) muster.wake_at(%s) end\n"
+                                            "muster.world { agents = 1, start = function()\n"
+                                            "  muster.spawn(a, {x = 1, y = 0}) end }\n",
+                                            times[i]));
+    muster_agent_info info;
+    script_run(host, 2);
+    told_agent(host, 1, &info);
+    cr_expect_eq(info.wake_at_ns, 100000000u, "%lu", info.wake_at_ns);
+    script_run(host, 20);
+    told_agent(host, 1, &info);
+    cr_expect_eq(info.wake_at_ns, 0, "%s: %lu", times[i], info.wake_at_ns);
+  }
 }
