@@ -121,8 +121,9 @@ def find_units(debug, explorer, tools):
 
 
 def hash_of(unit):
+    """Of what decides how the unit ends. PATH does not: whoever runs this has another one."""
     digest = hashlib.sha256()
-    for word in [*unit.command, *unit.environment.values()]:
+    for word in [*unit.command, *(value for name, value in unit.environment.items() if name != "PATH")]:
         digest.update(word.encode())
         if os.path.isfile(word):
             digest.update(Path(word).read_bytes())
