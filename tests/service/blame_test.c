@@ -1,7 +1,11 @@
 /* Whom a world's process is stuck in: the verdict on two looks, and looks at a process of this test's own. */
-#include "base/clock.h"
 #include "room.h"
 #include "service/supervise/blame.h"
+#include "support/little_world.h"
+
+#include "base/clock.h"
+
+#include <sys/mman.h>
 
 static const uint64_t second = 1000000000u;
 
@@ -102,6 +106,49 @@ Test(blame, a_module_s_function_is_to_blame_when_no_callback_runs) {
   none.after.waits_ns = none.after.cpu_ns = 0;
   none.before.function = FLIGHT_SKIP;
   cr_assert_eq(judge(&none), BLAME_NOBODY);
+}
+
+/* The recorder of this process, with more threads inside callbacks than a look has places for. */
+static int record_crowd(void) {
+  static flight_head head;
+  const muster_world_def small = WITH(muster_world_def, it.limits.agents_max = 16, it.limits.types_max = 2);
+  little_world little = little_world_create(FLIGHT_INSIDE_MAX + 4, &small);
+  little.provokes_idle = true;
+  size_t bytes = muster_flight_bytes(little.world);
+  unsigned char *part = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  cr_assert_eq(muster_flight_attach(little.world, memset(part, 0, bytes), bytes), MUSTER_OK, "%s", muster_last_error());
+  const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  const muster_type_def type = WITH(muster_type_def, it.atoms = &atom, it.atom_count = 1, it.name = "hen");
+  register_type(&little, &type);
+  const muster_flight_header *header = (const void *)part;
+  cr_assert_gt(header->lines, (uint32_t)FLIGHT_INSIDE_MAX);
+  muster_flight_line *lines = (void *)(part + bytes - header->lines * sizeof *lines);
+  for (uint32_t i = 0; i < header->lines; i++)
+    lines[i] = (muster_flight_line){.agent = i + 1, .place = 1ull << 56 | 1ull << 32, .frame = 9};
+  flight_head_begin(&head, (uint64_t)getpid(), 1, &(flight_counts){0}, &(flight_poisons){0});
+  flight_head_add_part(&head, "main", "farm", bytes);
+  head.call.function = FLIGHT_COMMAND;
+  int file = memfd_create("recorder", MFD_CLOEXEC);
+  cr_assert(pwrite(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+            pwrite(file, part, bytes, (off_t)head.parts[0].offset) == (ssize_t)bytes);
+  little_world_destroy(&little);
+  free(part);
+  return file;
+}
+
+Test(blame, of_a_crowd_as_many_are_looked_at_as_there_are_places) {
+  struct {
+    blame_look look;
+    unsigned char behind[sizeof(blame_thread)];
+  } all;
+  memset(&all, 0xa5, sizeof all);
+  int file = record_crowd();
+  blame_take_look(file, getpid(), second, &all.look);
+  close(file);
+  cr_assert_eq(all.look.count, FLIGHT_INSIDE_MAX);
+  for (uint32_t i = 0; i < FLIGHT_INSIDE_MAX; i++) cr_expect_eq(all.look.threads[i].place.line.agent, i + 1);
+  cr_expect(all.look.function == FLIGHT_COMMAND && !all.look.stopped && all.look.time_ns == second);
+  for (size_t i = 0; i < sizeof all.behind; i++) cr_assert_eq(all.behind[i], 0xa5, "byte %zu behind it", i);
 }
 
 Test(blame, a_process_without_a_recorder_is_looked_at_as_well) {

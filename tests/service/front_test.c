@@ -5,7 +5,8 @@
 #include <poll.h>
 
 #define WORLDS                                                                                                         \
-  "--isolation process --stuck-kill 600s --agents 300 --hz 60 --world main=wildlife --world forest=wildlife"
+  "--isolation process --stuck-kill 600s --stop-grace 60s --agents 300 --hz 60 --world main=wildlife --world "         \
+  "forest=wildlife"
 
 #define WAITING_SAMPLE "muster_front_requests_waiting{world=\"main\"}"
 #define OBSERVERS      WORLD "/observers"
@@ -115,6 +116,23 @@ Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_t
   await_world();
   await_count(WORLD, "frames", 3);
   cr_expect_eq(count_observers(OBSERVERS), before);
+}
+
+/* Its process is asked to end, and may answer until it has. */
+Test(front, a_request_waits_for_a_process_that_is_asked_to_end) {
+  pid_t process = control_pid_of(&service, "main");
+  expect_logged("musterd: world main: workers ");
+  expect_logged("musterd: world forest: workers ");
+  cr_assert_eq(kill(process, SIGSTOP), 0);
+  int client = begin("GET", WORLD, "");
+  while (measured(WAITING_SAMPLE) < 1) continue;
+  tell("POST", WORLD "/restart", NULL, 202);
+  cr_expect_eq(measured(WAITING_SAMPLE), 1);
+  cr_expect_eq(poll(&(struct pollfd){.fd = client, .events = POLLIN}, 1, 0), 0, "it was refused");
+  cr_assert_eq(kill(process, SIGKILL), 0);
+  cr_expect_eq(control_status(client), 503);
+  close(client);
+  await_world();
 }
 
 /* Begins `muster ctl observe 1,2 ...`, and kills the world's process before it answers. Returns how it ended. */

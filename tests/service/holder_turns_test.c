@@ -1,5 +1,6 @@
 /* What the owner of a zone keeps of it from one message, look and tenure to the next: of a holder that this test has
  * made up, whose brokers are nowhere. */
+#include "service/log.h"
 #include "service/zones/balancer.h"
 #include "service/zones/complaints.h"
 #include "service/zones/parcel.h"
@@ -11,6 +12,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 
 #ifdef MUSTER_HAS_ZONES
 
@@ -182,6 +184,40 @@ Test(holder_turns, the_epoch_is_noted_with_the_start_of_the_machine) {
   cr_expect(stored_read_epoch(holding, &this_boot) == 61 && !this_boot);
   write_file(own(".epoch"), "62\n");
   cr_expect(stored_read_epoch(holding, &this_boot) == 62 && !this_boot);
+}
+
+/* What is stored is not older than the settings say, by much; who was asked is not asked again at once. */
+Test(holder_turns, a_snapshot_is_wanted_once_what_is_stored_is_old) {
+  static const struct {
+    uint64_t stored_s, wanted_s; /* so long ago, of an interval of 1000 s */
+    bool stored, storing, fresh, wants;
+    move_stage move;
+    uint64_t interval_s;
+  } all[] = {
+      {1100, 1100, true, false, false, true, MOVE_NONE, 1000},
+      {900, 1100, true, false, false, false, MOVE_NONE, 1000},
+      {1100, 900, true, false, false, false, MOVE_NONE, 1000},
+      {1100, 1100, false, false, false, false, MOVE_NONE, 1000},
+      {1100, 1100, true, true, false, false, MOVE_NONE, 1000},
+      {1100, 1100, true, false, true, false, MOVE_NONE, 1000},
+      {1100, 1100, true, false, false, false, MOVE_FOLLOWED, 1000},
+      {1100, 1100, true, false, false, false, MOVE_STOPPING, 1000},
+      {1100, 1100, true, false, false, true, MOVE_OVER, 1000},
+      {1100, 1100, true, false, false, false, MOVE_NONE, 0},
+  };
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
+    const uint64_t now_ns = clock_system();
+    holder->settings.snapshot_interval_ns = all[i].interval_s * 1000000000;
+    holding->stored_ns = now_ns - all[i].stored_s * 1000000000;
+    holding->wanted_ns = now_ns - all[i].wanted_s * 1000000000;
+    holding->stored = all[i].stored, holding->storing = all[i].storing;
+    holding->snapshots = 4 + all[i].fresh, holding->storing_snapshots = 4;
+    holding->move.stage = all[i].move;
+    stored_want(holding);
+    cr_expect_eq(next_put(WIRE_WANTED).kind, all[i].wants ? WIRE_WANTED : 0, "row %zu", i);
+    stored_want(holding);
+    cr_expect_eq(next_put(WIRE_WANTED).kind, 0, "row %zu: it was asked", i);
+  }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- stream */
@@ -366,6 +402,21 @@ Test(holder_turns, a_load_is_a_mean_over_the_time_between_two_frames) {
   cr_expect_eq(other->load, 0, "another zone's");
 }
 
+/* What a process says may be anything, and a load is what a machine can have. */
+Test(holder_turns, a_load_that_cannot_be_counts_as_one_that_can) {
+  static const struct {
+    double wants, has, load;
+  } all[] = {{NAN, 2, 0}, {2, NAN, 0}, {-1, 2, 0}, {2, -1, 0}, {INFINITY, 3, 3}, {1e9, INFINITY, CPU_SETSIZE},
+             {2, 2, 2}};
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
+    holding->load_ns = 0;
+    tell_load(all[i].wants, all[i].has, 1 + i, 0);
+    cr_expect_eq(holding->load, all[i].load, "row %zu: %g", i, holding->load);
+  }
+  hear((wire_head){.kind = WIRE_FRAME, .number = 99, .bytes = 8}, &(double){7});
+  cr_expect(holding->load == 2 && holding->frames == 99, "what is no load leaves it: %g", holding->load);
+}
+
 Test(holder_turns, frames_are_in_the_file_of_the_snapshot_that_they_were_told_with) {
   holding->file_snapshots = 2;
   holding->births.unborn = 9;
@@ -408,10 +459,30 @@ Test(holder_turns, each_cause_is_complained_of_once_a_minute_with_what_was_left_
   cr_expect_null(strstr(at, "warning: "), "%s", at);
 }
 
+/* A cause more than there are places for takes that of the cause that was written longest ago. */
+Test(holder_turns, of_too_many_causes_the_one_written_longest_ago_is_forgotten) {
+  enum { OLDEST = 17 };
+  static struct complaints all;
+  all.loop = &loop;
+  errors_begin();
+  for (int i = 0; i < COMPLAINTS_MAX; i++) complaints_add(&all, formed("cause %d", i), "is bad");
+  for (uint32_t i = 0; i < COMPLAINTS_MAX; i++) all.known[i].at_ms = uv_now(&loop) - (i == OLDEST ? 2000 : 1000);
+  complaints_add(&all, "one more", "is bad");
+  cr_expect_eq(all.count, COMPLAINTS_MAX);
+  for (int i = 0; i < COMPLAINTS_MAX; i++)
+    if (i != OLDEST) complaints_add(&all, formed("cause %d", i), "is bad again");
+  complaints_add(&all, "one more", "is bad again");
+  complaints_add(&all, formed("cause %d", OLDEST), "is bad again");
+  const char *told = errors_end();
+  cr_expect_eq(count_in(told, "is bad again"), 1, "%s", told);
+  expect_in(told, "musterd: warning: cause 17: is bad again\n");
+}
+
 /* ---------------------------------------------------------------------------------------------------- asked brokers */
 
-static void open_broker_at(const char *etcd) {
+static void open_broker_at(const char *etcd, const char *user) {
   broker_settings settings = {.world = "land", .node = "a", .nats = "nats://127.0.0.1:1"};
+  snprintf(settings.etcd_user, sizeof settings.etcd_user, "%s", user);
   snprintf(settings.etcd, sizeof settings.etcd, "%s", etcd);
   holder->broker = broker_open(&loop, &settings, NULL, NULL);
   cr_assert_not_null(holder->broker, "%s", muster_last_error());
@@ -420,7 +491,7 @@ static void open_broker_at(const char *etcd) {
 
 /* What is asked of it waits for an answer until it is closed: nobody listens there. */
 static void open_broker(void) {
-  open_broker_at("http://127.0.0.1:1");
+  open_broker_at("http://127.0.0.1:1", "");
 }
 
 static void note_closed(void *user) {
@@ -468,6 +539,64 @@ Test(holder_turns, a_lease_is_renewed_while_a_process_starts_or_its_last_state_i
     }
     if (storing) cr_expect_eq(renewals, 100);
     if (!storing) cr_expect(renewals > 1 && renewals < 100, "%u", renewals);
+  }
+  close_broker();
+}
+
+/* A lease that has ended by its time is another's, perhaps. */
+Test(holder_turns, a_zone_whose_lease_was_not_renewed_in_time_is_lost) {
+  static const struct {
+    holding_stage stage;
+    uint64_t ago_s; /* of a lease of an hour */
+    bool leased, lost;
+  } all[] = {{HOLDING_RUNNING, 3700, true, true},    {HOLDING_FETCHING, 3500, true, false},
+             {HOLDING_FETCHING, 3700, true, true},   {HOLDING_STORING, 3700, true, true},
+             {HOLDING_FETCHING, 3700, false, false}, {HOLDING_STARTING, 3700, true, true}};
+  open_broker();
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
+    holding->stage = all[i].stage, holding->leased = all[i].leased, holding->renewing = true;
+    holding->leased_ns = clock_boot() - all[i].ago_s * 1000000000;
+    holding_later(holding, 0);
+    errors_begin();
+    log_line(MUSTER_LOG_INFO, "begin");
+    holding->timer.timer_cb(&holding->timer);
+    const char *told = errors_end();
+    cr_expect_eq(holding->stage, all[i].lost ? HOLDING_ASKING : all[i].stage, "row %zu", i);
+    cr_expect_eq(strstr(told, "error: world : zone 3 is lost: its lease was not renewed in time\n") != NULL,
+                 all[i].lost, "row %zu: %s", i, told);
+    cr_expect_eq(holding->leased, all[i].leased && !all[i].lost, "row %zu", i);
+  }
+  close_broker();
+}
+
+/* A snapshot is stored that is new and due, or the first of a tenure, or one that failed. */
+Test(holder_turns, a_version_is_stored_when_it_is_due) {
+  static const struct {
+    bool again, stored, other, stream, storing, file;
+    uint64_t ago_s; /* of an interval of 1000 s */
+    bool stores;
+  } all[] = {
+      {false, true, true, false, false, true, 1100, true},   {false, true, true, false, false, true, 900, false},
+      {false, true, false, false, false, true, 1100, false}, {false, true, true, true, false, true, 900, true},
+      {false, true, false, true, false, true, 900, false},   {false, false, false, false, false, true, 0, true},
+      {true, true, false, false, false, true, 0, true},      {true, true, true, true, true, true, 1100, false},
+      {true, true, true, true, false, false, 1100, false},
+  };
+  open_broker();
+  holder->settings.snapshot_interval_ns = 1000000000000u;
+  for (size_t i = 0; i < COUNT_OF(all); i++) {
+    if (all[i].file) write_file(own("-7.snapshot"), "s"), write_file(own("-7.journal"), "j");
+    if (!all[i].file) stored_remove(holding);
+    holding->store_again = all[i].again, holding->stored = all[i].stored, holding->storing = all[i].storing;
+    holding->snapshots = 4 + all[i].other, holding->storing_snapshots = 4;
+    holding->stored_ns = clock_system() - all[i].ago_s * 1000000000;
+    holder->settings.journal_stream = all[i].stream;
+    stored_put(holding);
+    bool stores = holding->storing && !all[i].storing;
+    cr_expect_eq(stores, all[i].stores, "row %zu", i);
+    cr_expect_eq(holding->store_again, all[i].again && !stores, "row %zu", i);
+    if (stores) cr_expect_eq(holding->storing_snapshots, holding->snapshots, "row %zu", i);
+    holding->tenure++; /* nobody waits for it */
   }
   close_broker();
 }
@@ -577,20 +706,33 @@ static void *answer_all(void *user) {
 
 static char reason[512]; /* "" = there is no answer yet */
 
+#define X_64       "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define LONG_TOKEN "{\"token\": \"" X_64 X_64 X_64 X_64 "\"}" /* a byte more than there is room for */
+
 static void take_reason(muster_result result, const void *bytes, size_t count, void *user) {
   (void)bytes, (void)count, (void)user;
-  snprintf(reason, sizeof reason, "%s", result ? muster_last_error() : "it is well");
+  const char *words = result ? strrchr(muster_last_error(), ':') : NULL;
+  snprintf(reason, sizeof reason, "%s%s", muster_result_name(result), words ? words : "");
 }
 
 Test(holder_turns, why_etcd_refuses_is_told_in_its_own_words_or_by_its_status) {
+  enum { NO_KEY = 6 }; /* the row of an answer that is no fault of the server */
   static const struct {
-    const char *status, *body, *words;
-  } all[] = {{"400 Bad Request", "{\"error\": \"plain words\"}", ": plain words"},
-             {"400 Bad Request", "{\"error\": {\"message\": \"deep words\"}}", ": deep words"},
-             {"400 Bad Request", "{\"error\": 7}", ": it answers with status 400"},
-             {"500 Internal Server Error", "{\"error\": {}}", ": it answers with status 500"},
-             {"500 Internal Server Error", "{}", ": it answers with status 500"},
-             {"502 Bad Gateway", "<html>", ": it answers with status 502"}};
+    const char *status, *body, *words, *user;
+  } all[] = {{"400 Bad Request", "{\"error\": \"plain words\"}", "MUSTER_E_SYSTEM: plain words", ""},
+             {"400 Bad Request", "{\"error\": {\"message\": \"deep words\"}}", "MUSTER_E_SYSTEM: deep words", ""},
+             {"400 Bad Request", "{\"error\": 7}", "MUSTER_E_SYSTEM: it answers with status 400", ""},
+             {"500 Internal Server Error", "{\"error\": {}}", "MUSTER_E_SYSTEM: it answers with status 500", ""},
+             {"500 Internal Server Error", "{}", "MUSTER_E_SYSTEM: it answers with status 500", ""},
+             {"502 Bad Gateway", "<html>", "MUSTER_E_SYSTEM: it answers with status 502", ""},
+             {"404 Not Found", "{\"error\": \"no such key\"}", "MUSTER_E_SYSTEM: no such key", ""},
+             {"404 Not Found", "{}", "MUSTER_E_SYSTEM: it answers with status 404", ""},
+             {"200 OK", "[]", "MUSTER_E_SYSTEM: it answers with status 200", ""},
+             {"200 OK", "{\"error\": \"late words\"}", "MUSTER_E_SYSTEM: late words", ""},
+             {"200 OK", "{\"token\": 7}", "MUSTER_E_SYSTEM: it answers with status 200", "somebody"},
+             {"200 OK", LONG_TOKEN, "MUSTER_E_SYSTEM: its token is too long", "somebody"},
+             {"400 Bad Request", "{\"error\": \"who is that\"}", "MUSTER_E_SYSTEM: who is that", "somebody"},
+             {"401 Unauthorized", "{\"error\": \"nobody knows you\"}", "MUSTER_E_SYSTEM: nobody knows you", ""}};
   for (size_t i = 0; i < COUNT_OF(all); i++) {
     pthread_t thread;
     one_answer etcd = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), all[i].status, all[i].body};
@@ -599,12 +741,14 @@ Test(holder_turns, why_etcd_refuses_is_told_in_its_own_words_or_by_its_status) {
     cr_assert(bind(etcd.listener, (struct sockaddr *)&address, bytes) == 0 && listen(etcd.listener, 16) == 0 &&
               getsockname(etcd.listener, (struct sockaddr *)&address, &bytes) == 0);
     cr_assert_eq(pthread_create(&thread, NULL, answer_all, &etcd), 0);
-    open_broker_at(formed("http://127.0.0.1:%u", ntohs(address.sin_port)));
+    errors_begin();
+    log_line(MUSTER_LOG_INFO, "begin");
+    open_broker_at(formed("http://127.0.0.1:%u", ntohs(address.sin_port)), all[i].user);
     reason[0] = '\0';
     cr_assert_eq(broker_read_stored(holder->broker, OWN, take_reason, NULL), MUSTER_OK, "%s", muster_last_error());
     while (!*reason) uv_run(&loop, UV_RUN_ONCE);
-    const char *words = strstr(reason, all[i].words);
-    cr_expect(words && !words[strlen(all[i].words)], "'%s' instead of '%s'", reason, all[i].words);
+    cr_expect_eq(strstr(errors_end(), "musterd: warning: etcd http://") != NULL, i != NO_KEY, "row %zu", i);
+    cr_expect_str_eq(reason, all[i].words, "row %zu: %s", i, reason);
     close_broker();
     shutdown(etcd.listener, SHUT_RDWR);
     pthread_join(thread, NULL);

@@ -2,6 +2,9 @@
 #include "own_server.h"
 
 #include "service/supervise/joins.h"
+#include "service/zones/balancer.h"
+
+#include "base/clock.h"
 
 enum { WORLDS = 3 };
 
@@ -14,13 +17,14 @@ static own_server server;
 static struct settings settings;
 static struct processes processes;
 static struct front *front;
+static struct holder *holder; /* of a cluster; null = there is none */
 static struct http *worlds[WORLDS];
 static int sockets[WORLDS];
 static world_says says[WORLDS];
 
 /* A world, and the front, which is no world's server. */
 static void handle(http_request *request) {
-  const joins_of of = {.front = front, .processes = &processes, .http = server.http};
+  const joins_of of = {.front = front, .processes = &processes, .http = server.http, .holder = holder};
   const world_says *own = http_user(request);
   if (own)
     http_answer(request, own->status, HTTP_JSON, own->text, strlen(own->text));
@@ -195,6 +199,55 @@ Test(joins, worlds_without_a_process_stand_first_among_the_reasons) {
   for (uint32_t i = 0; i < WORLDS; i++)
     processes.worlds[i].elsewhere = false, processes.worlds[i].state = PROCESS_RUNNING;
   expect_joined("GET", "/readyz", one, 503, "{\"ready\":false,\"reasons\":[{\"code\":\"slow\"}]}");
+}
+
+#ifdef MUSTER_HAS_ZONES
+
+/* What a node of a cluster tells of itself stands behind what is said of its worlds, each once. */
+Test(joins, a_cluster_s_clock_and_birth_spaces_are_reasons_though_worlds_are_ready) {
+  static const world_says all[WORLDS] = {
+      {200, "{\"ready\":true}"}, {200, "{\"ready\":true}"}, {200, "{\"ready\":true}"}};
+  char text[NODES_TEXT_BYTES];
+  holder = calloc(1, sizeof *holder);
+  cr_assert(holder && (holder->balancer = calloc(1, sizeof *holder->balancer)));
+  for (uint32_t i = 0; i < 3; i++) { /* the first is off */
+    node_told told = {.life = 1, .count = 1, .capacity = 1, .has_wall = true};
+    told.wall_ns = 1795680000000000000 + (i ? 0 : 3600000000000);
+    snprintf(told.name, sizeof told.name, "n%u", i);
+    cr_assert(nodes_hear(&holder->balancer->nodes, text, nodes_write(&told, text), clock_boot()));
+  }
+  holder->count = 2;
+  for (uint32_t i = 0; i < 2; i++) {
+    holder->holdings[i].ground.number = 4 + i;
+    holder->holdings[i].leased = true;
+    holder->holdings[i].births.space.used = SPACES_MAX;
+  }
+  json_auto_t *told = ask("GET", "/readyz", all, 200);
+  static const char *const reasons[][2] = {
+      {"clock", "node n0 is 3600.0 s ahead"}, {"birth_spaces", "zone 4 has used"}, {"birth_spaces", "zone 5 has used"}};
+  cr_expect(control_is_true(told, "ready"));
+  cr_assert_eq(control_size(told, "reasons"), COUNT_OF(reasons));
+  for (uint32_t i = 0; i < COUNT_OF(reasons); i++) {
+    cr_expect_str_eq(control_text(told, formed("reasons.%u.code", i)), reasons[i][0]);
+    expect_in(control_text(told, formed("reasons.%u.message", i)), reasons[i][1]);
+  }
+  free(holder->balancer);
+  free(holder);
+  holder = NULL;
+}
+
+#endif
+
+/* An answer of any size comes as a whole, also one that fills a block of memory to its end. */
+Test(joins, an_answer_of_any_size_comes_as_it_was_said) {
+  static char text[6000];
+  for (uint32_t bytes = 5000; bytes < 5016; bytes++) {
+    memset(text, ' ', bytes);
+    memcpy(text, listed, strlen(listed));
+    text[bytes] = '\0';
+    const world_says all[WORLDS] = {{200, text}, {200, text}, {200, text}};
+    expect_joined("GET", "/v1/modules", all, 200, listed);
+  }
 }
 
 Test(joins, all_worlds_have_a_row_of_their_process) {

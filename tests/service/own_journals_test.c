@@ -242,6 +242,7 @@ static void live(void *unused) {
     told->last[number] = world->frames;
     if (!below(40)) must(journals_snapshot(world) == MUSTER_OK, "no snapshot");
     journals_turn(&service, 1000000);
+    must(world->kept.noted_bytes <= world->kept.noted_room, "what was noted has no room");
     for (uint32_t k = 0; k < WORLDS; k++) {
       muster_journal_status status = muster_journal_status_default();
       muster_result result = muster_journal_status_read(service.worlds[k].journal, &status);

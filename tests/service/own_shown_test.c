@@ -2,6 +2,8 @@
  * once, commands, rankings, maps, streams, metrics and health. */
 #include "own_worlds.h"
 
+#include <poll.h>
+
 static daemon_reply reply, again;
 
 TestSuite(own_shown, .init = start, .fini = stop, .timeout = 120);
@@ -243,6 +245,47 @@ Test(own_shown, have_maps_of_what_was_asked_for) {
     }
   map_head other = ask_map(WEST "/map");
   cr_expect(fabs(other.y0 + 0.75) < 1e-9 && other.frame == 1, "another world: %g", other.y0);
+}
+
+static uv_sem_t let_go;
+
+static void hold_frames(mailbox_request *request, struct service *unused) {
+  (void)request, (void)unused;
+  uv_sem_wait(&let_go);
+}
+
+/* While no map gets on: so many gather, and so many wait for one of them. Who comes then is told how many that are. */
+Test(own_shown, gather_so_many_maps_and_let_so_many_wait_for_one) {
+  static const struct {
+    bool same;
+    uint32_t asked;
+    const char *words;
+  } rows[] = {{true, 68, "64 wait for this map; ask again later"},
+              {false, 20, "16 maps are being gathered; ask again later"}};
+  run_frame_of(1);
+  cr_assert_eq(uv_sem_init(&let_go, 0), 0);
+  for (size_t row = 0; row < COUNT_OF(rows); row++) {
+    struct pollfd clients[68];
+    turn held = {.request = {.run = hold_frames, .done = end_turn}};
+    cr_assert(uv_sem_init(&held.done, 0) == 0 && frame_mailbox_post(&service.mailbox, &held.request) == MUSTER_OK);
+    for (uint32_t i = 0; i < rows[row].asked; i++) {
+      const char *path = formed(EAST "/map?max=%u&partition=%u", rows[row].same ? 7 : 8, rows[row].same ? 0 : i);
+      clients[i] = (struct pollfd){.fd = daemon_begin(&server.asked, "GET", path, "", NULL, 0), .events = POLLIN};
+    }
+    cr_assert_gt(poll(clients, rows[row].asked, 60000), 0, "nobody is refused");
+    for (uint32_t i = 0; i < rows[row].asked; i++) {
+      if (!clients[i].revents) continue;
+      daemon_end(clients[i].fd, &reply);
+      clients[i].fd = -1;
+      cr_expect(reply.status == 429 && strstr(reply.body, rows[row].words), "%s", reply.text);
+    }
+    uv_sem_post(&let_go);
+    uv_sem_wait(&held.done);
+    for (uint32_t i = 0; i < rows[row].asked; i++)
+      if (clients[i].fd >= 0) daemon_end(clients[i].fd, &reply);
+    uv_sem_destroy(&held.done);
+  }
+  uv_sem_destroy(&let_go);
 }
 
 Test(own_shown, show_no_rectangle_without_a_height_or_a_width) {

@@ -78,7 +78,37 @@ Test(bench_lines, prints_a_table_of_each_wanted_row) {
   SCOPED_RUN *run = program_good("bench lines --quick --agents 1000 --only backlog-4,all-fit");
   PROGRAM_EXPECT_SAYS(run->output, "all-fit: 1,000 agents, ", "backlog-4: 1,000 agents, ", "quick: figures mean little",
                       "commit   around  all but run", "plan/looks.c all_slots");
-  PROGRAM_EXPECT_NEVER(run->output, "tenth-fits", "pressure-4");
+  PROGRAM_EXPECT_NEVER(run->output, "tenth-fits", "pressure-4", "meanwhile");
+}
+
+/* The others, of which there may be none, are one row. */
+static void expect_table(json_t *row, const char *table) {
+  int others = 0;
+  PROGRAM_EACH(i, structure, program_member(row, "structures")) {
+    const char *name = program_text(structure, "name");
+    bool shown = program_amount(structure, "all_but_run") >= 0.005 || program_amount(structure, "run") >= 0.005;
+    cr_expect_eq(strstr(table, formed("\n  %s ", name)) != NULL, shown, "%s: %s", name, table);
+    others += !shown;
+  }
+  cr_expect_eq(strstr(table, formed("\n  %d more ", others)) != NULL, others > 0, "%d others: %s", others, table);
+  cr_expect_eq(program_count(table, " more "), others > 0);
+}
+
+/* Among these numbers of agents are such that no structure is left for the row of the others, mostly. */
+Test(bench_lines, prints_a_row_of_each_structure_with_enough_lines_and_one_of_all_others) {
+  static const int agents[] = {1001, 1100, 1300};
+  for (size_t i = 0; i < COUNT_OF(agents); i++) {
+    json_auto_t *json = NULL;
+    SCOPED_RUN *run = program_both(formed("bench lines --quick --only tenth-fits --agents %d", agents[i]), &json);
+    expect_table(program_at(json, "rows", 0), run->output);
+  }
+}
+
+Test(bench_lines, has_few_agents_where_it_is_to_be_quick_and_says_so) {
+  json_auto_t *json = program_json("bench lines --quick --only tenth-fits --json -");
+  PROGRAM_EXPECT_VALUES(json, {"agents", 10000});
+  cr_expect(program_true(json, "quick"));
+  cr_expect_null(json_object_get(json, "others_cpu_share"), "others change nothing that is counted");
 }
 
 Test(bench_lines, explains_itself) {

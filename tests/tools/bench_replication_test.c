@@ -19,6 +19,26 @@ Test(bench_replication, tells_what_changes_cost_beside_loops_and_which_players_s
   cr_expect(isfinite(program_number(json, "added_share")));
 }
 
+/* The times of each way, in us. */
+static void expect_rows(const char *output, json_t *list) {
+  PROGRAM_EACH(i, row, list) {
+    PROGRAM_EXPECT_SAYS(output, formed("\n  %-12s %10.1f us %10.1f .. %.1f", program_text(row, "way"),
+                                       program_number(row, "ns") / 1e3, program_number(row, "lowest_ns") / 1e3,
+                                       program_number(row, "highest_ns") / 1e3));
+  }
+}
+
+Test(bench_replication, prints_what_the_document_says_and_what_is_less_than_wanted) {
+  json_auto_t *json = NULL;
+  SCOPED_RUN *run = program_both("bench replication --quick --agents 1000", &json);
+  int less = 0;
+  expect_rows(run->output, program_list(json, "senders", 2));
+  expect_rows(run->output, program_list(json, "readers", 3));
+  for (size_t i = 1; i < 3; i++) less += program_number(program_at(json, "readers", i), "times_changes") < 5;
+  cr_expect_eq(program_count(run->output, "less than wanted"), less, "%s", run->output);
+  PROGRAM_EXPECT_VALUES(json, {"rounds", 1}, {"times_cheaper_wanted", 5});
+}
+
 Test(bench_replication, refuses_what_it_does_not_know_in_one_line) {
   BENCH_EXPECT_REFUSALS("replication", "sets", {"--agents 10", 2, "--agents is '10'"});
 }

@@ -46,12 +46,26 @@ Test(explain, speaks_to_people) {
                       "Importance: ", "it found no time", "does not fit the budget");
 }
 
+/* And a file for machines at the same time; unless another is meant, of the most delayed. */
+Test(explain, says_when_and_means_the_most_delayed) {
+  json_auto_t *json = NULL;
+  SCOPED_RUN *run = program_both(SHORT, &json), *delayed = program_good(SHORT " --agent most-delayed");
+  double frame = program_number(json, "frame"), now_ns = program_number(json, "sim_now_ns");
+  PROGRAM_EXPECT_SAYS(run->output, formed("After frame %.0f, at %.3f s:\n\n", frame, now_ns * 1e-9));
+  cr_expect_str_eq(run->output, delayed->output);
+}
+
+Test(explain, tells_of_the_first_agent) {
+  PROGRAM_EXPECT_PRINTS("explain fixed --virtual --agents 5 --frames 3 --workers 1 --agent 0", " 0 runs every ");
+}
+
 Test(explain, refuses_agents_that_nobody_can_mean) {
   PROGRAM_EXPECT_REFUSALS(
       {"explain --agent most-importent", 2, "did you mean 'most-important'?"},
       {"explain --agent most-delay", 2, "did you mean 'most-delayed'?"},
       {"explain --agent bob", 2, "give the number of an agent, most-important or most-delayed"},
-      {"explain --agent 12x", 2, "--agent is '12x'; give a whole number"}, {"explain --agent", 2, "wants a value"},
+      {"explain --agent 12x", 2, "--agent is '12x'; give a whole number"},
+      {"explain --agent 4294967295", 2, "from 0 to 4294967294"}, {"explain --agent", 2, "wants a value"},
       {"explain --agnet 3", 2, "did you mean '--agent'? See `muster explain --help`"},
       {"explain wildlive", 2, "did you mean 'wildlife'?"}, {"explian", 2, "did you mean 'explain'?"},
       {SHORT " --agent 4000000000", 1, "there is no agent 4000000000"},

@@ -59,3 +59,18 @@ Test(modules, of_a_journal_are_known_again) {
   PROGRAM_EXPECT_REFUSALS({formed("run siege --journal %s/j --recover", folder), 2, "walkers.so', not of 'siege'"});
   cr_assert_eq(system(formed("rm -r %s", folder)), 0);
 }
+
+/* They are found by their file, whether or not the module of scripts lies beside the program, too. */
+Test(modules, of_a_journal_of_scripts_are_found_by_these) {
+  static const char script[] = "local a = muster.type { name = 'a', period = '10ms', period_max = '10ms' }\n"
+                               "muster.world { agents = 1, start = function() muster.spawn(a, {x = 0, y = 0}) end }\n";
+  char folder[] = "/tmp/muster-test-XXXXXX";
+  cr_assert_not_null(mkdtemp(folder));
+  cr_assert_eq(system(formed("cp %s %s/muster", program_path(), folder)), 0);
+  setenv("MUSTER", formed("%s/muster", folder), true);
+  program_write(formed("%s/a.lua", folder), script, sizeof script - 1);
+  free(program_good("run %s/a.lua --virtual --frames 5 --warm-up 0 --journal %s/j", folder, folder));
+  SCOPED_RUN *again = program_good("run --frames 5 --warm-up 0 --journal %s/j --recover", folder);
+  cr_expect_not_null(strstr(again->errors, "goes on from frame 5"), "%s", again->errors);
+  cr_assert_eq(system(formed("rm -r %s", folder)), 0);
+}

@@ -93,11 +93,16 @@ Test(stress, raises_every_axis_and_reports_each_step) {
   cr_expect_geq(program_number(json, "machine.processors"), 1);
   PROGRAM_EXPECT_VALUES(json, {"criteria.kept_share_least", 0.99}, {"budget_ns", 10000000});
   cr_expect_eq(program_number(json, "planner_cost_ns"), 8 * program_number(json, "cost_ns"));
+  double most = 0;
   PROGRAM_EACH(i, axis, program_list(json, "axes", AXES)) {
     cr_expect_str_eq(program_text(axis, "axis"), axes[i]);
     expect_axis(axis);
+    PROGRAM_EACH(j, step, program_member(axis, "steps")) {
+      most = fmax(most, json_number_value(program_member(step, "others_cpu_share")));
+    }
     if (strcmp(axes[i], "all") != 0) expect_doubling(json, axis, strcmp(axes[i], "crowd") == 0 ? "agents" : axes[i]);
   }
+  cr_expect_eq(program_number(json, "others_cpu_share_most"), most);
 }
 
 Test(stress, raises_the_wanted_axes_alone_by_as_many_steps_as_asked_for) {
@@ -166,6 +171,24 @@ Test(stress, measures_seconds_as_frames_of_the_wanted_rate) {
   json_decref(json);
 }
 
+/* What is known before anything is measured. The costs of planners have a bound of their own. */
+Test(stress, says_what_it_does_and_by_which_numbers_it_judges) {
+  json_auto_t *json = NULL;
+  SCOPED_RUN *run = program_both("stress --quick --axes workers --steps 1 --workers 1 --max-workers 1 --agents 16 "
+                                 "--observers 1 --cost 60us --hz 40 --seconds 1",
+                                 &json);
+  cr_expect_not_null(strstr(run->output, "stress: 1 worker on "), "%s", run->output);
+  PROGRAM_EXPECT_VALUES(json, {"frames", 40}, {"warm_up", 2}, {"planner_cost_ns", 400000}, {"most.agents", 4000000},
+                        {"most.observers", 65536}, {"most.messages", 1000000}, {"most.spawns", 65536},
+                        {"most.wakes", 1000000}, {"most.workers", 1});
+  PROGRAM_EXPECT_VALUES(program_member(json, "criteria"), {"important_stretch_most", 2}, {"events_share_least", 0.9},
+                        {"waiting_frames_most", 10}, {"queries_cut_share_most", 0.01});
+  PROGRAM_EXPECT_VALUES(program_member(json, "shown_from"), {"pressure", 1}, {"important_load", 1},
+                        {"waiting_used_share", 0.8}, {"waiting_frames_share", 0.5}, {"fullest_cell_share", 0.5},
+                        {"serial_idle_share", 0.25}, {"type_time_share", 0.5}, {"type_updates_share_most", 0.25},
+                        {"others_cpu_share", 0.05}, {"stolen_cpu_share", 0.02});
+}
+
 /* --------------------------------------------------------------------------------------------------------- compared */
 
 /* Writes a report of one axis. */
@@ -188,9 +211,15 @@ Test(stress, puts_reports_that_it_wrote_side_by_side) {
 Test(stress, puts_this_run_beside_an_earlier_one_and_says_when_loads_differ) {
   SCOPED_FILE earlier = program_file_make();
   write_report(earlier.path, "--agents 64");
-  SCOPED_RUN *run = program_good(
-      "stress --quick --axes agents --steps 1 --workers 1 --frames 3 --agents 80 --compare %s", earlier.path);
+  json_auto_t *json = NULL;
+  SCOPED_RUN *run = program_both(
+      formed("stress --quick --axes agents --steps 1 --workers 1 --frames 3 --agents 80 --compare %s", earlier.path),
+      &json);
   PROGRAM_EXPECT_SAYS(program_words(run->output), "this run", " baseline, agents 80 64 ", "THE LOADS DIFFER");
+  json_t *axis = program_at(json, "axes", 0), *limit = program_member(axis, "limit_step");
+  if (json_is_null(limit)) return;
+  double share = program_number(program_at(axis, "steps", (size_t)json_integer_value(limit)), "serial_share");
+  PROGRAM_EXPECT_SAYS(run->output, formed(" serial share %.1f %% ", share * 100));
 }
 
 static const char report[] =
@@ -293,10 +322,12 @@ Test(stress, refuses_what_it_does_not_know_in_one_line) {
 /* It is interrupted in the first step of the second axis, which is measured whatever came of the first one. On a
  * terminal it says where it is many times a second. */
 Test(stress, tells_what_it_found_until_it_was_interrupted) {
-  SCOPED_FILE file = program_file_make();
-  terminal_interrupt(terminal_start("stress --frames 60 --agents 64 --max-agents 64 --axes agents,crowd --workers 1", 0,
-                                    file.path, "crowd, 64: "),
-                     SIGINT);
+  SCOPED_FILE file = program_file_make(), document = program_file_make();
+  const char *line =
+      formed("stress --frames 60 --agents 64 --max-agents 64 --axes agents,crowd --workers 1 --json %s", document.path);
+  terminal_interrupt(terminal_start(line, 0, file.path, "crowd, 64: "), SIGINT);
+  json_auto_t *json = program_load(document.path);
+  cr_expect(program_true(json, "interrupted"));
   SCOPED(free_memory) char *text = program_read(file.path);
   PROGRAM_EXPECT_SAYS(text, "INTERRUPTED by SIGINT", "agents: ");
   PROGRAM_EXPECT_NEVER(text, "crowd: ");

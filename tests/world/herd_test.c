@@ -11,6 +11,24 @@ Test(herds, are_added_folded_and_represent_their_members) {
   expect_herd(&herds, herd, 0, 32);
 }
 
+/* Folded or not, and wherever others were removed between them. */
+Test(herds, that_are_left_are_walked_through_in_their_order_and_no_others) {
+  enum { HERDS = 6 };
+  SCOPED_HERDS herds = herd_world_create(1, NULL, NULL);
+  muster_herd all[HERDS], at = {0};
+  for (uint32_t i = 0; i < HERDS; i++) all[i] = add_herd(&herds, i < 3 ? 0.0 : 5000.0, 0.0, 32);
+  observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 3);
+  for (uint32_t i = 1; i < HERDS; i += 3) assert_ok(muster_herd_remove(herds.little.world, all[i]));
+  run_frames(&herds.little, 3);
+  for (uint32_t i = 0; i < HERDS; i++) {
+    if (i % 3 == 1) continue;
+    at = muster_herd_next(herds.little.world, at);
+    cr_assert_eq(at.value, all[i].value, "herd %u", i);
+  }
+  cr_expect(muster_herd_is_null(muster_herd_next(herds.little.world, at)));
+}
+
 /* A herd that was added at (10, 5), and has not moved nor lost anything since. */
 static void expect_as_added(const herd_world *herds, muster_herd herd, uint32_t leaves) {
   muster_herd_info info = herd_info_of(herds, herd);

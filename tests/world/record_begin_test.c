@@ -225,6 +225,7 @@ Test(record_begin, attempts_that_fail_share_their_memory) {
   counted.limited = true;
   for (uint32_t i = 0; i < 3; i++) { /* the recorder, its buffer, its list of spawns */
     counted.left = i ? 1 : 0;
+    record.buffer_bytes = i ? 65536 : (size_t)1 << 40; /* the most that is allowed */
     cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_MEMORY, "%u", i);
   }
   counted.limited = false;

@@ -258,6 +258,7 @@ Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) 
     cr_assert_eq(muster_agent_index(agent), i);
     cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
     cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
+    cr_assert_eq(muster_agent_send(little.world, muster_agent_make(250, 7), &i, sizeof i), MUSTER_OK, "to nobody");
     cr_assert_eq(muster_agents_move(little.world, &agent, &(muster_position){9, 9, 0}, 1), 1);
     recorded_follow(&run, little.world, i);
   }

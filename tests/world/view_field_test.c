@@ -230,6 +230,21 @@ Test(view_field, is_the_same_in_however_many_parts_it_is_taken) {
   }
 }
 
+/* What is beyond its edges takes no room, and is no reason to ask again. */
+Test(view_field, of_a_tile_needs_room_for_its_own_cells_alone) {
+  enum { TILE = 8, TILES = 4 };
+  double tile_m = TILE * muster_field_edge_m(little.world);
+  uint32_t whole = 0;
+  for (int i = 0; i < 4 * TILES * TILES; i++) {
+    double x = (i % (2 * TILES) - TILES) * tile_m, y = (i / (2 * TILES) - TILES) * tile_m;
+    const muster_view view = WITH(muster_view, it.x0 = x, it.y0 = y, it.x1 = x + tile_m, it.y1 = y + tile_m);
+    uint32_t cursor = 0, count = muster_field_view(little.world, &view, cells, TILE * TILE, &cursor);
+    cr_expect(count % (TILE * TILE) == 0 && cursor == MUSTER_VIEW_END, "%u cells of the tile at %g, %g", count, x, y);
+    whole += count > 0;
+  }
+  cr_expect_geq(whole, 2 * TILES, "%u tiles are known", whole);
+}
+
 Test(view_field, looks_at_no_more_tiles_than_it_may) {
   muster_view view = CHANGED(around(1000), it.looks_max = 3);
   uint32_t cursor = 0;

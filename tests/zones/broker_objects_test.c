@@ -133,6 +133,17 @@ Test(broker_objects, what_is_damaged_is_not_taken) {
   EXPECT_FETCHED(broker, "zone-1", &object, PART + 5, 1);
 }
 
+Test(broker_objects, a_file_that_cannot_be_made_is_told) {
+  struct broker *broker = start(1);
+  write_source(PART + 5, 1);
+  broker_object object = stored_well(broker, "zone-1", 1);
+  const char *nowhere = formed("%s/none/target", folder);
+  stored of = {0};
+  lab_answer answer = call_here(broker_fetch(broker, "zone-1", &object, nowhere, note_object, &of), &of.answer);
+  cr_expect_eq(answer.result, MUSTER_E_SYSTEM);
+  cr_expect(strstr(answer.reason, formed("%s.fetching: No such file or directory", nowhere)), "%s", answer.reason);
+}
+
 /* Removed is all that came before: versions, and what a store that was cut has left. */
 Test(broker_objects, what_is_older_is_removed) {
   struct broker *broker = start(1);
