@@ -175,11 +175,12 @@ static int string_format(lua_State *L) {
     bool text = lua_type(L, argument) == LUA_TSTRING || lua_type(L, argument) == LUA_TNUMBER;
     if (letter == 'q' && !text) return luaL_error(L, "string.format: %%q takes a string or a number");
     if (letter == 'q' && lua_type(L, argument) == LUA_TSTRING) bytes += lua_rawlen(L, argument);
-    if (letter != 's') continue;
-    base_text(L, argument, &length);
-    lua_replace(L, argument);
-    if ((bytes += length) > most)
-      return luaL_error(L, "string.format: the text is longer than the memory that the agent may have");
+    if (letter == 's') {
+      base_text(L, argument, &length);
+      lua_replace(L, argument);
+      bytes += length;
+    }
+    if (bytes > most) return luaL_error(L, "string.format: the text is longer than the memory that the agent may have");
   }
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);

@@ -18,14 +18,13 @@ static void charge_walk(lua_State *L, size_t count) {
 
 /* Reads the key at `index`. */
 static uint8_t order_read_key(lua_State *L, int index, order_key *key) {
+  int whole;
   *key = (order_key){.rank = ORDER_NONE};
   switch (lua_type(L, index)) {
   case LUA_TNUMBER:
-    key->whole = lua_isinteger(L, index);
-    if (key->whole)
-      key->integer = lua_tointeger(L, index);
-    else
-      key->number = lua_tonumber(L, index);
+    key->integer = lua_tointegerx(L, index, &whole); /* a key of 1.0 is that of 1 */
+    key->whole = whole;
+    if (!whole) key->number = lua_tonumber(L, index);
     key->rank = key->whole && key->integer > 0 ? ORDER_POSITIVE : ORDER_NUMBER;
     break;
   case LUA_TSTRING:

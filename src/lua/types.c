@@ -265,6 +265,8 @@ static const char *types_difference(const script_type *one, const script_type *o
     const char *name = fields_difference(lists[i], one, other);
     if (name) return name;
   }
+  if (memcmp(one->def.levels.importance, other->def.levels.importance, sizeof one->def.levels.importance) != 0)
+    return "levels.importance";
   if (one->field_count != other->field_count || memcmp(one->fields, other->fields, sizeof one->fields) != 0)
     return "publishes";
   if (one->def.sets.count != other->def.sets.count || memcmp(one->methods, other->methods, sizeof one->methods) != 0)

@@ -194,6 +194,8 @@ Test(fields, each_that_a_reload_changes_is_named) {
       {"sends_max", "messages = {sends_max = 3}", "messages = {sends_max = 4}"},
       {"wake", "messages = {waiting_max = 3, wake = true}", "messages = {waiting_max = 3}"},
       {"count", "levels = {count = 2}", "levels = {count = 3}"},
+      {"levels.importance", "levels = {count = 3, importance = {0.5, 0.25}}",
+       "levels = {count = 3, importance = {0.5, 0.125}}"},
       {"demote", "overruns = {demote = 3}", "overruns = {demote = 4}"},
       {"quarantine", "overruns = {quarantine = 3}", "overruns = {quarantine = 4}"},
   };

@@ -38,6 +38,7 @@ Test(limits, texts_are_no_longer_than_the_agents_memory) {
   limits_fails("local t = {} for i = 1, 200 do t[i] = ('x'):rep(1000) end return table.concat(t)", "memory");
   limits_fails("return table.concat({long, long})", "table.concat: the text is longer than the memory");
   limits_fails("return table.concat({'', '', ''}, long)", "table.concat: the text is longer than the memory");
+  limits_fails("return string.format(('%q'):rep(2), long, long)", "string.format: the text is longer than the memory");
   limits_fails("return string.format('%500d', 1)", "invalid conversion");
 }
 

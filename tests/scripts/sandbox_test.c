@@ -67,6 +67,7 @@ Test(sandbox, variables_inside_a_method_may_change) {
 Test(sandbox, frozen_tables_can_be_read_in_every_way) {
   static const char before[] = "list = {10, 20, 30} config = {b = 2, a = 1}";
   sandbox_holds(before, "assert(#list == 3 and rawlen(list) == 3 and rawget(list, 2) == 20 and next(config) == 'a')");
+  sandbox_holds(before, "assert(next(list, 1.0) == 2 and next(list, 2.0) == 3 and next(list, 2.5) == nil)");
   sandbox_holds(before, "local s = 0 for i, v in ipairs(list) do s = s + i * v end assert(s == 140)");
   sandbox_holds(before, "local s = '' for k, v in pairs(config) do s = s .. k .. v end assert(s == 'a1b2')");
   sandbox_holds(before, "assert(table.concat(list, ',') == '10,20,30' and select('#', table.unpack(list)) == 3)");
