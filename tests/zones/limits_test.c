@@ -36,7 +36,8 @@ static double run_load(const char *name, uint64_t count, void (*call)(uint32_t l
   now = (load){.wanted = count, .call = call};
   uint64_t begin_ns = clock_system();
   while (now.begun < LANES && now.begun < now.wanted) call((uint32_t)now.begun++);
-  LAB_AWAIT(&here, now.done == now.wanted);
+  for (uint64_t part = 1; part <= 100; part++)
+    LAB_AWAIT(&here, now.done >= now.wanted * part / 100); /* each has its patience */
   double seconds = (double)(clock_system() - begin_ns) * 1e-9;
   cr_expect_eq(now.failed, 0, "%s: %" PRIu64 " failed", name, now.failed);
   printf("%-50s %10.0f a second\n", name, (double)count / seconds);
