@@ -108,7 +108,7 @@ Test(front, a_change_that_a_process_did_not_take_before_it_died_is_not_made_by_t
   pid_t process = control_pid_of(&service, "main");
   cr_assert_eq(kill(process, SIGSTOP), 0);
   int client = begin("POST", OBSERVERS, OBSERVER);
-  while (measured(WAITING_SAMPLE) < 1) continue;
+  AWAIT(measured(WAITING_SAMPLE) >= 1);
   cr_assert_eq(kill(process, SIGKILL), 0);
   cr_expect_eq(control_status(client), 503);
   cr_expect(await_text(client, "Retry-After: 1\r\n"));
@@ -125,7 +125,7 @@ Test(front, a_request_waits_for_a_process_that_is_asked_to_end) {
   expect_logged("musterd: world forest: workers ");
   cr_assert_eq(kill(process, SIGSTOP), 0);
   int client = begin("GET", WORLD, "");
-  while (measured(WAITING_SAMPLE) < 1) continue;
+  AWAIT(measured(WAITING_SAMPLE) >= 1);
   tell("POST", WORLD "/restart", NULL, 202);
   cr_expect_eq(measured(WAITING_SAMPLE), 1);
   cr_expect_eq(poll(&(struct pollfd){.fd = client, .events = POLLIN}, 1, 0), 0, "it was refused");
@@ -144,7 +144,7 @@ static int observe_while_it_dies(const char *more) {
   FILE *output = popen(
       formed("%s ctl --socket %s --world main observe 1,2 %s 2>&1", getenv("MUSTER"), service.socket, more), "re");
   cr_assert_not_null(output);
-  while (measured(WAITING_SAMPLE) < 1) continue;
+  AWAIT(measured(WAITING_SAMPLE) >= 1);
   cr_assert_eq(kill(process, SIGKILL), 0);
   said[fread(said, 1, sizeof said - 1, output)] = '\0';
   int status = pclose(output);

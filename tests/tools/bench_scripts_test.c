@@ -1,6 +1,7 @@
 /* `muster bench scripts`, as the program tells it: what is measured, and of how much. How long it takes, is the
  * machine's. */
 #include "program.h"
+#include "support/await.h"
 
 #include <math.h>
 #include <signal.h>
@@ -73,23 +74,24 @@ Test(bench_scripts, prints_a_table_of_the_ways) {
                run->output);
 }
 
+static int threads_of(pid_t child) {
+  cr_assert_eq(waitpid(child, NULL, WNOHANG), 0, "it ended by itself");
+  return program_entries(formed("/proc/%d/task", (int)child));
+}
+
 /* It is ended when they are there. */
 Test(bench_scripts, has_as_many_workers_as_asked_for) {
   char line[] = "bench scripts --quick --agents 100 --updates 20000 --workers 40 --json /dev/null";
   char *arguments[PROGRAM_ARGUMENTS_MAX];
   posix_spawn_file_actions_t actions;
   pid_t child;
-  int threads = 0;
   program_split(line, arguments);
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   cr_assert_eq(posix_spawn(&child, program_path(), &actions, NULL, arguments, environ), 0);
   posix_spawn_file_actions_destroy(&actions);
-  for (; threads < 40; usleep(1000)) {
-    cr_assert_eq(waitpid(child, NULL, WNOHANG), 0, "it ended by itself; %d threads", threads);
-    threads = program_entries(formed("/proc/%d/task", (int)child));
-  }
+  AWAIT_WITH(usleep(1000), threads_of(child) >= 40);
   kill(child, SIGKILL);
   cr_assert_eq(waitpid(child, NULL, 0), child);
 }

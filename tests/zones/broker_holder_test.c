@@ -371,6 +371,11 @@ static bool has_written(const char *words) {
   return strstr(text, words) != NULL;
 }
 
+static void tell_first(struct broker *other) {
+  broker_tell(other, 0, "muster.large.settings", "first 1", 7);
+  uv_run(&here.loop, UV_RUN_ONCE);
+}
+
 /* Each node is told of when it changes; what is no telling, or this node's own, is passed over. */
 Test(broker_holder, other_settings_of_a_node_are_warned_of_once_and_their_end_is_told) {
   begin(20000);
@@ -386,10 +391,7 @@ Test(broker_holder, other_settings_of_a_node_are_warned_of_once_and_their_end_is
                {"b", "", own + 1}, {"b", "", own + 1},   {"b", "", own + 2},      {"b", "", own},
                {"b", "", own},     {"last", "", own + 1}};
   errors_begin();
-  while (!has_written("node first has other settings")) { /* it may not listen yet */
-    broker_tell(other, 0, "muster.large.settings", "first 1", 7);
-    uv_run(&here.loop, UV_RUN_ONCE);
-  }
+  AWAIT_WITH(tell_first(other), has_written("node first has other settings")); /* it may not listen yet */
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     const char *text = formed("%s %016" PRIx64 "%s", texts[i].node, texts[i].sum, texts[i].more);
     broker_tell(other, 0, "muster.large.settings", text, strlen(text));

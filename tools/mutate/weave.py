@@ -47,10 +47,11 @@ class Sources:
         self.root, self.work, self.jobs = Path(root), Path(work), jobs
         self.compiler = os.environ.get("CC", "cc")
         self.flags = ["-std=gnu17", *DEFINES, f"-I{root}/include", f"-I{root}/src", *lua_includes(),
-                      *(f"-I{path}" for path in [*sorted(self.root.glob("bench/*")), self.root / "tools/program", self.root / "tests/examples"] if path.is_dir())]
+                      *(f"-I{path}" for path in [*sorted(self.root.glob("bench/*")), self.root / "tools/program",
+                                                 self.root / "tests/examples"] if path.is_dir())]
         self.memory_path = self.work / "memory.json"
         self.memory = json.loads(self.memory_path.read_text()) if self.memory_path.exists() else {}
-        headers = [sorted(self.root.glob(f"{part}/**/*.h")) for part in ("src", "include", "tools", "bench")]
+        headers = [sorted(self.root.glob(f"{part}/**/*.h")) for part in ("src", "include", "tools", "bench", "tests/examples")]
         self.context = self.hash_of([*sum(headers, []), HERE / "points.py"])[:16]
 
     @staticmethod
